@@ -161,7 +161,7 @@ async def test_no_command_of_a_caller_answers_a_question(moot: Moot, kind: str) 
         before = live.session
         for command, values in ways(session_id, answer):
             found = await called(moot, command, values)
-            assert live.message(asked.id) == asked, (name, command)
+            assert live.turns.messages[asked.id] == asked, (name, command)
             assert live.session == before, (name, command)
             if {"session", "text"} <= values.keys():
                 assert found["error"] == "only_user_answers", (name, command)

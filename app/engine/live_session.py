@@ -5,7 +5,7 @@ answer that streams is kept as pieces beside the immutable message, so that a de
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -28,6 +28,7 @@ from app.core.events import (
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession
+from app.core.turns import Turns
 from app.core.usage import UsageEntry
 
 S = TypeVar("S", bound=Session)
@@ -57,17 +58,11 @@ class LiveSession:
         # The answers to forms with hidden fields as they were given, by the question's id, until the tool has taken them.
         self.hidden_answers: dict[str, str] = {}
         self._bus = bus
+        # The messages as last written.
+        self.turns = Turns(stored.messages)
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}
         self._told_tools: set[str] = set()
-        self._turns: dict[str, list[str]] = {}
-        self._children: dict[tuple[str, str], str] = {}
-        self._begins: dict[str, int] = {}
-        self._called: dict[str, str] = {}
-        self._versions: dict[tuple[str | None, str], list[str]] = {}
-        self._summaries: dict[str, list[str]] = {}
-        for message in stored.messages:
-            self._file(message)
         # Whether a debate has messages that are no statements.
         self._interim = self.session.debate is not None and any(one.is_interim for one in stored.messages)
 
@@ -101,65 +96,22 @@ class LiveSession:
             raise BadInput(code, title=self.session.title)
         return self.session
 
-    def turn(self, turn_id: str) -> list[Message]:
-        """Return the messages of a turn as last written, in order; none for an unknown turn."""
-        return [self.message(message_id) for message_id in self._turns.get(turn_id, ())]
-
     @property
     def said(self) -> list[Message]:
         """What was said in a debate, in order: the messages without summaries and the steps on the way to an answer."""
-        if not self._summaries and not self._interim:
+        if not self.turns.is_summarized and not self._interim:
             return self.messages
         return [one for one in self.messages if one.role != Role.SUMMARY and not one.is_interim]
-
-    @property
-    def is_summarized(self) -> bool:
-        """Whether there are summaries of any of its turns."""
-        return bool(self._summaries)
-
-    def summaries(self, turn_id: str) -> list[Message]:
-        """Return the summaries of all up to a turn, as last written, the oldest first."""
-        return [self.message(message_id) for message_id in self._summaries.get(turn_id, ())]
-
-    def turn_ids(self) -> tuple[str, ...]:
-        """Return the ids of all turns, in the order in which they began."""
-        return tuple(self._turns)
-
-    def first(self, turn_id: str) -> Message | None:
-        """Return the first message of a turn as last written; None for an unknown turn."""
-        place = self._begins.get(turn_id)
-        return None if place is None else self.messages[place]
-
-    @property
-    def called(self) -> Mapping[str, str]:
-        """The turns of sub-agents, each with its caller's turn, in the order in which they began."""
-        return self._called
-
-    def beginning(self, follows: str | None, role: str) -> Sequence[str]:
-        """Return the ids of the turns without a parent that follow a turn and begin with a role, in order."""
-        return self._versions.get((follows, role), ())
-
-    def branching(self) -> list[Sequence[str]]:
-        """Return the ids of the turns that are versions of each other, where there are several."""
-        return [group for group in self._versions.values() if len(group) > 1]
-
-    def child_turn(self, turn_id: str, call_id: str) -> str | None:
-        """Return the id of the turn that answers a call of a turn."""
-        return self._children.get((turn_id, call_id))
 
     def text_of(self, message_id: str) -> str:
         """Return a message's text so far."""
         growing = self._growing.get(message_id)
-        return "".join(growing.text) if growing else self.message(message_id).content
+        return "".join(growing.text) if growing else self.turns.messages[message_id].content
 
     def thinking_of(self, message_id: str) -> str:
         """Return a message's thinking so far."""
         growing = self._growing.get(message_id)
-        return "".join(growing.thinking) if growing else self.message(message_id).thinking
-
-    def message(self, message_id: str) -> Message:
-        """Return a message as last written; raises KeyError for an unknown id."""
-        return self.messages[self._position[message_id]]
+        return "".join(growing.thinking) if growing else self.turns.messages[message_id].thinking
 
     def whole_messages(self) -> Iterator[Message]:
         """Yield the messages with the text that streamed so far filled in."""
@@ -168,6 +120,26 @@ class LiveSession:
             return
         for message in self.messages:
             yield self._with_text(message) if message.id in self._growing else message
+
+    def said_in(self, turn_ids: Iterable[str]) -> list[Message]:
+        """Return the messages of turns with their text so far, those of the turns below them included, in order."""
+        taken = {below for turn_id in turn_ids for below in self.turns.below(turn_id)}
+        return [
+            message
+            for message in self.whole_messages()
+            if message.turn_id in taken and message.role != Role.SUMMARY
+        ]
+
+    def shown(self) -> list[Message]:
+        """Return the messages of a chat's chosen version with their text so far, sub-agents' included, in order."""
+        return self.said_in(self.turns.back_from(self.chat_session.chat.head))
+
+    def shown_with_summaries(self) -> list[Message]:
+        """Return the messages of the chosen version, each summary behind the last message of the turn it goes to."""
+        messages, turns = self.shown(), self.turns
+        ends = {turns.root(message.turn_id): place for place, message in enumerate(messages)}
+        behind = {place: turns.summaries(turn_id) for turn_id, place in ends.items()}
+        return [each for place, message in enumerate(messages) for each in (message, *behind.get(place, ()))]
 
     def as_stored(self) -> StoredSession:
         """Return the session as a log holds it, with the text so far; any thread may call this."""
@@ -179,7 +151,7 @@ class LiveSession:
 
     def streaming(self) -> tuple[Message, ...]:
         """Return the messages that still grow, with their text so far."""
-        return tuple(self._with_text(self.message(message_id)) for message_id in self._growing)
+        return tuple(self._with_text(self.turns.messages[message_id]) for message_id in self._growing)
 
     def begin(self) -> None:
         """Announce a session that was just made."""
@@ -263,7 +235,7 @@ class LiveSession:
             return
         growing.thinking += growing.text
         growing.text, growing.length = [], 0
-        message = replace(self.message(message_id), thinking="".join(growing.thinking))
+        message = replace(self.turns.messages[message_id], thinking="".join(growing.thinking))
         self._publish(MessageStarted(session_id=self.id, message=message))
 
     def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
@@ -302,33 +274,15 @@ class LiveSession:
     def _put(self, message: Message) -> dict[str, object]:
         """Keep a message; return the changed fields of the session: a turn without a parent becomes the chat's head."""
         self._interim = self._interim or message.is_interim
+        chat, in_tree = self.session.chat, message.parent_turn_id is None and message.role != Role.SUMMARY
+        begins = in_tree and message.turn_id not in self.turns
+        self.turns.put(message)
         place = self._position.setdefault(message.id, len(self.messages))
         if place < len(self.messages):
             self.messages[place] = message
             return {}
         self.messages.append(message)
-        begins = message.turn_id not in self._turns
-        self._file(message)
-        in_tree = message.parent_turn_id is None and message.role != Role.SUMMARY
-        if begins and in_tree and self.session.chat is not None:
-            return {"chat": replace(self.session.chat, head=message.turn_id)}
-        return {}
-
-    def _file(self, message: Message) -> None:
-        if message.role == Role.SUMMARY:
-            self._summaries.setdefault(message.through, []).append(message.id)
-            return
-        said = self._turns.setdefault(message.turn_id, [])
-        said.append(message.id)
-        # What a turn follows and which role began it is set once: a message that is written again keeps both.
-        if len(said) == 1:
-            self._begins[message.turn_id] = self._position[message.id]
-            if message.parent_turn_id is not None:
-                self._called[message.turn_id] = message.parent_turn_id
-            else:
-                self._versions.setdefault((message.follows, message.role), []).append(message.turn_id)
-        if message.parent_turn_id is not None and message.parent_call_id is not None:
-            self._children[message.parent_turn_id, message.parent_call_id] = message.turn_id
+        return {"chat": replace(chat, head=message.turn_id)} if begins and chat is not None else {}
 
     def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
         """Change the session and return the event for it; none where nothing changes."""

@@ -5,7 +5,6 @@ from statistics import median
 from time import thread_time
 
 from app.core.message import Message
-from app.engine.requests import branches
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
@@ -70,8 +69,8 @@ def open_chat(short: bool) -> Result:
         view = TranscriptView(LIGHT, texts(), layout=WIDE)
         shown(view)
         began = thread_time()
-        messages = branches.shown(live)
-        versions = branches.versions_shown(live)
+        messages = live.shown()
+        versions = live.turns.versions_shown(live.chat_session.chat.head)
         indexes.append((thread_time() - began) * 1000)
         whole = indexes[-1] + cpu(lambda: view.feed.show_session(live.session, messages[-60:]))
         began = thread_time()

@@ -313,7 +313,7 @@ class DebateMachine(DebateWorld):
 
     def _check_kept(self, streaming: list[Message]) -> None:
         for one in streaming:
-            kept = self.live.message(one.id)  # type: ignore[attr-defined]
+            kept = self.live.turns.messages[one.id]  # type: ignore[attr-defined]
             assert kept.state == MessageState.STOPPED and kept.content.strip() == one.content.strip(), (
                 "D11: text lost"
             )
@@ -355,7 +355,7 @@ class DebateMachine(DebateWorld):
         self.run(self.engine.open(self.session_id))
         assert self.session.status == (Status.PAUSED if was == Status.RUNNING else was), "D10"
         for message in self.history:
-            assert self.live.message(message.id) == message, "a finished message was lost"  # type: ignore[attr-defined]
+            assert self.live.turns.messages[message.id] == message, "a finished message was lost"  # type: ignore[attr-defined]
 
     # What always holds
 

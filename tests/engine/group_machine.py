@@ -19,7 +19,6 @@ from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from
 from tests.builders import Bench, Hang, Script, a_bench
 from tests.engine.group_tools import all_tools
 from tests.engine.test_sub_agents import who
@@ -167,7 +166,7 @@ class GroupPlay:
         live = self.made.engine.live(self.session_id) if hasattr(self, "session_id") else None
         if live is None:
             return
-        head = live.turn(live.chat_session.chat.head)
+        head = live.turns.said(live.chat_session.chat.head)
         if any(one.asks for one in head):
             self._say("P3: asked while the user has a question to answer")
         if who(request) == "orchestrator":
@@ -175,12 +174,12 @@ class GroupPlay:
 
     def _check_lead(self, request: ModelRequest, live: LiveSession) -> None:
         # The turn that is asked about has perhaps no message yet: what it follows is then the head.
-        path = list(back_from(live, live.chat_session.chat.head))
-        head = live.turn(path[0])
+        path = list(live.turns.back_from(live.chat_session.chat.head))
+        head = live.turns.said(path[0])
         if any(one.role == Role.TOOL and one.control == "end" and one.state == DONE for one in head):
             self._say("P3: asked again after it had reported or handed over")
         begun = head[0].author.id == "orchestrator"
-        before = live.turn(path[1]) if begun and len(path) > 1 else head
+        before = live.turns.said(path[1]) if begun and len(path) > 1 else head
         last = before[-1]
         if before[0].author.id in MEMBERS and last.state == FAILED and last.role == Role.ASSISTANT:
             text = json.dumps(request.messages)
@@ -195,8 +194,8 @@ class GroupPlay:
 
     def _used(self, live: LiveSession) -> int:
         used = 0
-        for turn_id in back_from(live, live.chat_session.chat.head):
-            first = live.turn(turn_id)[0]
+        for turn_id in live.turns.back_from(live.chat_session.chat.head):
+            first = live.turns.said(turn_id)[0]
             if first.role == Role.USER:
                 break
             used += first.author.id == "orchestrator" and first.id > self.counted_from
@@ -211,7 +210,7 @@ class GroupPlay:
             if isinstance(event, ToolFinished):
                 live = self.made.engine.live(event.session_id)
                 assert live is not None
-                calls = [one for message in live.turn(event.turn_id) for one in message.tool_calls]
+                calls = [one for message in live.turns.said(event.turn_id) for one in message.tool_calls]
                 self._apply(next(one for one in calls if one.id == event.tool_call_id), event)
 
     def _apply(self, call: ToolCall, event: ToolFinished) -> None:
@@ -355,8 +354,8 @@ class GroupPlay:
         self._note()
         live = self.live
         self._check_plan(live)
-        for turn_id in live.turn_ids():
-            self._check_turn(live, live.turn(turn_id))
+        for turn_id in live.turns.ids:
+            self._check_turn(live, live.turns.said(turn_id))
         self._check_end(live)
         for message in live.messages:
             if not message.author.name:
@@ -377,7 +376,7 @@ class GroupPlay:
     def _check_turn(self, live: LiveSession, turn: Sequence[Message]) -> None:
         first = turn[0]
         if first.author.id == "orchestrator" and first.follows:
-            before = live.turn(first.follows)
+            before = live.turns.said(first.follows)
             if before and before[0].author.id == "orchestrator":
                 self._say("P4: asked to answer its own words")
         results = Counter(one.tool_call_id for one in turn if one.role == Role.TOOL and one.ended)
@@ -413,7 +412,7 @@ class GroupPlay:
     def _check_end(self, live: LiveSession) -> None:
         session = live.session
         assert isinstance(session, GroupSession)
-        head = live.turn(session.chat.head)
+        head = live.turns.said(session.chat.head)
         if session.status != Status.IDLE:
             return
         if any(one.state == STREAMING for one in live.messages):

@@ -25,9 +25,9 @@ from app.core.message import (
 from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.core.store import StoredSession
 from app.core.text import closed
+from app.core.turns import ItemKind, Turns
 from app.engine import documents as export_module
 from app.engine.documents import export, export_in_turns
-from app.engine.export.parts import in_tree
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE
 from app.gui.markdown.parser import parse
@@ -170,8 +170,9 @@ def test_no_message_is_told_twice_or_forgotten_whatever_it_hangs_on() -> None:
         ),
         said("x3", "u9", GUIDE, role=Role.TOOL, tool_call_id="nobody's"),
     ]
-    told = [one for one in in_tree([*MESSAGES, *loose]) if isinstance(one, Message)]
-    assert sorted(one.id for one in told) == sorted(one.id for one in [*MESSAGES, *loose])
+    turns = Turns([*MESSAGES, *loose])
+    told = [one for one in turns.read(turns.roots()) if one.kind in (ItemKind.SAID, ItemKind.ABOUT)]
+    assert sorted(one.message.id for one in told) == sorted(one.id for one in [*MESSAGES, *loose])
 
 
 @pytest.mark.parametrize(

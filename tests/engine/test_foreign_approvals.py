@@ -245,4 +245,4 @@ def test_a_step_of_a_workflow_stays_open():
     cleared = without_approvals(session, messages)
     assert [one.tool_call_id for one in cleared.written] == ["c1"]
     live = LiveSession(StoredSession(session=cleared.session, messages=list(cleared.messages)), None)  # type: ignore[arg-type]
-    assert not any(one.role == Role.TOOL for one in live.turn("w"))
+    assert not any(one.role == Role.TOOL for one in live.turns.said("w"))

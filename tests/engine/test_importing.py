@@ -14,7 +14,6 @@ from app.core.session import Status
 from app.core.store import StoredSession
 from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import shown
 from tests.builders import PROMPTS
 from tests.engine import foreign_exports as exports
 from tests.repeats import examples
@@ -39,7 +38,7 @@ def said(found: Arrivals, place: int = 0) -> list[tuple[str, str, str]]:
     live = LiveSession(StoredSession(session=session, messages=list(messages)), EventBus())
     assert session.status == Status.IDLE
     assert live.chat_session.chat.assistant_id == "ada"
-    return [(one.role, one.author.name, one.content) for one in shown(live)]
+    return [(one.role, one.author.name, one.content) for one in live.shown()]
 
 
 def test_chatgpt_brings_the_path_that_was_shown():

@@ -10,7 +10,6 @@ from app.core.errors import BadInput
 from app.core.message import Message, Role
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.session import Status
-from app.engine.requests.branches import said_from, versions
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people
 
 ADA = Agent(id="ada", name="Ada", provider="remote0", model="model-0", tools=("planning",))
@@ -121,10 +120,13 @@ async def test_a_version_in_a_group_goes_up_to_the_users_next_message(tmp_path: 
     await made.engine.chats.send(session_id, "And now?")
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
-    first, second = versions(live, live.message(before[0]).turn_id)
-    assert [one.id for one in said_from(live, first)] == before
-    assert [one.id for one in said_from(live, second)] == again
-    assert [one.id for one in said_from(live, asked_for.turn_id)] == [asked_for.id, *again]
+    first, second = live.turns.versions(live.turns.messages[before[0]].turn_id)
+    assert [one.id for one in live.said_in(live.turns.with_answers(first))] == before
+    assert [one.id for one in live.said_in(live.turns.with_answers(second))] == again
+    assert [one.id for one in live.said_in(live.turns.with_answers(asked_for.turn_id))] == [
+        asked_for.id,
+        *again,
+    ]
     await made.engine.shutdown()
 
 

@@ -13,7 +13,6 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
 from app.engine.library.sub_agents import callable_by, delegation
-from app.engine.requests.branches import shown, versions, versions_shown
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
 
@@ -261,20 +260,20 @@ async def test_retry_and_edit_keep_versions_that_can_be_chosen(tmp_path: Path) -
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
     assert live is not None
-    first_user, first = shown(live)
+    first_user, first = live.shown()
     await chats.retry(session_id, first.id)
     await made.engine.wait(session_id)
-    assert [one.content for one in shown(live)] == ["Hello", "two"]
-    assert versions_shown(live) == {shown(live)[1].turn_id: (2, 2)}
+    assert [one.content for one in live.shown()] == ["Hello", "two"]
+    assert live.turns.versions_shown(live.chat_session.chat.head) == {live.shown()[1].turn_id: (2, 2)}
     await chats.send(session_id, "And then?")
     await made.engine.wait(session_id)
     await chats.choose_version(session_id, first.turn_id)
-    assert [one.content for one in shown(live)] == ["Hello", "one"]
-    await chats.choose_version(session_id, versions(live, first.turn_id)[1])
-    assert [one.content for one in shown(live)] == ["Hello", "two", "And then?", "three"]
+    assert [one.content for one in live.shown()] == ["Hello", "one"]
+    await chats.choose_version(session_id, live.turns.versions(first.turn_id)[1])
+    assert [one.content for one in live.shown()] == ["Hello", "two", "And then?", "three"]
     await chats.edit(session_id, first_user.id, "Good morning")
     await made.engine.wait(session_id)
-    assert [one.content for one in shown(live)] == ["Good morning", "four"]
+    assert [one.content for one in live.shown()] == ["Good morning", "four"]
     assert [one["content"] for one in made.models.requests[-1].messages[1:]] == ["Good morning"]
 
 

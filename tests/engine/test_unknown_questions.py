@@ -75,7 +75,7 @@ async def test_a_question_for_an_unknown_reason_has_ended_and_its_turn_goes_on(
     made = bench(tmp_path, [[ANSWER]], a_tool(CALL.name, think, repeatable=False))
     live = await made.engine.open(session_id)
     assert (live.session.status, made.engine.chats.needs_you()) == (Status.PAUSED, [])
-    assert not live.message(old).asks
+    assert not live.turns.messages[old].asks
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
     [(_, again)] = made.engine.chats.needs_you()

@@ -1,9 +1,11 @@
 """Builds chats with calls and sub-agents for the transcript's tests: messages as the engine writes them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from app.core.message import Author, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.session import Chat, ChatSession, Status
+from app.core.turns import Turns
+from app.gui.transcript.row_tree import RowEntry, tree_rows
 
 USER = Author(id="user", name="User", kind="user")
 MASTER = Author(id="master", name="Master", kind="main", path=("master",))
@@ -125,3 +127,9 @@ def a_tree() -> list[Message]:
 def stored(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as they are read from the disk: the last form of each, where it began."""
     return list({message.id: message for message in messages}.values())
+
+
+def rows_of(messages: Sequence[Message], folded: Collection[str] = ()) -> list[RowEntry]:
+    """Return the rows of a session with these messages."""
+    turns = Turns(messages)
+    return tree_rows(turns, turns.roots(), folded)

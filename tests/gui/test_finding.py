@@ -10,16 +10,17 @@ from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed
 from app.core.message import Attachment, Message, MessageState, Prompt
+from app.core.turns import Turns
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.message_parts import THOUGHT_KEPT
 from app.gui.transcript.message_row import FOLD_ABOVE
 from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
-from app.gui.transcript.row_tree import group_id, tree_rows, whole_rows
+from app.gui.transcript.row_tree import group_id, whole_rows
 from app.gui.transcript.row_words import SHOWN
 from app.gui.transcript.search import MAX_HITS, SEARCH_S
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
-from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, spoke, stored
+from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, rows_of, spoke, stored
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -118,10 +119,10 @@ def test_hits_are_in_the_order_of_the_rows(view: TranscriptView, qtbot: QtBot) -
     view.feed.show_session(SESSION, stored(a_tree()))
     view.feed.fold("tb", True)
     rows = [row for row, _part in found(view, qtbot, "e")]
-    order = [entry.id for entry in whole_rows(stored(a_tree()))]
+    order = [entry.id for root in ("tu1", "tm") for entry in whole_rows(Turns(stored(a_tree())), root)]
     assert rows == sorted(rows, key=order.index)
     assert {"m1", "e1", "m2"} <= set(rows)
-    assert order == [entry.id for entry in tree_rows(stored(a_tree()))]
+    assert order == [entry.id for entry in rows_of(stored(a_tree()))]
 
 
 @pytest.mark.slow

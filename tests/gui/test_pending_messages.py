@@ -14,9 +14,8 @@ from app.core.message import Message, MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.pending_messages import SLICE, PendingMessages
 from app.gui.transcript.row_style import WIDE
-from app.gui.transcript.row_tree import tree_rows
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.chats import SESSION, agent, asked, call, gave, spoke
+from tests.gui.chats import SESSION, agent, asked, call, gave, rows_of, spoke
 from tests.gui.shown_view import shown_view, texts
 
 
@@ -51,7 +50,7 @@ def test_the_rows_of_the_slices_are_those_of_the_whole(messages: list[Message], 
     parts = slices(messages, least)
     assert [one for part in parts for one in part] == messages
     assert all(len(part) >= least for part in parts[1:])
-    assert [row for part in parts for row in tree_rows(part)] == tree_rows(messages)
+    assert [row for part in parts for row in rows_of(part)] == rows_of(messages)
 
 
 def test_what_is_still_to_come_is_known() -> None:
@@ -121,7 +120,7 @@ def test_a_long_chat_comes_in_between_frames_and_moves_nothing(
     whole.feed.prepend(messages[:-opened])
     whole.message_ids  # noqa: B018 - whoever asks for all has all
     assert looks(view) == looks(whole)
-    assert view.model.entries == tree_rows(messages)
+    assert view.model.entries == rows_of(messages)
     assert view.canvas.scroller.heights.total == pytest.approx(whole.canvas.scroller.heights.total, rel=0.2)
 
 
@@ -152,7 +151,7 @@ def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView, qtbot: QtBo
     QTest.keyClick(view, Qt.Key.Key_Home)
     assert seen(view)["u0"] == 0
     opened()
-    assert view.message_ids == [row.id for row in tree_rows(messages)]
+    assert view.message_ids == [row.id for row in rows_of(messages)]
 
 
 def test_what_happens_in_a_turn_that_is_still_to_come_is_not_lost(view: TranscriptView) -> None:

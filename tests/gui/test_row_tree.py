@@ -11,9 +11,22 @@ from app.core.message import Author, Consent, Message, MessageState, Prompt, Pro
 from app.core.session import Debate, DebateSession, Participant
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
+from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id
 from app.gui.transcript.transcript_model import TranscriptModel
-from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
+from tests.gui.chats import (
+    MASTER,
+    SESSION,
+    USER,
+    a_tree,
+    agent,
+    asked,
+    call,
+    gave,
+    question,
+    rows_of,
+    spoke,
+    stored,
+)
 from tests.repeats import examples
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
@@ -26,7 +39,7 @@ ASKED = replace(APPROVE, answered_by=None, answer="", reason="tool")
 
 
 def ids(messages: list[Message], folded: tuple[str, ...] = ()) -> list[str]:
-    return [entry.id for entry in tree_rows(messages, folded)]
+    return [entry.id for entry in rows_of(messages, folded)]
 
 
 CASES = {
@@ -124,13 +137,13 @@ def test_rows(messages, expected):
 
 def test_of_several_results_the_last_counts():
     messages = CASES["a call that ran again shows its last result"][0]
-    assert tree_rows(messages)[1].result_id == "r2"
+    assert rows_of(messages)[1].result_id == "r2"
     again = [*messages, spoke("m2", "t1", "", [call("c")]), gave("r3", "t1", "c")]
-    assert [entry.result_id for entry in tree_rows(again) if entry.kind == CARD] == ["r2", "r3"]
+    assert [entry.result_id for entry in rows_of(again) if entry.kind == CARD] == ["r2", "r3"]
 
 
 def test_a_tree_stands_in_the_order_of_its_calls_not_of_its_words():
-    rows = tree_rows(stored(a_tree()))
+    rows = rows_of(stored(a_tree()))
     assert [entry.id for entry in rows] == [
         "u1", "m1", "m1/0", "group tb", "b1/0", "b1/1", "group te", "e1", "b2", "m1/1", "group tk", "k1", "m2",
     ]  # fmt: skip
@@ -145,7 +158,7 @@ def test_a_tree_stands_in_the_order_of_its_calls_not_of_its_words():
 
 
 def test_the_space_over_rows_tells_what_belongs_together():
-    gaps = {entry.id: entry.gap for entry in tree_rows(stored(a_tree()))}
+    gaps = {entry.id: entry.gap for entry in rows_of(stored(a_tree()))}
     assert gaps["m1/0"] < gaps["group tb"] < gaps["m1"] == gaps["u1"]
     assert gaps["m1/1"] == gaps["b2"] == gaps["group te"], "what comes back from deeper stands apart"
     assert gaps["b1/0"] == 0
@@ -162,7 +175,7 @@ def test_a_chain_of_a_thousand_sub_agents_needs_no_recursion():
         messages.append(
             spoke(f"m{depth}", f"t{depth}", "x", [call("c", "subAgent")], author=agent("a"), under=under)
         )
-    assert len(tree_rows(messages)) == 3 * 1_500 - 1
+    assert len(rows_of(messages)) == 3 * 1_500 - 1
 
 
 @st.composite
@@ -212,7 +225,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
 @settings(max_examples=examples(200), deadline=None)
 @given(conversations())
 def test_every_message_and_call_has_its_place_once(messages):
-    rows = tree_rows(messages)
+    rows = rows_of(messages)
     shown = [entry.id for entry in rows]
     assert len(shown) == len(set(shown))
     for message in messages:
@@ -256,9 +269,9 @@ def test_rows_built_live_are_those_read_from_the_disk(messages, data):
         model.folded.add(messages[-1].turn_id)
         model.arrange(messages[-1].turn_id)
     assert sorted(entry.id for entry in model.entries) == sorted(
-        entry.id for entry in tree_rows(messages, model.folded)
+        entry.id for entry in rows_of(messages, model.folded)
     )
-    assert model.entries == tree_rows(messages, model.folded)
+    assert model.entries == rows_of(messages, model.folded)
 
 
 def test_speakers_with_the_same_initial_are_told_apart_unless_their_names_are_hidden() -> None:

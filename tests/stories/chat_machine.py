@@ -25,7 +25,6 @@ from app.core.session import Plan, PlanItem, Status
 from app.core.settings import Settings
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import shown, versions
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
@@ -233,18 +232,18 @@ class ChatPlay:
         self.do(self.engine.stop(self.session_id))
 
     def retries(self, number: int) -> None:
-        self.do(self.engine.chats.retry(self.session_id, self.pick(number, shown(self.live)).id))
+        self.do(self.engine.chats.retry(self.session_id, self.pick(number, self.live.shown()).id))
 
     def edits(self, number: int) -> None:
         self.do(
-            self.engine.chats.edit(self.session_id, self.pick(number, shown(self.live)).id, "Differently.")
+            self.engine.chats.edit(self.session_id, self.pick(number, self.live.shown()).id, "Differently.")
         )
 
     def continues_from(self, number: int) -> None:
-        self.do(self.engine.chats.continue_from(self.session_id, self.pick(number, shown(self.live)).id))
+        self.do(self.engine.chats.continue_from(self.session_id, self.pick(number, self.live.shown()).id))
 
     def chooses_a_version(self, number: int) -> None:
-        turn_ids = versions(self.live, self.pick(number, self.live.messages).turn_id)
+        turn_ids = self.live.turns.versions(self.pick(number, self.live.messages).turn_id)
         if turn_ids:
             self.do(self.engine.chats.choose_version(self.session_id, turn_ids[number % len(turn_ids)]))
 
@@ -309,8 +308,8 @@ class ChatPlay:
         if live is None:
             return
         assert len({one.id for one in live.messages}) == len(live.messages)
-        for turn_id in live.turn_ids():
-            messages = live.turn(turn_id)
+        for turn_id in live.turns.ids:
+            messages = live.turns.said(turn_id)
             calls = [call.id for one in messages if one.role == Role.ASSISTANT for call in one.tool_calls]
             assert len(set(calls)) == len(calls)
             results = Counter(one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended)

@@ -51,7 +51,7 @@ async def run_bug_fix(moot: Moot, command: str) -> tuple[bool, str, str]:
         and all(one.state == StepStatus.DONE and one.result.strip() for one in steps)
         and {one.turn_id for one in said}
         >= {
-            live.child_turn(call.turn_id, made.id)
+            live.turns.child_turn(call.turn_id, made.id)
             for call in live.messages
             for made in call.tool_calls
             if made.name == "step"

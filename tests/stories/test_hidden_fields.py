@@ -78,7 +78,7 @@ async def check(
     [result] = [one for one in live.messages if one.role == Role.TOOL and one.prompt is None]
     got = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in given.items()}
     assert json.loads(result.content) == got
-    question = live.message(question_id)
+    question = live.turns.messages[question_id]
     assert question.prompt is not None
     assert json.loads(question.prompt.answer) == {name: KEPT[name] if name in given else [] for name in KEPT}
     [said] = [one for one in live.messages if one.answers == question_id]

@@ -15,7 +15,6 @@ from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.core.tool import ServerState
-from app.engine.requests.branches import shown
 from app.tools.mcp import tool_key
 from app.wiring import Moot, open_moot
 from tests.tools.serving import allow, proper
@@ -76,7 +75,7 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
             await engine.chats.answer(session_id, asked.id, '{"old": "yes"}')
         await engine.chats.answer(session_id, asked.id, '{"name": "Ada", "old": "yes"}')
         await engine.wait(session_id)
-        messages = shown(await engine.open(session_id))
+        messages = (await engine.open(session_id)).shown()
         [*_, result] = [one for one in messages if one.role == Role.TOOL]
         assert (result.content, result.state) == ("Hello Ada, True", "done")
         assert messages[-1].content == "It said: Hello Ada, True"

@@ -11,7 +11,6 @@ from app.core.agent import Agent
 from app.core.message import Consent, Message, Role
 from app.core.session import ExportFormat
 from app.core.tool import McpServer
-from app.engine.requests.branches import shown
 from app.wiring import Moot, open_moot
 from tests import app_driver
 from tests.app_driver import at_window
@@ -45,7 +44,7 @@ async def ask(moot: Moot) -> list[Message]:
     [(_, asked)] = moot.engine.chats.needs_you()
     await moot.engine.chats.answer(session_id, asked.id, Consent.ALLOW)
     await moot.engine.wait(session_id)
-    return list(shown(await moot.engine.open(session_id)))
+    return (await moot.engine.open(session_id)).shown()
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])

@@ -28,7 +28,6 @@ from app.core.texts import Texts
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import shown
 
 MOST_ROUNDS = 3
 MOST_PARTICIPANTS = 5
@@ -366,7 +365,7 @@ def _said(live: LiveSession) -> list[Message]:
     """Return what was said: in a chat since the user's last message, in a council and a debate from the beginning."""
     session = live.session
     if session.debate is None:
-        messages = [one for one in shown(live) if not one.is_interim]
+        messages = [one for one in live.shown() if not one.is_interim]
         last = max((place for place, one in enumerate(messages) if one.role == Role.USER), default=-1)
         return [one for one in messages[last + 1 :] if one.role == Role.ASSISTANT and one.ended]
     return [

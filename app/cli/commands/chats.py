@@ -27,12 +27,12 @@ from app.core.message import (
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.text import exact, visible
+from app.core.turns import last_answer
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.input import checked_text
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
 from app.engine.requests.attached_files import look_cost, look_words
-from app.engine.requests.branches import last_answer, shown_with_summaries
 
 _SAID = {
     Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
@@ -218,11 +218,7 @@ async def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitabl
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and ":" not in text and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.
-        together = [
-            one.id
-            for one in waiting
-            if one.turn_id == question.turn_id and one.prompt is not None and one.prompt.joins
-        ]
+        together = [one.id for one in live.turns.together(question)]
         each = _approval(words[0])
         return lambda: chats.answer_calls(live.id, together, each)
     answer = _approval(text)
@@ -261,7 +257,7 @@ async def retry(run: CommandRun) -> int:
     provider, _, model = run.arguments.model.partition("/")
     if run.arguments.model and not (provider and model):
         raise BadInput("bad_model", model=run.arguments.model)
-    last = live.first(live.chat_session.chat.head)
+    last = live.turns.first(live.chat_session.chat.head)
     if last is None:
         raise BadInput("nothing_to_retry")
     again = run.moot.engine.chats.retry
@@ -290,7 +286,7 @@ async def show_chat(run: CommandRun, live: LiveSession) -> int:
     printer = ChatPrinter(run.texts)
     printer.know(live.session)
     await run.out.write(printer.heading(live.session))
-    for text in printer.transcript(shown_with_summaries(live)):
+    for text in printer.transcript(live.shown_with_summaries()):
         await run.out.write(text)
     if live.session.plan is not None:
         await run.out.write(printer.plan(live.session.plan))
@@ -325,7 +321,7 @@ async def finish(run: CommandRun, session: Session) -> int:
 
 def _last_answer(run: CommandRun, session: Session) -> Message | None:
     live = run.moot.engine.live(session.id)
-    return last_answer(live.turn(live.chat_session.chat.head)) if live is not None else None
+    return last_answer(live.turns.said(live.chat_session.chat.head)) if live is not None else None
 
 
 def _approval(text: str) -> str:

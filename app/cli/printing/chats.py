@@ -35,9 +35,9 @@ from app.core.session import Plan, Session, Status, WorkflowState
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.tool import ToolError, read_arguments
+from app.core.turns import ItemKind, Turns
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.input import answers_of, takes_reason
-from app.engine.export.parts import in_tree
 from app.engine.history.summaries import summary_line
 from app.engine.library.sub_agents import SUB_AGENT
 from app.engine.requests.hand_overs import instruction_of
@@ -120,21 +120,20 @@ class ChatPrinter:
         self._texts = texts
         self._session_id = ""
         self._steps: dict[str, WorkflowStep] = {}
+        self._turns = Turns()
+        # The depths of turns that have said nothing yet.
         self._depths: dict[str, int] = {}
-        self._messages: dict[str, Message] = {}
         self._streaming: dict[str, list[str]] = {}
         self._shown: str | None = None
         self._has_begun = False
         self._held: list[str] = []
-        self._questions: set[tuple[str, str]] = set()
 
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over a session and its messages without printing them."""
         self._session_id = session.id
         if session.workflow is not None:
             self._steps = {step.id: step for step in session.workflow.definition.steps}
-        for message in messages:
-            self._note(message)
+        self._turns = Turns(messages)
 
     def __call__(self, event: Event) -> str:
         match event:
@@ -152,11 +151,12 @@ class ChatPrinter:
                 return self._finished(event.message)
             case ToolStarted():
                 call = ToolCall(id=event.tool_call_id, name=event.name, arguments=event.arguments)
-                return self._say(self._call(call, self._depths.get(event.turn_id, 0)))
+                return self._say(self._call(call, self._depth(event.turn_id)))
             case ToolFinished():
-                if (event.turn_id, event.tool_call_id) in self._questions:
+                about = self._turns.about(event.turn_id, event.tool_call_id)
+                if any(each.role == Role.TOOL and each.prompt is not None for each in about):
                     return ""  # Its result is the question, which is printed separately.
-                depth = self._depths.get(event.turn_id, 0)
+                depth = self._depth(event.turn_id)
                 return self._say(self._result(event.name, event.content, depth, ok=event.ok))
             case PromptAsked():
                 return self._say(self._asked(event.message_id, event.prompt))
@@ -186,28 +186,27 @@ class ChatPrinter:
 
     def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
         """Yield the transcript of a chat, the messages of a sub-agent below the call that started it."""
-        calls: dict[str, str] = {}
-        for item in in_tree(messages):
-            if isinstance(item, tuple):
-                message, call = item
-                calls[call.id] = call.name
-                yield self._call(call, message.author.depth)
-            elif item.prompt is not None:
-                self._note(item)
-                yield self._asked(item.id, item.prompt)
-            elif item.role == Role.TOOL:
-                name = calls.get(item.tool_call_id or "", "")
-                yield self._result(name, item.content, item.author.depth, ok=item.state == MessageState.DONE)
-            elif item.role == Role.SUMMARY:
-                yield f"\n  {summary_line(item, self._texts)}\n"
+        turns = self._turns = Turns(messages)
+        for item in turns.read(turns.roots()):
+            message, depth = item.message, item.message.author.depth
+            if item.kind == ItemKind.CALL:
+                yield self._call(item.call, depth)
+            elif item.kind == ItemKind.END:
+                continue
+            elif message.prompt is not None:
+                yield self._asked(message.id, message.prompt)
+            elif message.role == Role.TOOL:
+                done = message.state == MessageState.DONE
+                yield self._result(item.call.name, message.content, depth, ok=done)
+            elif message.role == Role.SUMMARY:
+                yield f"\n  {summary_line(message, self._texts)}\n"
             else:
-                self._note(item)
-                yield self._whole(item)
+                yield self._whole(message)
 
     # Streaming
 
     def _begun(self, message: Message) -> str:
-        self._note(message)
+        self._turns.put(message)
         if message.role != Role.ASSISTANT:
             return ""
         again = message.id == self._shown and self._has_begun
@@ -233,15 +232,15 @@ class ChatPrinter:
     def _more(self, text: str) -> str:
         if not text or self._shown is None:
             return ""
-        message = self._messages[self._shown]
+        message = self._turns.messages[self._shown]
         label = "" if self._has_begun else self._label(message)
         indent = _indent(message.author.depth)
         self._has_begun = True
         return label + (indent if label else "") + without_steering(text).replace("\n", f"\n{indent}")
 
     def _finished(self, message: Message) -> str:
-        before = self._messages.get(message.id)
-        self._note(message)
+        before = self._turns.messages.get(message.id)
+        self._turns.put(message)
         if before is not None and before.ended and message.role == Role.ASSISTANT:
             # Only its calls have changed, which have lines of their own.
             return ""
@@ -272,25 +271,20 @@ class ChatPrinter:
 
     # Messages
 
-    def _note(self, message: Message) -> None:
-        self._messages[message.id] = message
-        self._depths.setdefault(message.turn_id, message.author.depth)
-        if message.role == Role.TOOL and message.prompt is not None and message.tool_call_id:
-            self._questions.add((message.turn_id, message.tool_call_id))
-
     def _label(self, message: Message) -> str:
         name = user_name(message.author, self._texts) if message.by_user else message.author.name
-        return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
+        return f"\n{_indent(self._depth(message.turn_id))}{one_line(name)}:\n"
 
-    def _depth(self, message: Message) -> int:
-        """Return the depth of a message; the user's answer is as deep as the question."""
-        return self._depths.get(message.turn_id, message.author.depth)
+    def _depth(self, turn_id: str) -> int:
+        """Return the depth of a turn; the user's answer in it is as deep as the question."""
+        first = self._turns.first(turn_id)
+        return self._depths.get(turn_id, 0) if first is None else first.author.depth
 
     def _whole(self, message: Message) -> str:
-        asked = self._messages.get(message.answers or "")
+        asked = self._turns.messages.get(message.answers or "")
         if asked is not None and asked.prompt is not None and asked.prompt.type == PromptType.APPROVAL:
             return ""
-        indent = _indent(self._depth(message))
+        indent = _indent(self._depth(message.turn_id))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
         text += lines_text(f"{indent}[{one_line(one.name)}]" for one in message.attachments)
         text += self._marks(message)
@@ -321,7 +315,7 @@ class ChatPrinter:
     # Questions
 
     def _asked(self, message_id: str, prompt: Prompt) -> str:
-        message = self._messages.get(message_id)
+        message = self._turns.messages.get(message_id)
         depth = message.author.depth if message else 0
         name = exact(message.author.name) if message else ""
         lines = [f"? {self._question(name, prompt)}"]

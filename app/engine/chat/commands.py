@@ -32,7 +32,6 @@ from app.engine.drafts import Drafts
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.branches import latest_leaf, root_of, work_turn
 from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.sessions import Sessions
 
@@ -208,7 +207,7 @@ class Chats:
         if provider and not self._directory.has_provider(provider):
             raise BadInput("provider_not_found", provider=provider)
         live = await self._sessions.open_conversation(session_id)
-        first = live.turn(root_of(live, found_message(live, message_id).turn_id))[0]
+        first = live.turns.said(live.turns.root(found_message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
         head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
@@ -245,7 +244,7 @@ class Chats:
         """Continue an answer that was cut; from any other message, continue without what came after it."""
         live = await self._sessions.open_conversation(session_id)
         message = found_message(live, message_id)
-        turn_id = root_of(live, message.turn_id)
+        turn_id = live.turns.root(message.turn_id)
         await self._sessions.stop(live)
         self._change(live, head=turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
@@ -256,17 +255,17 @@ class Chats:
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
         live = await self._sessions.open_conversation(session_id)
-        if not live.turn(turn_id):
+        if not live.turns.said(turn_id):
             raise NotFound("message_not_found", message=turn_id)
         await self._sessions.stop(live)
-        self._change(live, head=latest_leaf(live, turn_id))
+        self._change(live, head=live.turns.latest_leaf(turn_id))
 
     # Assistant, mode, title
 
     async def stop_turn(self, session_id: str, turn_id: str) -> None:
         """Stop one sub-agent; its caller is told and goes on."""
         live = await self._sessions.open_to_change(session_id)
-        messages = live.turn(turn_id)
+        messages = live.turns.said(turn_id)
         if not messages or messages[0].parent_turn_id is None:
             raise NotFound("message_not_found", message=turn_id)
         run = self._sessions.running(live.id)
@@ -327,7 +326,7 @@ class Chats:
         self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
     ) -> None:
         """Add a message to a running workflow: the steps that begin from now on are told."""
-        turn_id = work_turn(live)
+        turn_id = live.turns.work_turn
         if has_ended(live.session) or not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         begun = live.messages[0].turn_id
@@ -365,7 +364,7 @@ class Chats:
         """Replace the arguments of the call that an approval is about, before it is allowed."""
         if question.prompt is None or question.prompt.type != PromptType.APPROVAL or not is_object(arguments):
             raise BadInput("arguments_unfit")
-        for message in live.turn(question.turn_id):
+        for message in live.turns.said(question.turn_id):
             calls = tuple(
                 replace(call, arguments=arguments) if call.id == question.tool_call_id else call
                 for call in message.tool_calls
@@ -429,7 +428,7 @@ def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
 def found_message(live: LiveSession, message_id: str) -> Message:
     """Return a message as last written. Raises NotFound."""
     try:
-        return live.message(message_id)
+        return live.turns.messages[message_id]
     except KeyError:
         raise NotFound("message_not_found", message=message_id) from None
 

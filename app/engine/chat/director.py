@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from app.core.message import Message, Role
 from app.core.session import Chat
+from app.core.turns import is_over
 from app.engine.director import Ask, Decision, Send, Speak
-from app.engine.requests.branches import is_over
 
 
 def decide(chat: Chat, head: Sequence[Message]) -> Decision:

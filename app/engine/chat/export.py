@@ -12,11 +12,11 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.text import closed
+from app.core.turns import ItemKind, Turns
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
-from app.engine.export.parts import as_markdown, in_tree, marks, moment, named, said_by
+from app.engine.export.parts import as_markdown, marks, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.branches import shown
 from app.engine.requests.hand_overs import instruction_of
 
 # Only the JSON export holds the whole results of tools.
@@ -28,11 +28,8 @@ class ChatDocument:
 
     def __init__(self, live: LiveSession, prompts: Prompts) -> None:
         self._session = live.chat_session
-        self._messages = shown(live)
+        self._messages = live.shown()
         self._lines = prompts.lines(self._session.chat.language, "export")
-        self._depths: dict[str, int] = {}
-        for message in self._messages:
-            self._depths.setdefault(message.turn_id, message.author.depth)
         self._approvals = {
             one.id
             for one in self._messages
@@ -89,11 +86,13 @@ class ChatDocument:
     def _entries(self) -> Iterator[Entry]:
         """Yield what each message and call shows, in the order of reading."""
         colours: dict[str, int] = {}
-        for item in in_tree(self._messages):
-            message, call = item if isinstance(item, tuple) else (item, None)
-            depth = self._depths[message.turn_id]
-            if call is not None:
-                yield self._call(call, depth)
+        turns = Turns(self._messages)
+        for item in turns.read(turns.roots()):
+            message, depth = item.message, len(item.called)
+            if item.kind == ItemKind.END:
+                continue
+            if item.kind == ItemKind.CALL:
+                yield self._call(item.call, depth)
             elif message.prompt is not None and message.role in (Role.TOOL, Role.SYSTEM):
                 yield self._question(message, message.prompt, depth)
             elif message.role == Role.TOOL:

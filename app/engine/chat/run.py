@@ -19,11 +19,11 @@ from app.core.message import (
 )
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, DebateTools, Status
+from app.core.turns import last_answer, unanswered
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.director import decide
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from, last_answer, unanswered
 from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
@@ -61,7 +61,7 @@ class ChatRun(Run):
             agent = self._services.directory.agent(chat.assistant_id)
             await self._summarise(root_turn(agent, self._live, self._services.directory) if agent else None)
             return
-        match decide(chat, self._live.turn(chat.head)):
+        match decide(chat, self._live.turns.said(chat.head)):
             case Speak() as spoken if not self._pausing:
                 await self._answer(chat, spoken)
             case decision:
@@ -200,8 +200,8 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
     waits for ever. With `only_call`, that call alone.
     """
     written = []
-    for turn_id in [top] if only_call else tree_turns(live, top):
-        messages = live.turn(turn_id)
+    for turn_id in [top] if only_call else live.turns.below(top):
+        messages = live.turns.said(turn_id)
         written += [one.dismissed() for one in messages if one.asks and only_call in (None, one.tool_call_id)]
         answer = last_answer(messages)
         for call in unanswered(answer, messages):
@@ -236,29 +236,16 @@ def open_questions(live: LiveSession) -> Iterator[Message]:
         uses = live.session.debate.tools != DebateTools.NONE
         yield from (one for one in live.messages if uses and one.asks)
         return
-    for turn_id in tree_turns(live, live.chat_session.chat.head):
-        yield from (one for one in live.turn(turn_id) if one.asks and one.role in (Role.TOOL, Role.SYSTEM))
-
-
-def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
-    """Return a turn and the turns of the sub-agents below it."""
-    found = [turn_id]
-    for one in found:
-        for message in live.turn(one):
-            for call in message.tool_calls:
-                child = live.child_turn(one, call.id)
-                if child is not None:
-                    found.append(child)
-    return found
+    said = live.turns.said_below(live.chat_session.chat.head)
+    yield from (one for one in said if one.asks and one.role in (Role.TOOL, Role.SYSTEM))
 
 
 def _spent_by(live: LiveSession) -> Iterator[Message]:
     """Yield the messages that count towards the budget of the user's last message."""
     chat = live.chat_session.chat
     yield from (one for one in live.messages if one.role == Role.SUMMARY and one.id > chat.budget_from)
-    for root in back_from(live, chat.head):
-        messages = live.turn(root)
+    for root in live.turns.back_from(chat.head):
+        messages = live.turns.said(root)
         if messages[0].role == Role.USER and messages[0].id <= chat.budget_from:
             return
-        for turn_id in tree_turns(live, root):
-            yield from (one for one in live.turn(turn_id) if one.id > chat.budget_from)
+        yield from (one for one in live.turns.said_below(root) if one.id > chat.budget_from)

@@ -172,7 +172,7 @@ class Summaries:
         summary = self._summary(live, message_id)
         unused = {*live.session.unused_summaries, summary.id}
         if used:
-            others = live.summaries(summary.through)
+            others = live.turns.summaries(summary.through)
             unused |= {one.id for one in others if _same_part(one, summary)}
             unused.discard(summary.id)
         live.change(**live.session.without_summaries(unused))

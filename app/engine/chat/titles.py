@@ -14,7 +14,6 @@ from app.engine.chat.input import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.branches import back_from
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
 
@@ -95,13 +94,13 @@ class Titles:
             or not self._settings().titles
         ):
             return None
-        *_, root = ("", *back_from(live, chat.head))
-        question = live.first(root)
+        *_, root = ("", *live.turns.back_from(chat.head))
+        question = live.turns.first(root)
         if question is None or question.role != Role.USER:
             return None
         if session.title != title_of(question.content, question.attachments):
             return None
-        turns = [live.turn(turn_id) for turn_id in back_from(live, chat.head)][::-1]
+        turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
         answers = [one for turn in turns for one in turn if _is_answer(one)]
         if not answers:
             return None

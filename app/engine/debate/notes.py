@@ -36,7 +36,7 @@ class Part:
 def part_to_note(live: LiveSession, round_number: int) -> Part | None:
     """Return what notes are due on before a turn of a round, None where all that left the window is in notes."""
     said = statements(live.said)
-    noted = max((place for place, one in enumerate(said) if live.summaries(one.turn_id)), default=-1)
+    noted = max((place for place, one in enumerate(said) if live.turns.summaries(one.turn_id)), default=-1)
     left = len(said) - WINDOW
     if left <= noted + 1:
         return None

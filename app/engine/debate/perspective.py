@@ -204,7 +204,7 @@ def notes_of(live: LiveSession) -> Message | None:
 
 def notes_sent(live: LiveSession, window: int = WINDOW) -> str:
     """Return the running notes where not all statements are sent, "" where they are or there are no notes."""
-    notes = notes_of(live) if live.is_summarized else None
+    notes = notes_of(live) if live.turns.is_summarized else None
     return notes.content if notes is not None and sum(map(is_said, live.messages)) > window else ""
 
 

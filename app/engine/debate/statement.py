@@ -11,13 +11,13 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import DebateTools, Participant, Status
+from app.core.turns import is_over
 from app.engine.availability.slots import NotFree
-from app.engine.chat.run import close_turns, open_questions, tree_turns
+from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate.verdict import Judge
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
 from app.engine.requests.attempt import Attempt
-from app.engine.requests.branches import is_over, root_of
 from app.engine.requests.merging import merged
 from app.engine.requests.request import AgentTurn, name_of, turn_items
 from app.engine.runner import Run
@@ -141,9 +141,7 @@ class StatementRun(Run):
         """Take the turn that leads to a statement; one whose speaker is not free has failed."""
         live, services = self._live, self._services
         live.start_turn(turn.message())
-        spent = [
-            one for each in tree_turns(live, turn.turn_id) for one in live.turn(each) if one.id > self._since
-        ]
+        spent = [one for one in live.turns.said_below(turn.turn_id) if one.id > self._since]
         context = TreeContext(
             live=live,
             services=services,
@@ -164,11 +162,11 @@ class StatementRun(Run):
 def begun_turn(live: LiveSession, message: Message) -> str:
     """Return the id of the turn that leads to a statement to be, if it was begun with tools and not ended, else ""."""
     wanted = (message.author.id, message.part, message.round, message.retakes)
-    for turn_id in reversed(live.turn_ids()):
-        first = live.first(turn_id)
+    for turn_id in reversed(live.turns.ids):
+        first = live.turns.first(turn_id)
         if first is None or (first.author.id, first.part, first.round, first.retakes) != wanted:
             continue
-        messages = live.turn(turn_id)
+        messages = live.turns.said(turn_id)
         called = any(one.tool_calls and one.state == MessageState.DONE for one in messages)
         return turn_id if called and not is_over(messages) else ""
     return ""
@@ -176,5 +174,5 @@ def begun_turn(live: LiveSession, message: Message) -> str:
 
 def close_others(live: LiveSession, *kept: str) -> None:
     """End the turns with open questions, but for those that go on: nobody needs to answer them any more."""
-    for turn_id in {root_of(live, one.turn_id) for one in open_questions(live)} - {*kept}:
+    for turn_id in {live.turns.root(one.turn_id) for one in open_questions(live)} - {*kept}:
         close_turns(live, turn_id)

@@ -1,12 +1,12 @@
-"""What exported documents share: the line below a message, sub-agents, escaped Markdown."""
+"""What exported documents share: the line below a message, escaped Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 
 from app.core.files import NEW_PAGE
 from app.core.formula_marks import IN_A_LINE, ON_LINES
-from app.core.message import Attachment, Message, MessageState, ToolCall
+from app.core.message import Attachment, Message, MessageState
 from app.core.text import closed
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
@@ -109,35 +109,3 @@ def _literal_line(line: str) -> str:
 def text_of(attachment: Attachment) -> str:
     """Return the text of an attachment; an empty line stands between its pages."""
     return attachment.text.replace(NEW_PAGE, "\n\n")
-
-
-Item = Message | tuple[Message, ToolCall]
-
-
-def in_tree(messages: Iterable[Message]) -> Iterator[Item]:
-    """Yield messages so that a sub-agent's turn and the result follow their (message, call)."""
-    found = list(messages)
-    about: dict[tuple[str | None, str | None], list[Message]] = {}
-    for message in found:
-        if message.parent_call_id and message.parent_turn_id:
-            about.setdefault((message.parent_turn_id, message.parent_call_id), []).append(message)
-    results: dict[tuple[str, str], list[Message]] = {}
-    for message in found:
-        if message.tool_call_id:
-            results.setdefault((message.turn_id, message.tool_call_id), []).append(message)
-    told: set[str] = set()
-
-    def tell(some: Iterable[Message]) -> Iterator[Item]:
-        for message in some:
-            if message.id in told:
-                continue
-            told.add(message.id)
-            yield message
-            for call in message.tool_calls:
-                yield message, call
-                yield from tell(about.get((message.turn_id, call.id), ()))
-                yield from tell(results.get((message.turn_id, call.id), ()))
-
-    below = {one.id for some in about.values() for one in some}
-    yield from tell(one for one in found if one.id not in below)
-    yield from tell(found)

@@ -10,10 +10,10 @@ from app.core.matching import fold
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.tool import Control
+from app.core.turns import is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
-from app.engine.requests.branches import is_over, last_answer
 from app.engine.requests.hand_overs import ORCHESTRATOR, instruction_of, turns_used
 
 MOST_NAME = 500
@@ -22,7 +22,7 @@ MOST_NAME = 500
 def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:
     """Return what comes next in a group."""
     chat = session.chat
-    head = live.turn(chat.head)
+    head = live.turns.said(chat.head)
     first = head[0] if head else None
     used = turns_used(live)
     last = used + 1 >= session.group.turns_limit

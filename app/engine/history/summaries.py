@@ -92,7 +92,7 @@ def is_usable(live: LiveSession, summary: Message) -> bool:
 
 def usable_summaries(live: LiveSession, turn_id: str) -> list[Message]:
     """Return the summaries of all up to a turn or of its beginning that can be used, the oldest first."""
-    return [one for one in live.summaries(turn_id) if is_usable(live, one)]
+    return [one for one in live.turns.summaries(turn_id) if is_usable(live, one)]
 
 
 def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = None) -> int:

@@ -3,7 +3,6 @@
 from app.core.json_values import object_in
 from app.core.message import Role, ToolCall
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from
 
 ORCHESTRATOR = "orchestrator"
 
@@ -18,8 +17,8 @@ def turns_used(live: LiveSession) -> int:
     """Return how often the orchestrator has spoken since the user's last message or the last resuming."""
     session = live.group_session
     used = 0
-    for turn_id in back_from(live, session.chat.head):
-        first = live.turn(turn_id)[0]
+    for turn_id in live.turns.back_from(session.chat.head):
+        first = live.turns.said(turn_id)[0]
         if first.role == Role.USER:
             break
         used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from

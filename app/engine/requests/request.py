@@ -32,7 +32,6 @@ from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words, temperature_of
 from app.engine.requests.attached_files import files_text, is_long, returned_pictures, user_content
 from app.engine.requests.attempt import Attempt
-from app.engine.requests.branches import back_from
 from app.engine.requests.hand_overs import ORCHESTRATOR, instruction_of
 from app.engine.requests.merging import Item, merged, parts_of
 
@@ -256,17 +255,17 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, 
     """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn, as it would be
     sent without a summary of just that.
     """
-    path = list(back_from(live, until or turn.follows or ""))
+    path = list(live.turns.back_from(until or turn.follows or ""))
     summary = summary_for(live, path[1:] if until else path, turn.agent.id)
     kept = path[: path.index(summary.through)] if summary else path
-    asked = next((turn_id for turn_id in path if live.turn(turn_id)[0].role == Role.USER), None)
+    asked = next((turn_id for turn_id in path if live.turns.said(turn_id)[0].role == Role.USER), None)
     if asked and asked not in kept:
         kept = [*kept, asked]
     covered = set(path).difference(kept) if live.session.pinned else ()
     return History(
         summary,
         [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)],
-        _pinned_parts([one for turn_id in covered for one in live.turn(turn_id)], live, words, turn),
+        _pinned_parts([one for turn_id in covered for one in live.turns.said(turn_id)], live, words, turn),
     )
 
 
@@ -283,7 +282,7 @@ def _pinned_parts(
 
 
 def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
-    messages = live.turn(turn_id)
+    messages = live.turns.said(turn_id)
     if messages[0].role == Role.USER:
         return [_user_item(messages[0], words, turn)]
     if messages[0].author.id == turn.agent.id:
@@ -293,7 +292,7 @@ def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping
 
 def notes_and_rest(live: LiveSession, turn_id: str) -> tuple[Message | None, list[Message]]:
     """Return the notes that stand for the beginning of a turn, None for none, and the messages that are sent."""
-    messages = live.turn(turn_id)
+    messages = live.turns.said(turn_id)
     notes, place = turn_notes(messages, usable_summaries(live, turn_id))
     by_user = [one for one in messages[:place] if one.role == Role.USER and one.answers is None]
     return notes, [*by_user, *messages[place:]]
@@ -313,7 +312,7 @@ def turn_items(
     Failed messages are left out. Cut messages count in past turns only. Where notes stand for its beginning, they are
     there instead. With `until` nothing behind that message's results is there.
     """
-    pruned = pruned_calls(live.turn(turn_id), usable_summaries(live, turn_id))
+    pruned = pruned_calls(live.turns.said(turn_id), usable_summaries(live, turn_id))
     notes, messages = notes_and_rest(live, turn_id)
     results: dict[str, Message] = {}
     answers: dict[str, list[Message]] = {}
@@ -327,7 +326,7 @@ def turn_items(
     items: list[Item] = []
     if notes is not None:
         sent = {one.id for one in messages}
-        left = [one for one in live.turn(turn_id) if one.id not in sent]
+        left = [one for one in live.turns.said(turn_id) if one.id not in sent]
         said: object = f"{words['turn_notes']}\n\n{notes.content}"
         pinned = _pinned_parts(left, live, words, turn)
         items.append({"role": Role.USER, "content": [*parts_of(said), *pinned] if pinned else said})

@@ -8,7 +8,6 @@ from app.core.message import Message, Role
 from app.core.provider import CachePlan
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from
 from app.engine.requests.request import AgentTurn
 
 _SHORT = 240.0
@@ -28,11 +27,11 @@ def cache_plan(
 def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
     """Return the plan for the next request of an assistant's turn; a sub-agent's requests end with its turn."""
     alone = bool(turn.parent_turn_id)
-    messages = live.turn(turn.turn_id) if alone else live.messages
+    messages = live.turns.said(turn.turn_id) if alone else live.messages
     own = (one for one in reversed(messages) if one.author.id == turn.agent.id)
     brief = False
-    if live.is_summarized and not alone:
-        brief = summary_for(live, back_from(live, turn.follows or ""), turn.agent.id) is not None
+    if live.turns.is_summarized and not alone:
+        brief = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id) is not None
     return cache_plan(
         live.id, turn.turn_id if alone else turn.agent.id, messages, own, brief=brief, tail=tail
     )

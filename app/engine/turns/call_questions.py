@@ -11,17 +11,13 @@ MAX_ABOUT = 600
 
 def was_cut(live: LiveSession, turn: AgentTurn, call: ToolCall) -> bool:
     """Say whether a call began to run and was cut, so that it may have run."""
-    return any(
-        one.state == MessageState.STOPPED for one in live.turn(turn.turn_id) if one.tool_call_id == call.id
-    )
+    return any(one.state == MessageState.STOPPED for one in live.turns.about(turn.turn_id, call.id))
 
 
 def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
     """Return the newest question of a kind about a call."""
-    for message in reversed(live.turn(turn.turn_id)):
+    for message in reversed(live.turns.about(turn.turn_id, call.id)):
         prompt = message.prompt
-        if message.tool_call_id != call.id:
-            continue
         if reason == PromptReason.MAY_HAVE_RUN and message.state == MessageState.STOPPED:
             # An approval of an earlier run does not count for the next one.
             return None

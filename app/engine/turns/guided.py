@@ -14,12 +14,12 @@ from app.core.json_values import object_in
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
+from app.core.turns import last_answer
 from app.engine.library.sub_agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS
 from app.engine.requests.attempt import Attempt
-from app.engine.requests.branches import back_from, last_answer
 from app.engine.requests.hand_overs import ORCHESTRATOR
 from app.engine.requests.request import AgentTurn
 
@@ -78,7 +78,7 @@ def guided_request(
         text = words[offer.key].format(**{"task": task, **offer.values})
         opener, most = words[f"{offer.key}.opener"], offer.most
     else:
-        notes = _notes(live.turn(turn.turn_id), words)
+        notes = _notes(live.turns.said(turn.turn_id), words)
         text = words["notes"].format(task=task, notes="\n".join(notes)) if notes else task
         messages += [] if turn.parent_turn_id else _history(turn, live)
         opener, most = "", ANSWER_TOKENS
@@ -110,20 +110,20 @@ def _call(name: str, arguments: Mapping[str, object]) -> ToolCall:
 
 
 def _request_of(turn: AgentTurn, live: LiveSession) -> str:
-    messages = live.turn(turn.follows or "")
+    messages = live.turns.said(turn.follows or "")
     return messages[0].content[:MAX_WORDS] if messages else ""
 
 
 def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
     """Return the messages before the request, shortened for a small model."""
     found: list[dict[str, object]] = []
-    before = live.turn(turn.follows or "")
-    for turn_id in back_from(live, (before[0].follows or "") if before else ""):
+    before = live.turns.said(turn.follows or "")
+    for turn_id in live.turns.back_from((before[0].follows or "") if before else ""):
         if len(found) >= HISTORY:
             break
         said = [
             one
-            for one in live.turn(turn_id)
+            for one in live.turns.said(turn_id)
             if one.role in (Role.USER, Role.ASSISTANT) and one.content.strip()
         ]
         if said:
@@ -169,7 +169,7 @@ def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], too
     """Return the tool that fits the state of a group's work."""
     task, notes, answered, handed = _so_far(turn, live)
     plan = live.session.plan
-    own = {call.name for message in live.turn(turn.turn_id) for call in message.tool_calls}
+    own = {call.name for message in live.turns.said(turn.turn_id) for call in message.tool_calls}
     done = (
         (_call("checkDone", {"index": _next(plan)}),) if answered and plan and plan.open and not own else ()
     )
@@ -227,8 +227,8 @@ def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, i
     """Return the request, what members found, whether one has just answered, and the number of hand-overs."""
     notes: list[str] = []
     task, handed, answered = "", 0, False
-    for place, turn_id in enumerate(back_from(live, turn.follows or "")):
-        messages = live.turn(turn_id)
+    for place, turn_id in enumerate(live.turns.back_from(turn.follows or "")):
+        messages = live.turns.said(turn_id)
         if messages[0].role == Role.USER:
             task = one_line(messages[0].content)
             break

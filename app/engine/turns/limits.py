@@ -13,7 +13,6 @@ from app.core.reasons import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from
 from app.engine.requests.request import AgentTurn
 
 
@@ -108,11 +107,11 @@ class RepeatedCalls:
 
     def _before(self, turn: AgentTurn, answer: Message) -> Counter[bytes]:
         """Count the calls before an answer in its turn; hand-overs also in the turns since the user's message."""
-        before = takewhile(lambda message: message.id != answer.id, self._live.turn(turn.turn_id))
+        before = takewhile(lambda message: message.id != answer.id, self._live.turns.said(turn.turn_id))
         calls = [call for message in before for call in carried_out(message)]
         if any(call.name == SWITCH_ASSISTANT for call in carried_out(answer)):
-            for turn_id in back_from(self._live, turn.follows or ""):
-                earlier = self._live.turn(turn_id)
+            for turn_id in self._live.turns.back_from(turn.follows or ""):
+                earlier = self._live.turns.said(turn_id)
                 if earlier[0].role == Role.USER:
                     break
                 told = (call for message in earlier for call in carried_out(message))

@@ -78,7 +78,7 @@ class ReportedCalls:
         call = self._calls[act.id]
         if (call.name, call.arguments) != (act.name, act.arguments):
             self._calls[act.id] = changed = replace(call, name=act.name, arguments=act.arguments)
-            for message in self._live.turn(self._turn.turn_id):
+            for message in self._live.turns.said(self._turn.turn_id):
                 if call in message.tool_calls:
                     calls = tuple(changed if one == call else one for one in message.tool_calls)
                     self._write_call(replace(message, tool_calls=calls))
@@ -161,7 +161,7 @@ def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
         return None
     asked = [
         one
-        for one in live.turn(turn.turn_id)
+        for one in live.turns.said(turn.turn_id)
         if one.prompt is not None
         and one.prompt.reason == PromptReason.AGENT_WORKS
         and one.prompt.consent == consent

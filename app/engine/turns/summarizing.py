@@ -31,7 +31,6 @@ from app.engine.history.summaries import (
 from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from
 from app.engine.requests.hand_overs import ORCHESTRATOR
 from app.engine.requests.merging import Item, as_transcript
 from app.engine.requests.request import (
@@ -138,7 +137,7 @@ def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenC
     return [
         PastTurn(turn_id, tokens(items), messages[0].role == Role.USER, messages)
         for turn_id, items in history.turns
-        if (messages := live.turn(turn_id))
+        if (messages := live.turns.said(turn_id))
     ]
 
 
@@ -207,12 +206,14 @@ class Summarizing:
     def _summary_for_all(self, turn: AgentTurn) -> Message | None:
         """Return the summary for all that a member of a group gets, None where it gets none or has had notes of its own."""
         live = self._live
-        if live.session.group is None or not live.is_summarized or turn.parent_turn_id:
+        if live.session.group is None or not live.turns.is_summarized or turn.parent_turn_id:
             return None
         if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
             return None
-        summary = summary_for(live, back_from(live, turn.follows or ""), turn.agent.id)
-        if summary is None or any(one.agent_id == turn.agent.id for one in live.summaries(summary.through)):
+        summary = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id)
+        if summary is None or any(
+            one.agent_id == turn.agent.id for one in live.turns.summaries(summary.through)
+        ):
             return None
         return summary
 
@@ -268,12 +269,14 @@ class Summarizing:
         nothing behind these turns is sent: then it is shorter.
         """
         turns = list(history.turns)
-        while len(turns) > place and not alone and self._live.turn(turns[-1][0])[0].role == Role.USER:
+        while len(turns) > place and not alone and self._live.turns.said(turns[-1][0])[0].role == Role.USER:
             # What the user wants now must not be answered here.
             turns.pop()
         if alone or len(turns) <= place:
             return replace(history, turns=turns[:place]), ""
-        said = next((one.content for one in self._live.turn(turns[place][0]) if one.content.strip()), "")
+        said = next(
+            (one.content for one in self._live.turns.said(turns[place][0]) if one.content.strip()), ""
+        )
         text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
         return replace(history, turns=turns), f"\n\n{text}"
 

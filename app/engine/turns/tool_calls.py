@@ -27,9 +27,9 @@ from app.core.reasons import Reason
 from app.core.session import Plan, Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolProgress, ToolResult, is_page, read_arguments
+from app.core.turns import unanswered
 from app.engine.availability.slots import NotFree
 from app.engine.library.sub_agents import SUB_AGENT, delegation, failed, succeeded
-from app.engine.requests.branches import unanswered
 from app.engine.requests.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.call_questions import approval, denied, newest_approval, page_question, was_cut
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
@@ -81,7 +81,7 @@ class ToolCalls:
         Of an answer's own calls the first MOST_CALLS are carried out.
         """
         self._skip_after_end(turn, answer)
-        open_calls = unanswered(answer, self._live.turn(turn.turn_id))
+        open_calls = unanswered(answer, self._live.turns.said(turn.turn_id))
         if refuse:
             self._refuse(turn, dict.fromkeys(open_calls, "No tool calls are left for this turn."))
             return self._after_results(turn, answer)
@@ -121,7 +121,7 @@ class ToolCalls:
         """Give the calls after one that ends the turn a result that says so."""
         tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
-        missing = {call.id for call in unanswered(answer, self._live.turn(turn.turn_id))}
+        missing = {call.id for call in unanswered(answer, self._live.turns.said(turn.turn_id))}
         skipped: dict[ToolCall, str] = {}
         for call in answer.tool_calls:
             if ended_by and call.id in missing:
@@ -133,7 +133,9 @@ class ToolCalls:
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
         results = [
-            one for one in self._live.turn(turn.turn_id) if one.role == Role.TOOL and one.tool_call_id in ids
+            one
+            for one in self._live.turns.said(turn.turn_id)
+            if one.role == Role.TOOL and one.tool_call_id in ids
         ]
         if any(result.control == Control.END for result in results):
             return Outcome(TurnState.FINISHED, message=answer)
@@ -289,19 +291,15 @@ class ToolCalls:
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
         """Return the call's message that is being written; a run that was cut reuses its own, otherwise it is a new one."""
-        for message in self._live.turn(turn.turn_id):
-            if (
-                message.role == Role.TOOL
-                and message.tool_call_id == call.id
-                and message.state == MessageState.STREAMING
-            ):
+        for message in self._live.turns.about(turn.turn_id, call.id):
+            if message.role == Role.TOOL and message.state == MessageState.STREAMING:
                 return message
         return turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
 
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
         """Dismiss the questions of a run that was cut, because nothing waits for their answers."""
-        for message in self._live.turn(turn.turn_id):
-            if message.tool_call_id == call.id and message.role == Role.SYSTEM and message.asks:
+        for message in self._live.turns.about(turn.turn_id, call.id):
+            if message.role == Role.SYSTEM and message.asks:
                 self._live.finish_message(message.dismissed())
 
     def _write(
@@ -343,14 +341,14 @@ class ToolCalls:
             with contextlib.suppress(StorageError):
                 await self._services.store.flush(self._live.id)
             while True:
-                asked = self._live.message(question.id).prompt
+                asked = self._live.turns.messages[question.id].prompt
                 if asked is None or not asked.open:
                     given = self._live.hidden_answers
                     return given.get(question.id, asked.answer) if asked and asked.answered_by else None
                 await self._news.wait()
         except asyncio.CancelledError:
             # The tool went on or ended without it: an answer would have no effect.
-            left = self._live.message(question.id)
+            left = self._live.turns.messages[question.id]
             if left.asks:
                 self._live.finish_message(left.dismissed())
             raise
@@ -368,7 +366,7 @@ class ToolCalls:
         except ToolError as error:
             self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
             return None
-        child_id = self._live.child_turn(turn.turn_id, call.id)
+        child_id = self._live.turns.child_turn(turn.turn_id, call.id)
         if child_id is None and not context.budget.take_sub_agent():
             text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
             self._write(turn, call, ToolResult(content=text, ok=False))
@@ -427,7 +425,7 @@ class ToolCalls:
             self._live.change(reason=Reason.BUSY if self._waiting else "")
 
     def _summary(self, child: AgentTurn, outcome: Outcome | None) -> ToolResult:
-        messages = [one for one in self._live.turn(child.turn_id) if one.role == Role.ASSISTANT]
+        messages = [one for one in self._live.turns.said(child.turn_id) if one.role == Role.ASSISTANT]
         said = messages[-1].content if messages else ""
         if outcome is None:
             return ToolResult(content=failed("The user stopped it.", said), ok=False)

@@ -12,8 +12,8 @@ from app.core.events import TurnFinished
 from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
+from app.core.turns import last_answer
 from app.engine.requests.attempt import Attempt
-from app.engine.requests.branches import last_answer
 from app.engine.requests.hand_overs import ORCHESTRATOR
 from app.engine.requests.request import AgentTurn, build_request, in_mode, news_of
 from app.engine.turns.answer import CallPlan
@@ -82,7 +82,7 @@ class TurnTree:
 
     async def _take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         while True:
-            messages = self._live.turn(turn.turn_id)
+            messages = self._live.turns.said(turn.turn_id)
             answer = last_answer(messages)
             rounds = sum(
                 bool(message.own_calls) for message in messages if message.state == MessageState.DONE
@@ -120,7 +120,7 @@ class TurnTree:
             return asked
         if reason := context.budget.reached():
             return Outcome(TurnState.HELD, reason)
-        messages = self._live.turn(turn.turn_id)
+        messages = self._live.turns.said(turn.turn_id)
         offer = self._offer(turn, messages) if turn.agent_model.guided else None
 
         sent: list[ModelRequest] = []

@@ -23,7 +23,6 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
-from app.engine.requests.branches import work_turn
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.workflow.director import begun, call_id, changes, reopened, with_step
@@ -235,7 +234,9 @@ class Workflows(Definitions[WorkflowDefinition]):
             by_id[closed.id] = replace(by_id[closed.id], fresh=True)
         for state in self._work(live).steps:
             # Questions of a step that no longer waits need no answer.
-            turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
+            turn_id = (
+                live.turns.child_turn(live.turns.work_turn, call_id(state)) if state.id in by_id else None
+            )
             if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)
         run = self._sessions.running(live.id)

@@ -20,10 +20,9 @@ from app.core.session import Status, WorkflowState
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, Refusal
 from app.engine.availability.slots import NotFree, SentTo
-from app.engine.chat.run import ChatRun, close_turns, tree_turns
+from app.engine.chat.run import ChatRun, close_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import work_turn
 from app.engine.requests.request import AgentTurn, file_tools
 from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.server_notices import attach_servers
@@ -77,7 +76,7 @@ class WorkflowRun(ChatRun):
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one step, or a sub-agent of one."""
         for step_id in self._at_work:
-            if self._live.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
+            if self._live.turns.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
                 return self.stop_step(step_id)
         return super().stop_turn(turn_id)
 
@@ -183,9 +182,8 @@ class WorkflowRun(ChatRun):
         """Make the steps ready whose questions have been answered."""
         for state in self._work.steps:
             if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
-                turn_id = self._live.child_turn(root, call_id(state))
-                turns = tree_turns(self._live, turn_id) if turn_id else []
-                if not any(one.asks for turn in turns for one in self._live.turn(turn)):
+                turn_id = self._live.turns.child_turn(root, call_id(state))
+                if not any(one.asks for one in self._live.turns.said_below(turn_id or "")):
                     self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
     def _settle_steps(self) -> None:
@@ -202,7 +200,7 @@ class WorkflowRun(ChatRun):
 
     def _root(self) -> str:
         """Return the id of the workflow's own turn; it begins with its first step."""
-        return work_turn(self._live) or new_id()
+        return self._live.turns.work_turn or new_id()
 
     # One step
 
@@ -230,7 +228,7 @@ class WorkflowRun(ChatRun):
                     raise
                 task.uncancel()
                 if step_id in self._stopped:
-                    if turn_id := self._live.child_turn(root, call_id(self._state(step_id))):
+                    if turn_id := self._live.turns.child_turn(root, call_id(self._state(step_id))):
                         close_turns(self._live, turn_id)
                     self._finish(root, self._state(step_id), StepStatus.CANCELLED, Reason.BY_USER)
                 self._stopped.discard(step_id)
@@ -265,7 +263,7 @@ class WorkflowRun(ChatRun):
             await attach_servers(self._live, self._services.directory, agent)
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
-                turn_id=self._live.child_turn(root, step_call) or new_id(),
+                turn_id=self._live.turns.child_turn(root, step_call) or new_id(),
                 agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
                 agent_model=model,
                 stack=(WORKFLOW, agent.id),
@@ -322,7 +320,7 @@ class WorkflowRun(ChatRun):
         if outcome.state != TurnState.FINISHED or outcome.message is None:
             return None
         text = outcome.message.content
-        said = from_call(self._live.turn(turn.turn_id)) or step_complete(text)
+        said = from_call(self._live.turns.said(turn.turn_id)) or step_complete(text)
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
@@ -356,10 +354,7 @@ class WorkflowRun(ChatRun):
         return state
 
     def _answered(self, root: str, step_call: str) -> bool:
-        return any(
-            one.role == Role.TOOL and one.tool_call_id == step_call and one.ended
-            for one in self._live.turn(root)
-        )
+        return any(one.role == Role.TOOL and one.ended for one in self._live.turns.about(root, step_call))
 
     def _finish(
         self, root: str, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
@@ -411,7 +406,7 @@ class WorkflowRun(ChatRun):
         )
         words = prompts.lines(language, "assistant")
         added = "\n".join(
-            with_files(one, words) for one in self._live.turn(self._root()) if one.role == Role.USER
+            with_files(one, words) for one in self._live.turns.said(self._root()) if one.role == Role.USER
         )
         command = with_files(self._command(), words)
         if added:

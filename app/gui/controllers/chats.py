@@ -22,7 +22,6 @@ from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import Settings
 from app.core.text import trimmed
 from app.engine.library.agents import AgentModel, tools_off
-from app.engine.requests.branches import back_from, root_of, said_from, versions
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import LongChatDialog
@@ -415,7 +414,7 @@ class ChatController(PageController):
         live = self._engine.live(session_id)
         if live is None:
             return
-        message = live.message(message_id)
+        message = live.turns.messages[message_id]
         if action == EDIT:
             self._page.begin_editing(message)
         elif action == SETTINGS:
@@ -579,7 +578,7 @@ class VersionController(PageController):
                     partial(self._retry, session_id, message_id, provider=provider, model=model),
                     model=model,
                 )
-                for provider, model in self._instead_of(usual, live.message(message_id))
+                for provider, model in self._instead_of(usual, live.turns.messages[message_id])
             ),
             MenuItem("retry.other_model", lambda: self._ask(session_id, message_id)),
         ]
@@ -639,14 +638,14 @@ class VersionController(PageController):
         live, page = self._engine.live(session_id), self._page
         if live is None:
             return
-        chosen = set(back_from(live, live.chat_session.chat.head))
+        chosen = set(live.turns.back_from(live.chat_session.chat.head))
         dialog = VersionsDialog(
             self._language,
             self._look,
             live.session,
             [
-                Version(one, said_from(live, one), one in chosen)
-                for one in versions(live, root_of(live, live.message(message_id).turn_id))
+                Version(one, live.said_in(live.turns.with_answers(one)), one in chosen)
+                for one in live.turns.versions(live.turns.root(live.turns.messages[message_id].turn_id))
             ],
             page.transcript.model.colours,
             page.transcript.model.names,
@@ -659,7 +658,7 @@ class VersionController(PageController):
 
     def _on_version(self, session_id: str, turn_id: str, step: int) -> None:
         live = self._engine.live(session_id)
-        ids = versions(live, turn_id) if live else ()
+        ids = live.turns.versions(turn_id) if live else ()
         place = ids.index(turn_id) + step if turn_id in ids else -1
         if 0 <= place < len(ids):
             self._start(self._engine.chats.choose_version(session_id, ids[place]))

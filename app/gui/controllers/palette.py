@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
 from app.core.session import Status
-from app.engine.requests.branches import is_shown, root_of
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
@@ -123,8 +122,9 @@ class PaletteController(Controller):
     async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
         """Show a message in its session, in its version; `stops` allows to stop a run for that."""
         live = await self._engine.open(session_id)
-        turn_id = next((one.turn_id for one in live.messages if one.id == message_id), "")
-        if turn_id and live.session.chat is not None and not is_shown(live, turn_id):
+        message, chat = live.turns.messages.get(message_id), live.session.chat
+        root = live.turns.root(message.turn_id) if message is not None else ""
+        if root and chat is not None and root not in live.turns.back_from(chat.head):
             if live.session.status in (Status.RUNNING, Status.WAITING) and not stops:
                 self._toasts.show_toast(
                     self._language("palette.other_version"),
@@ -132,7 +132,7 @@ class PaletteController(Controller):
                     lambda: self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id, stops=True)),
                 )
             else:
-                await self._engine.chats.choose_version(session_id, root_of(live, turn_id))
+                await self._engine.chats.choose_version(session_id, root)
         self._show_message(session_id, message_id)
 
     def _show_message(self, session_id: str, message_id: str) -> None:

@@ -31,7 +31,6 @@ from app.core.reasons import resumable
 from app.core.session import DebateMode, Folder, Session, SessionSummary, Status
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import shown_with_summaries, versions_shown
 from app.gui.bridge import FRAME_MS, Bridge
 from app.gui.controllers.controller import FOLDER, Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import FolderDialog, LinkDialog, RenameDialog, may_open
@@ -312,7 +311,7 @@ class SessionViews(QObject):
         """Show a whole session in a view that shows nothing of it yet, or the messages of `tail`."""
         self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
-        messages = shown_with_summaries(live) if isinstance(view, ChatPage) else list(live.whole_messages())
+        messages = live.shown_with_summaries() if isinstance(view, ChatPage) else list(live.whole_messages())
         # The tail is the end of the log; it may hold other versions, or messages that later lines change.
         if tail and messages[-len(tail) :] == tail:
             view.show_change(session)
@@ -320,7 +319,7 @@ class SessionViews(QObject):
         else:
             view.show_session(session, messages, read_only=read_only, damaged=damaged)
         if isinstance(view, ChatPage):
-            view.show_versions(versions_shown(live))
+            view.show_versions(live.turns.versions_shown(live.chat_session.chat.head))
             # Hidden versions of answers cost money too.
             view.spending.add(live.whole_messages())
 
@@ -371,11 +370,11 @@ class SessionViews(QObject):
         if live is None:
             return
         # A turn without messages cannot be shown.
-        if not view.stands_at(head) and live.turn(head):
+        if not view.stands_at(head) and live.turns.said(head):
             self._bridge.flush()
-            view.reload(shown_with_summaries(live), versions_shown(live))
+            view.reload(live.shown_with_summaries(), live.turns.versions_shown(live.chat_session.chat.head))
         else:
-            view.show_versions(versions_shown(live))
+            view.show_versions(live.turns.versions_shown(live.chat_session.chat.head))
 
     def _on_session_deleted(self, event: SessionDeleted) -> None:
         for view in self._showing(event.session_id):

@@ -17,7 +17,6 @@ from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, policy_of
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import work_turn
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
@@ -235,25 +234,19 @@ class WorkflowController(Controller):
     def _answer(self, step_id: str) -> None:
         """Go to the question that a step waits for."""
         self._go_to(step_id)
+        live, turn_id = self._live, self._turn_of(step_id)
+        if live is None:
+            return
         for session_id, message in self._engine.chats.needs_you():
-            if session_id == self._page.session_id and self._belongs(message.turn_id, step_id):
+            if session_id == self._page.session_id and turn_id in live.turns.above(message.turn_id):
                 self._page.go_to(f"{message.id}:0")
                 self._page.take_focus()
                 return
 
-    def _belongs(self, turn_id: str, step_id: str) -> bool:
-        """Say whether a turn is that of a step or below it."""
-        live, wanted = self._live, self._turn_of(step_id)
-        parent: str | None = turn_id
-        while live is not None and parent and parent != wanted:
-            said = live.turn(parent)
-            parent = said[0].parent_turn_id if said else None
-        return bool(wanted) and parent == wanted
-
     def _go_to(self, step_id: str) -> None:
         """Scroll the transcript to the messages of a step."""
         live, turn_id = self._live, self._turn_of(step_id)
-        said = live.turn(turn_id) if live is not None and turn_id else ()
+        said = live.turns.said(turn_id) if live is not None and turn_id else ()
         if said:
             # The first call loads messages far above; the second finds the step's head even if it is folded.
             self._page.transcript.go_to(said[0].id, 0)
@@ -265,7 +258,7 @@ class WorkflowController(Controller):
         if live is None or session is None:
             return ""
         state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
-        return live.child_turn(work_turn(live), call_id(state)) or ""
+        return live.turns.child_turn(live.turns.work_turn, call_id(state)) or ""
 
     # Events
 

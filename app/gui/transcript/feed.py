@@ -141,7 +141,7 @@ class Feed(QObject):
             return
         changed = {*self._model.versions, *versions}
         self._model.versions = dict(versions)
-        self._canvas.renew([message.id for turn in changed for message in self._model.book.said(turn)[:1]])
+        self._canvas.renew([message.id for turn in changed for message in self._model.book.whole(turn)[:1]])
 
     def set_assistants(self, colours: Mapping[str, int], names: Mapping[str, str]) -> None:
         """Paint the authors with these ids in the speaker's colour of that number, and call them by these names."""
@@ -331,7 +331,7 @@ class Feed(QObject):
         rows = self._model.group_rows(message.turn_id)
         # Those that were cut or failed before offer nothing any more.
         book = self._model.book
-        before = [one.id for one in book.said(message.turn_id) if book.is_past(one)]
+        before = [one.id for one in book.whole(message.turn_id) if book.is_past(one)]
         before += [one.id for one in book.before(message)]
         rows += [one for one in (*before, message.retakes) if one in self._model]
         if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
@@ -352,7 +352,7 @@ class Feed(QObject):
     def _drop_widgets(self) -> None:
         """Delete the widgets of questions that are answered or gone."""
         messages = self._model.book.messages.values()
-        self._questions.keep({each.id for each in messages if each.prompt is not None and each.prompt.open})
+        self._questions.keep({each.id for each in messages if each.asks})
 
     # Frames
 

@@ -138,7 +138,7 @@ class RowMaker:
             runs=runs,
             waiting=waiting,
             failed=_FAILED_CHIPS.get(failure, ""),
-            guided=any(each.why == GUIDED for each in book.said(turn_id)),
+            guided=any(each.why == GUIDED for each in book.whole(turn_id)),
             doing=doing,
             elapsed_s=book.elapsed(turn_id) if runs and folded else 0,
             frame=model.frame(index, style.tokens),

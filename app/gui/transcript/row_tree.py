@@ -3,11 +3,11 @@
 Pure functions: the same messages give the same rows, live or read from disk.
 """
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from app.core.message import Message, MessageState, PromptType, Role
+from app.core.turns import Item, ItemKind, Turns
 
 MESSAGE = "message"
 CARD = "card"
@@ -50,146 +50,73 @@ def group_id(turn_id: str) -> str:
     return f"group {turn_id}"
 
 
-def tree_rows(messages: Sequence[Message], folded: Collection[str] = ()) -> list[RowEntry]:
+def tree_rows(turns: Turns, roots: Iterable[str], folded: Collection[str] = ()) -> list[RowEntry]:
     """Return the rows of root turns and the turns called in them; `folded` are turn ids."""
-    tree = _Tree(messages, folded)
-    rows: list[RowEntry] = []
-    for root in tree.roots():
-        rows += _spaced(tree.walk(root))
-    return rows
+    return [row for root in roots for row in _spaced(whole_rows(turns, root, folded))]
 
 
-def whole_rows(messages: Sequence[Message]) -> Iterator[RowEntry]:
-    """Yield the rows of root turns with nothing folded, one by one and without gaps."""
-    tree = _Tree(messages, ())
-    for root in tree.roots():
-        yield from tree.walk(root)
+def whole_rows(turns: Turns, root: str, folded: Collection[str] = ()) -> Iterator[RowEntry]:
+    """Yield the rows of a root turn one by one and without gaps."""
+    speakers: dict[str, str] = {}
+    for item in turns.read([root], folded):
+        message, groups = item.message, item.called
+        turn_id = groups[-1] if groups else root
+        if turn_id not in speakers:
+            # The first of a turn: a called one has a head, which names who speaks.
+            speakers[turn_id] = message.author.id if groups else ""
+            if groups:
+                yield RowEntry(group_id(turn_id), GROUP, message.id, groups)
+        if turn_id in folded:
+            continue
+        if item.kind == ItemKind.CALL:
+            yield from _call_rows(item)
+        elif item.kind == ItemKind.END:
+            # One row asks about all that can be answered together.
+            yield from [_question(each, groups) for each in item.about if _joins(each)][:1]
+        elif item.kind == ItemKind.ABOUT:
+            continue
+        elif message.role == Role.SUMMARY:
+            yield RowEntry(message.id, SUMMARY, message.id, groups)
+        elif message.prompt is not None:
+            yield _question(message, groups)
+        elif message.role not in (Role.TOOL, Role.SYSTEM) and not _answers(message, turns):
+            headed = message.author.id != speakers[turn_id] or message.role != Role.ASSISTANT
+            speakers[turn_id] = message.author.id if message.role == Role.ASSISTANT else ""
+            if headed or not _is_empty(message):
+                yield RowEntry(message.id, MESSAGE, message.id, groups, headed=headed)
 
 
-class _Tree:
-    """The turns of some messages, and which call started which."""
+def _call_rows(item: Item) -> Iterator[RowEntry]:
+    """Yield the card of a call, or the question that is its result, and what is asked about it alone."""
+    results = [each for each in item.about if each.role == Role.TOOL]
+    asked = [each for each in results if each.prompt is not None]
+    if not asked:
+        # Of several results the last counts: the others are of runs that were cut off.
+        result_id = results[-1].id if results else ""
+        row_id = f"{item.message.id}/{item.place}"
+        yield RowEntry(row_id, CARD, item.message.id, item.called, item.place, result_id)
+    yield from [_question(each, item.called) for each in item.about if each in asked or _asks_alone(each)]
 
-    def __init__(self, messages: Sequence[Message], folded: Collection[str]) -> None:
-        self._folded = folded
-        self._turns: dict[str, list[Message]] = {}
-        self._started: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self._seen: set[str] = set()
-        for message in messages:
-            self._turns.setdefault(message.turn_id, []).append(message)
-        for turn_id, said in self._turns.items():
-            if self._has_parent(turn_id):
-                parent, call_id = said[0].parent_turn_id or "", said[0].parent_call_id or ""
-                self._started[parent][call_id].append(turn_id)
 
-    def _has_parent(self, turn_id: str) -> bool:
-        parent = self._turns[turn_id][0].parent_turn_id
-        return parent is not None and parent != turn_id and parent in self._turns
+def _question(message: Message, groups: tuple[str, ...]) -> RowEntry:
+    return RowEntry(message.id, QUESTION, message.id, groups)
 
-    def roots(self) -> Iterator[str]:
-        """Yield the turns that no known call started; last those that call each other in a ring."""
-        yield from [turn_id for turn_id in self._turns if not self._has_parent(turn_id)]
-        yield from [turn_id for turn_id in self._turns if turn_id not in self._seen]
 
-    def walk(self, root: str) -> Iterator[RowEntry]:
-        """Yield the rows of a turn and the turns below it, without recursion because depth is not limited."""
-        stack = [self._turn(root, ())]
-        while stack:
-            for step in stack[-1]:
-                if isinstance(step, RowEntry):
-                    yield step
-                else:
-                    turn_id, groups = step
-                    stack.append(self._turn(turn_id, groups))
-                    break
-            else:
-                stack.pop()
+def _joins(message: Message) -> bool:
+    """Return whether a question may be answered together with others of its turn."""
+    return message.role == Role.SYSTEM and message.prompt is not None and message.prompt.joins
 
-    def _turn(
-        self, turn_id: str, groups: tuple[str, ...]
-    ) -> Iterator[RowEntry | tuple[str, tuple[str, ...]]]:
-        if turn_id in self._seen:
-            return
-        self._seen.add(turn_id)
-        said = self._turns[turn_id]
-        if not groups and len(said) == 1 and _is_plain(said[0]) and turn_id not in self._started:
-            yield RowEntry(said[0].id, MESSAGE, said[0].id)
-            return
-        speaker = ""
-        if said[0].parent_turn_id is not None:
-            groups = (*groups, turn_id)
-            speaker = said[0].author.id
-            yield RowEntry(group_id(turn_id), GROUP, said[0].id, groups)
-            if turn_id in self._folded:
-                self._hide(turn_id)
-                return
-        results: dict[str, deque[Message]] = defaultdict(deque)
-        questions: dict[str, deque[Message]] = defaultdict(deque)
-        for message in said:
-            if message.role == Role.TOOL:
-                results[message.tool_call_id or ""].append(message)
-            elif message.role == Role.SYSTEM and message.prompt is not None:
-                questions[message.tool_call_id or ""].append(message)
-        calls = Counter([call.id for message in said for call in message.tool_calls])
-        asked = {message.id for message in said if message.prompt is not None}
-        for message in said:
-            of_call = message.tool_call_id in calls
-            if message.role == Role.SUMMARY:
-                yield RowEntry(message.id, SUMMARY, message.id, groups)
-                continue
-            if message.prompt is not None and not of_call:
-                yield RowEntry(message.id, QUESTION, message.id, groups)
-            elif message.role in (Role.TOOL, Role.SYSTEM) or (message.answers and message.answers in asked):
-                continue
-            else:
-                headed = message.author.id != speaker or message.role != Role.ASSISTANT
-                speaker = message.author.id if message.role == Role.ASSISTANT else ""
-                if headed or not _is_empty(message):
-                    yield RowEntry(message.id, MESSAGE, message.id, groups, headed=headed)
-            together: list[Message] = []
-            for place, call in enumerate(message.tool_calls):
-                given = results[call.id]
-                # Of several results of a call the last counts: the others are of runs that were cut off.
-                while len(given) > max(1, calls[call.id]) and given[0].prompt is None:
-                    given.popleft()
-                calls[call.id] -= 1
-                result = given.popleft() if given else None
-                if result is not None and result.prompt is not None:
-                    yield RowEntry(result.id, QUESTION, result.id, groups)
-                else:
-                    row_id = f"{message.id}/{place}"
-                    result_id = result.id if result is not None else ""
-                    yield RowEntry(row_id, CARD, message.id, groups, place, result_id)
-                for question in questions.pop(call.id, ()):
-                    if question.prompt is not None and question.prompt.joins:
-                        together.append(question)
-                    elif not _is_answered_approval(question):
-                        yield RowEntry(question.id, QUESTION, question.id, groups)
-                yield from [(child, groups) for child in self._children(turn_id, call.id)]
-            if together:
-                # One row asks about all of them.
-                yield RowEntry(together[0].id, QUESTION, together[0].id, groups)
-        for each in [each for given in results.values() for each in given if each.tool_call_id in calls]:
-            if each.prompt is not None:
-                yield RowEntry(each.id, QUESTION, each.id, groups)
-        yield from [
-            (child, groups) for call_id in self._left(turn_id) for child in self._children(turn_id, call_id)
-        ]
 
-    def _children(self, turn_id: str, call_id: str) -> list[str]:
-        """Return the turns a call started, the first time only."""
-        return self._started[turn_id].pop(call_id, []) if turn_id in self._started else []
+def _asks_alone(message: Message) -> bool:
+    """Return whether a question has its own row: no approval that its call tells of, or that joins others."""
+    prompt = message.prompt if message.role == Role.SYSTEM else None
+    return prompt is not None and not prompt.joins and (prompt.open or prompt.type != PromptType.APPROVAL)
 
-    def _left(self, turn_id: str) -> list[str]:
-        return list(self._started.get(turn_id, ()))
 
-    def _hide(self, turn_id: str) -> None:
-        """Mark everything under a folded turn as seen."""
-        below = [turn_id]
-        while below:
-            for children in self._started.pop(below.pop(), {}).values():
-                fresh = [child for child in children if child not in self._seen]
-                self._seen.update(fresh)
-                below += fresh
+def _answers(message: Message, turns: Turns) -> bool:
+    """Return whether a message answers a question that is shown."""
+    asked = turns.messages.get(message.answers or "")
+    return asked is not None and asked.prompt is not None
 
 
 def same_rows(old: Message, new: Message) -> bool:
@@ -203,18 +130,6 @@ def _shape(message: Message) -> tuple[object, ...]:
     prompt = message.prompt
     asks = prompt is not None and prompt.type == PromptType.APPROVAL and prompt.open
     return *who, prompt is None, asks, calls, _is_empty(message)
-
-
-def _is_answered_approval(message: Message) -> bool:
-    """Return whether a question is an approval that the row of its call tells of."""
-    return message.prompt is not None and message.prompt.type == PromptType.APPROVAL and not message.asks
-
-
-def _is_plain(message: Message) -> bool:
-    """Return whether a message that is a whole turn needs one row only."""
-    if message.role in (Role.TOOL, Role.SYSTEM, Role.SUMMARY) or message.parent_turn_id is not None:
-        return False
-    return not message.tool_calls and message.prompt is None
 
 
 def _is_empty(message: Message) -> bool:

@@ -208,9 +208,8 @@ class Finder:
 
     def _look_into(self, root: str) -> Iterator[bool]:
         """Search a root turn and its sub-agents; yield False where the search may pause, last True."""
-        block = self._model.book.block(root)
-        hits: list[SearchHit] = []
-        for entry in whole_rows(block) if self._model.has_calls else plain_rows(block):
+        book, hits = self._model.book, list[SearchHit]()
+        for entry in whole_rows(book, root) if self._model.has_calls else plain_rows(book.whole(root)):
             hits += yield from self._in_row(entry)
         self._by_root.pop(root, None)
         if hits:

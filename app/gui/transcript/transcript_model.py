@@ -129,7 +129,7 @@ class TranscriptModel:
         if not self.has_calls:
             self.entries = plain_rows(messages)
         else:
-            self.entries = tree_rows(messages, self.folded)
+            self.entries = tree_rows(self.book, self.book.roots(), self.folded)
             self._note_starts(self.entries)
         self._number_from(0)
 
@@ -155,7 +155,8 @@ class TranscriptModel:
     def prepend(self, messages: Sequence[Message]) -> int:
         """Add whole earlier root turns; return the number of their rows."""
         self.book.put_before(messages)
-        rows = tree_rows(messages, self.folded) if self.has_calls else plain_rows(messages)
+        roots = dict.fromkeys(self.book.root(message.turn_id) for message in messages)
+        rows = tree_rows(self.book, roots, self.folded) if self.has_calls else plain_rows(messages)
         self._first -= len(rows)
         self.entries[:0] = rows
         numbers = range(self._first, self._first + len(rows))
@@ -192,7 +193,7 @@ class TranscriptModel:
         """Bring the rows of a turn's whole tree up to date; return the change of the rows."""
         root = self.book.root(turn_id)
         start, end = self._span(root)
-        now = tree_rows(self.book.block(root), self.folded)
+        now = tree_rows(self.book, [root], self.folded)
         before = self.entries[start:end]
         same = 0
         while same < min(len(now), len(before)) and now[same] == before[same]:
@@ -263,7 +264,7 @@ class TranscriptModel:
         """Return the ids of the card of a call and of the row of the message that made it."""
         return [
             row
-            for message in self.book.said(turn_id)
+            for message in self.book.whole(turn_id)
             if any(call.id == call_id for call in message.tool_calls)
             for row in [*self.card_rows(message), *([message.id] if message.id in self else [])]
         ]
@@ -280,7 +281,7 @@ class TranscriptModel:
 
     def start_of(self, root: str) -> int:
         """Return the index of the first row of a root turn, -1 if it has none."""
-        first = self._starts.get(root) if self.has_calls else self.book.said(root)[0].id
+        first = self._starts.get(root) if self.has_calls else self.book.whole(root)[0].id
         return self.index(first) if first is not None else -1
 
     def size(self, index: int) -> tuple[int, int]:
@@ -337,12 +338,12 @@ class TranscriptModel:
         return RowFrame(entry.gap, 0, lines, index == 0)
 
     def _colour(self, turn_id: str, tokens: Tokens) -> str:
-        said = self.book.said(turn_id)
+        said = self.book.whole(turn_id)
         return tokens.speaker(self._see(said[0].author))[0] if said else tokens.line_strong
 
     def _versions_of(self, message: Message) -> tuple[int, int]:
         versions = self.versions.get(message.turn_id)
-        if versions is None or self.book.said(message.turn_id)[0].id != message.id:
+        if versions is None or self.book.whole(message.turn_id)[0].id != message.id:
             return 1, 1
         return versions
 

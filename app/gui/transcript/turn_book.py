@@ -1,11 +1,12 @@
-"""The turns of a session: the messages of each, which call started which, and the state of each call."""
+"""The turns of a session as the window shows them: how far each call and each sub-agent is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Message, MessageState, PromptType, Role, ToolCall
 from app.core.tool import ToolProgress
+from app.core.turns import Turns
 from app.engine.turns.context import TurnState
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.row_words import SUB_AGENT
@@ -16,44 +17,24 @@ _CALL_STATES: dict[str, CallState] = {
 }
 
 
-class TurnBook:
-    """Messages by id and by turn; a new version of a message replaces it."""
+class TurnBook(Turns):
+    """The turns that a transcript shows, and what is known of their calls besides the messages."""
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
-        self.messages: dict[str, Message] = {}
-        self._said: dict[str, list[str]] = {}
-        self._children: dict[str, list[str]] = {}
-        self._blocks: dict[str, list[str]] = {}
-        self._roots: dict[str, str] = {}
         self._started: set[tuple[str, str]] = set()
         self._ended: dict[tuple[str, str], bool] = {}
         self._progress: dict[tuple[str, str], ToolProgress] = {}
         self._over: set[str] = set()
         self._retaken: set[str] = set()
-        for message in messages:
-            self.put(message)
+        super().__init__(messages)
 
     def put(self, message: Message) -> None:
         """Add a message or replace the one with its id."""
-        known = message.id in self.messages
-        self.messages[message.id] = message
         if message.retakes:
             self._retaken.add(message.retakes)
-        if known:
-            return
-        said = self._said.get(message.turn_id)
-        if said is None:
-            said = self._said[message.turn_id] = [message.id]
-        else:
-            said.append(message.id)
-        self._over.discard(message.turn_id)
-        if len(said) == 1 and message.parent_turn_id:
-            self._children.setdefault(message.parent_turn_id, []).append(message.turn_id)
-        root = self.root(message.turn_id)
-        if root in self._blocks:
-            self._blocks[root].append(message.id)
-        elif root != message.turn_id:
-            self._blocks[root] = [*self._said.get(root, ()), message.id]
+        if message.id not in self.messages:
+            self._over.discard(message.turn_id)
+        super().put(message)
 
     def put_before(self, messages: Sequence[Message]) -> None:
         """Add whole root turns before all others."""
@@ -61,16 +42,12 @@ class TurnBook:
             self.put(message)
         self.messages = {message.id: message for message in messages} | self.messages
 
-    def said(self, turn_id: str) -> list[Message]:
-        """Return the messages of a turn in the order they came."""
-        return [self.messages[each] for each in self._said.get(turn_id, ())]
-
     def is_past(self, message: Message) -> bool:
         """Return whether a message that was cut or failed was taken again, or its turn went on after it."""
         if message.state not in (MessageState.STOPPED, MessageState.FAILED) or message.role != Role.ASSISTANT:
             return False
-        spoken = [one for one in self.said(message.turn_id) if one.role == Role.ASSISTANT]
-        return message.id in self._retaken or (bool(spoken) and spoken[-1].id != message.id)
+        spoken = [each.id for each in self.whole(message.turn_id) if each.role == Role.ASSISTANT]
+        return message.id in self._retaken or (bool(spoken) and spoken[-1] != message.id)
 
     def is_last(self, message: Message) -> bool:
         """Return whether nothing was said after the root turn of a message."""
@@ -78,55 +55,12 @@ class TurnBook:
         return self.root(last.turn_id) == self.root(message.turn_id)
 
     def before(self, message: Message) -> list[Message]:
-        """Return what was said in the root turn before that which a message begins, nothing if it begins none."""
-        if message.parent_turn_id is not None or self._said[message.turn_id][0] != message.id:
+        """Return what was said in the root turn before that which a message begins, [] if it begins none."""
+        if message.parent_turn_id is not None or self.whole(message.turn_id)[0].id != message.id:
             return []
-        earlier = (one for one in reversed(self.messages.values()) if one.turn_id != message.turn_id)
-        root = next((self.root(one.turn_id) for one in earlier), "")
-        return self.block(root)
-
-    def parent(self, turn_id: str) -> str:
-        """Return the turn that called a turn, "" for a root."""
-        said = self._said.get(turn_id)
-        parent = self.messages[said[0]].parent_turn_id if said else None
-        return parent if parent in self._said and parent is not None else ""
-
-    def root(self, turn_id: str) -> str:
-        """Return the turn at the top of the chain of calls."""
-        known = self._roots.get(turn_id)
-        if known is not None:
-            return known
-        said = self._said.get(turn_id)
-        if not said or self.messages[said[0]].parent_turn_id is None:
-            return turn_id
-        top, seen = turn_id, {turn_id}
-        while (parent := self.parent(top)) and parent not in seen:
-            seen.add(parent)
-            top = parent
-        self._roots[turn_id] = top
-        return top
-
-    def block(self, root: str) -> list[Message]:
-        """Return the messages of a root turn and the turns called in it, in the order they came."""
-        ids = self._blocks[root] if root in self._blocks else self._said.get(root, [])
-        return [self.messages[each] for each in ids]
-
-    def above(self, turn_id: str) -> Iterator[str]:
-        """Yield a turn and those that called it, innermost first."""
-        seen: set[str] = set()
-        while turn_id and turn_id not in seen:
-            seen.add(turn_id)
-            yield turn_id
-            turn_id = self.parent(turn_id)
-
-    def below(self, turn_id: str) -> list[str]:
-        """Return a turn and all turns called in it."""
-        found, seen = [turn_id], {turn_id}
-        for each in found:
-            fresh = [child for child in self._children.get(each, ()) if child not in seen]
-            seen.update(fresh)
-            found += fresh
-        return found
+        earlier = (each for each in reversed(self.messages.values()) if each.turn_id != message.turn_id)
+        turns = next((self.below(self.root(each.turn_id)) for each in earlier), [])
+        return [each for turn_id in turns for each in self.whole(turn_id)]
 
     # Events
 
@@ -172,56 +106,26 @@ class TurnBook:
 
     def _child_waits(self, turn_id: str, call_id: str) -> bool:
         """Return whether a sub-agent started by a call, or one below it, has an open question."""
-        return any(
-            self.waits(child)
-            for child in self._children.get(turn_id, ())
-            if self.said(child)[0].parent_call_id == call_id
-        )
+        return any(map(self.waits, self.called_by(turn_id, call_id)))
 
     def _asks(self, turn_id: str, call_id: str) -> bool:
-        return any(
-            each.tool_call_id == call_id and each.prompt is not None and each.prompt.open
-            for each in self.said(turn_id)
-        )
+        return any(each.asks for each in self.about(turn_id, call_id))
 
     def permission(self, turn_id: str, call_id: str) -> str:
         """Return the user's answer to the newest approval of a call, "" if there is none."""
-        asked = [
-            one.prompt for one in self.said(turn_id) if one.tool_call_id == call_id and one.prompt is not None
-        ]
+        asked = [each.prompt for each in self.about(turn_id, call_id) if each.prompt is not None]
         answers = [one.answer for one in asked if one.type == PromptType.APPROVAL and one.answered_by]
         return answers[-1] if answers else ""
 
-    def together(self, message: Message) -> list[Message]:
-        """Return the open approvals of a turn that are answered together with one of them."""
-        if message.prompt is None or not message.prompt.joins:
-            return [message]
-        said = self.said(message.turn_id)
-        calls = next(
-            (one.tool_calls for one in said if message.tool_call_id in [each.id for each in one.tool_calls]),
-            (),
-        )
-        ids = {call.id for call in calls}
-        return [
-            one for one in said if one.prompt is not None and one.prompt.joins and one.tool_call_id in ids
-        ]
-
     def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
         """Return whether a call starts a sub-agent."""
-        return call.name == SUB_AGENT or any(
-            self.messages[self._said[child][0]].parent_call_id == call.id
-            for child in self._children.get(turn_id, ())
-        )
+        return call.name == SUB_AGENT or bool(self.called_by(turn_id, call.id))
 
     # Facts about a sub-agent's turn
 
     def waits(self, turn_id: str) -> bool:
         """Return whether a turn, or one called in it, has an open question."""
-        return any(
-            each.prompt is not None and each.prompt.open
-            for turn in self.below(turn_id)
-            for each in self.said(turn)
-        )
+        return any(each.asks for each in self.said_below(turn_id))
 
     def asks_in(self, message: Message) -> bool:
         """Return whether one of a message's own calls waits for the user."""
@@ -229,13 +133,13 @@ class TurnBook:
 
     def goes_on(self, turn_id: str) -> bool:
         """Return whether a turn is not over yet."""
-        said = self.said(turn_id)
+        said = self.whole(turn_id)
         if turn_id in self._over or not said:
             return False
         first, last = said[0], said[-1]
         if first.parent_turn_id and any(
-            each.role == Role.TOOL and each.tool_call_id == first.parent_call_id and each.ended
-            for each in self.said(first.parent_turn_id)
+            each.role == Role.TOOL and each.ended
+            for each in self.about(first.parent_turn_id, first.parent_call_id or "")
         ):
             return False
         if last.role != Role.ASSISTANT or last.state == MessageState.STREAMING:
@@ -244,16 +148,16 @@ class TurnBook:
 
     def steps(self, turn_id: str) -> int:
         """Return the number of model calls of a turn."""
-        return sum([each.role == Role.ASSISTANT for each in self.said(turn_id)])
+        return sum([each.role == Role.ASSISTANT for each in self.whole(turn_id)])
 
     def tokens(self, turn_id: str) -> int:
         """Return the tokens of a turn and all turns called in it."""
-        said = [each for turn in self.below(turn_id) for each in self.said(turn)]
-        return sum([each.usage.tokens for each in said if each.usage])
+        usages = [each.usage for turn in self.below(turn_id) for each in self.whole(turn) if each.usage]
+        return sum([usage.tokens for usage in usages])
 
     def last_call(self, turn_id: str) -> ToolCall | None:
         """Return the call that runs now, None while the model writes."""
-        said = self.said(turn_id)
+        said = self.whole(turn_id)
         last = said[-1] if said else None
         if last is not None and last.role == Role.TOOL:
             calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
@@ -262,16 +166,12 @@ class TurnBook:
 
     def failure(self, turn_id: str) -> str:
         """Return failed or stopped if a turn ended so, else nothing."""
-        spoken = [each for each in self.said(turn_id) if each.role == Role.ASSISTANT]
-        return (
-            spoken[-1].state
-            if spoken and spoken[-1].state in (MessageState.FAILED, MessageState.STOPPED)
-            else ""
-        )
+        states = [each.state for each in self.whole(turn_id) if each.role == Role.ASSISTANT]
+        return states[-1] if states and states[-1] in (MessageState.FAILED, MessageState.STOPPED) else ""
 
     def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
         """Return the whole seconds since a turn began."""
-        said = self.said(turn_id)
+        said = self.whole(turn_id)
         return seconds_since(said[0].created_at if said else "", now)
 
 

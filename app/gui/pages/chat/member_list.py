@@ -1,6 +1,6 @@
 """The members of a group: what each does for the message in work, and the list that shows it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
@@ -8,11 +8,10 @@ from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.core.agent import Agent
-from app.core.message import Message
 from app.core.session import GroupSession, Status
+from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import is_over
 from app.engine.requests.hand_overs import turns_used
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.widgets.badge import Avatar, Chip, initials
@@ -61,7 +60,7 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     there = tuple(known[one] for one in session.group.members if one in known and known[one].enabled)
     nexts = members_turn(live, session, there) if session.status in (Status.RUNNING, Status.WAITING) else None
     busy = nexts.speaker if nexts else ""
-    turn = list(_tree(live, nexts.turn_id)) if nexts else []
+    turn = [live.turns.said(each) for each in live.turns.below(nexts.turn_id)] if nexts else []
     asks = any(message.asks for messages in turn for message in messages)
     helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == Status.RUNNING else 0
     doing = (
@@ -82,19 +81,6 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
         turns_limit=session.group.turns_limit,
         hands_on=busy if session.status == Status.RUNNING and not asks else "",
     )
-
-
-def _tree(live: LiveSession, turn_id: str) -> Iterator[list[Message]]:
-    """Yield the messages of a turn, then those of its sub-agents' turns at any depth."""
-    messages = live.turn(turn_id)
-    if not messages:
-        return
-    yield messages
-    for message in messages:
-        for call in message.tool_calls:
-            child = live.child_turn(turn_id, call.id)
-            if child is not None:
-                yield from _tree(live, child)
 
 
 class MemberRow(QFrame):

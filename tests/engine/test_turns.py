@@ -10,7 +10,6 @@ from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Chat, ChatSession
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.requests.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
 
 ANN = Author(id="a", name="Ann", path=("a",))
 
@@ -47,7 +46,7 @@ def plain_shown(live: LiveSession, path: list[str]) -> list[str]:
     found = []
     for message in live.messages:
         turn_id = message.turn_id
-        while (parent := live.turn(turn_id)[0].parent_turn_id) is not None:
+        while (parent := live.turns.said(turn_id)[0].parent_turn_id) is not None:
             turn_id = parent
         if turn_id in path:
             found.append(message.id)
@@ -56,8 +55,8 @@ def plain_shown(live: LiveSession, path: list[str]) -> list[str]:
 
 def plain_versions(live: LiveSession, turn_id: str) -> tuple[str, ...]:
     """Say it the long way: go through all turns."""
-    first = live.turn(turn_id)[0]
-    others = [(other, live.turn(other)[0]) for other in live.turn_ids()]
+    first = live.turns.said(turn_id)[0]
+    others = [(other, live.turns.said(other)[0]) for other in live.turns.ids]
     return tuple(
         other
         for other, start in others
@@ -77,24 +76,24 @@ def test_the_index_says_what_a_walk_over_all_turns_says(tree: tuple[list[Message
         live.finish_message(message)
     if live_:
         live.change(chat=Chat(assistant_id="a", head=head))
-    path = list(back_from(live, head))
+    path = list(live.turns.back_from(head))
     expected = []
     turn_id = head
-    while live.turn(turn_id):
+    while live.turns.said(turn_id):
         expected.append(turn_id)
-        turn_id = live.turn(turn_id)[0].follows or ""
+        turn_id = live.turns.said(turn_id)[0].follows or ""
     assert path == expected
-    assert [one.id for one in shown(live)] == plain_shown(live, path)
-    assert all(one.state != MessageState.STREAMING for one in shown(live))
+    assert [one.id for one in live.shown()] == plain_shown(live, path)
+    assert all(one.state != MessageState.STREAMING for one in live.shown())
     counted = {each: plain_versions(live, each) for each in path}
-    assert versions_shown(live) == {
+    assert live.turns.versions_shown(live.chat_session.chat.head) == {
         each: (group.index(each) + 1, len(group)) for each, group in counted.items() if len(group) > 1
     }
-    for each in live.turn_ids():
-        assert versions(live, each) == plain_versions(live, each)
-        assert latest_leaf(live, each) in live.turn_ids()
-        assert live.turn(root_of(live, each))[0].parent_turn_id is None
-    assert versions(live, "unknown") == ()
+    for each in live.turns.ids:
+        assert live.turns.versions(each) == plain_versions(live, each)
+        assert live.turns.latest_leaf(each) in live.turns.ids
+        assert live.turns.said(live.turns.root(each))[0].parent_turn_id is None
+    assert live.turns.versions("unknown") == ()
 
 
 def test_turns_that_call_each_other_are_not_followed_for_ever() -> None:
@@ -105,4 +104,4 @@ def test_turns_that_call_each_other_are_not_followed_for_ever() -> None:
         for one, other in (("a", "b"), ("b", "a"))
     ]
     session = ChatSession(id="s", title="", chat=Chat(assistant_id="a"))
-    assert shown(LiveSession(StoredSession(session=session, messages=ring), EventBus())) == []
+    assert LiveSession(StoredSession(session=session, messages=ring), EventBus()).shown() == []

@@ -1,0 +1,330 @@
+"""The tree of a session's turns: which follow each other, which are versions, and which were called by which.
+
+A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the
+same role are versions of each other. A turn with a parent was called there: a sub-agent's, or a step of a
+workflow. A summary stands beside the tree, at the turn up to which it goes. Pure; engine, window, export and
+terminal have no other tree.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import Enum, auto
+from itertools import takewhile
+from typing import NamedTuple
+
+from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.tool import Control
+from app.core.workflow import WORKFLOW
+
+
+class ItemKind(Enum):
+    """What stands in the order of reading: a message, a call, what is about it, the end of all calls."""
+
+    SAID = auto()
+    CALL = auto()
+    ABOUT = auto()
+    END = auto()
+
+
+_NO_CALL = ToolCall(id="", name="")
+
+
+class Item(NamedTuple):
+    """A place in the order of reading."""
+
+    kind: ItemKind
+    # Of a CALL and an END the message that calls, else the message that is read here.
+    message: Message
+    # The called turns around it, outermost first.
+    called: tuple[str, ...] = ()
+    # Of a CALL and what is ABOUT it: the call.
+    call: ToolCall = _NO_CALL
+    # Of a CALL: which of its message's calls it is.
+    place: int = 0
+    # Of a CALL its questions and results, of an END those of all calls of the message, as they came.
+    about: Sequence[Message] = ()
+
+
+class Turns:
+    """The messages of a session by id and by turn; a new version of a message replaces it.
+
+    All but `read`, and what walks along turns, takes the same time however many there are.
+    """
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self.messages: dict[str, Message] = {}
+        # The ids of the messages of each turn, summaries among them, and of each turn's first that is none.
+        self._whole: dict[str, list[str]] = {}
+        self._firsts: dict[str, str] = {}
+        # The turns that each turn called, by the id of the call, and the turn at the top of each.
+        self._called: dict[str, dict[str, list[str]]] = {}
+        self._roots: dict[str, str] = {}
+        self._versions: dict[tuple[str | None, str], list[str]] = {}
+        # The ids of the summaries up to each turn.
+        self._summaries: dict[str, list[str]] = {}
+        for message in messages:
+            self.put(message)
+
+    def put(self, message: Message) -> None:
+        """Add a message or replace the one with its id, which keeps its place in the tree."""
+        known = message.id in self.messages
+        self.messages[message.id] = message
+        if known:
+            return
+        turn_id, parent = message.turn_id, message.parent_turn_id
+        self._whole.setdefault(turn_id, []).append(message.id)
+        if message.role == Role.SUMMARY:
+            self._summaries.setdefault(message.through, []).append(message.id)
+        elif turn_id not in self._firsts:
+            self._firsts[turn_id] = message.id
+            if parent is None:
+                self._versions.setdefault((message.follows, message.role), []).append(turn_id)
+                self._roots[turn_id] = turn_id
+            else:
+                self._called.setdefault(parent, {}).setdefault(message.parent_call_id or "", []).append(
+                    turn_id
+                )
+                self._roots[turn_id] = self._roots.get(parent, turn_id)
+            if turn_id in self._called:
+                # In a damaged log turns may begin before their caller, or call each other in a ring.
+                self._roots.update(dict.fromkeys(self.below(turn_id), self._roots[turn_id]))
+
+    def __contains__(self, turn_id: str) -> bool:
+        return turn_id in self._firsts
+
+    # Turns
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all turns, in the order in which they began."""
+        return tuple(self._firsts)
+
+    def first(self, turn_id: str) -> Message | None:
+        """Return the first message of a turn; None for an unknown turn."""
+        first = self._firsts.get(turn_id)
+        return None if first is None else self.messages[first]
+
+    def said(self, turn_id: str) -> list[Message]:
+        """Return the messages of a turn in the order they came, without summaries."""
+        return [message for message in self.whole(turn_id) if message.role != Role.SUMMARY]
+
+    def whole(self, turn_id: str) -> list[Message]:
+        """Return the messages of a turn in the order they came, with the summaries that stand there."""
+        return [self.messages[each] for each in self._whole.get(turn_id, ())]
+
+    def summaries(self, turn_id: str) -> list[Message]:
+        """Return the summaries of all up to a turn, the oldest first."""
+        return [self.messages[each] for each in self._summaries.get(turn_id, ())]
+
+    @property
+    def is_summarized(self) -> bool:
+        """Whether there are summaries of any of the turns."""
+        return bool(self._summaries)
+
+    @property
+    def work_turn(self) -> str:
+        """The workflow's own turn, the parent of its steps; "" while no step has begun."""
+        messages = self.messages.values()
+        return next(
+            (each.turn_id for each in messages if each.author.id == WORKFLOW and each.parent_turn_id is None),
+            "",
+        )
+
+    # Calls
+
+    def called_by(self, turn_id: str, call_id: str) -> Sequence[str]:
+        """Return the turns that a call of a turn began."""
+        return self._called.get(turn_id, {}).get(call_id, ())
+
+    def child_turn(self, turn_id: str, call_id: str) -> str | None:
+        """Return the turn that answers a call of a turn."""
+        return next(reversed(self.called_by(turn_id, call_id)), None)
+
+    def about(self, turn_id: str, call_id: str) -> list[Message]:
+        """Return the questions about a call of a turn and its results, as they came."""
+        return [message for message in self.said(turn_id) if message.tool_call_id == call_id]
+
+    def together(self, question: Message) -> list[Message]:
+        """Return the open approvals of a turn that are answered together with one of them."""
+        if question.prompt is None or not question.prompt.joins:
+            return [question]
+        said = self.said(question.turn_id)
+        calls = ({call.id for call in each.tool_calls} for each in said)
+        of_answer = next((ids for ids in calls if question.tool_call_id in ids), set())
+        asked = (each for each in said if each.prompt is not None and each.prompt.joins)
+        return [each for each in asked if each.tool_call_id in of_answer] or [question]
+
+    def root(self, turn_id: str) -> str:
+        """Return the turn at the top of the chain of calls, the turn itself where it is one."""
+        return self._roots.get(turn_id, turn_id)
+
+    def above(self, turn_id: str) -> Iterator[str]:
+        """Yield a turn and those that called it, innermost first."""
+        seen: set[str] = set()
+        while (first := self.first(turn_id)) is not None and turn_id not in seen:
+            seen.add(turn_id)
+            yield turn_id
+            turn_id = first.parent_turn_id or ""
+
+    def below(self, turn_id: str) -> list[str]:
+        """Return a turn and all turns called in it, at any depth: those of a turn in the order of their calls."""
+        found, seen = [turn_id], {turn_id}
+        for each in found:
+            called = self._called.get(each, {})
+            calls = (call.id for message in self.said(each) for call in message.tool_calls) if called else ()
+            fresh = [
+                turn
+                for call in dict.fromkeys((*calls, *called))
+                for turn in called.get(call, ())
+                if turn not in seen
+            ]
+            seen.update(fresh)
+            found += fresh
+        return found
+
+    def said_below(self, turn_id: str) -> Iterator[Message]:
+        """Yield the messages of a turn and of those called in it, without summaries."""
+        return (message for each in self.below(turn_id) for message in self.said(each))
+
+    # Versions
+
+    def back_from(self, turn_id: str) -> Iterator[str]:
+        """Yield a turn and those that it follows, the newest first."""
+        seen: set[str] = set()
+        while (first := self.first(turn_id)) is not None and turn_id not in seen:
+            seen.add(turn_id)
+            yield turn_id
+            turn_id = first.follows or ""
+
+    def versions(self, turn_id: str) -> tuple[str, ...]:
+        """Return a turn's versions, itself among them, in the order in which they were made."""
+        first = self.first(turn_id)
+        return () if first is None else tuple(self._versions.get((first.follows, first.role), ()))
+
+    def versions_shown(self, head: str) -> dict[str, tuple[int, int]]:
+        """Return (number from 1, how many) of each turn with several versions that leads to one."""
+        groups = [group for group in self._versions.values() if len(group) > 1]
+        chosen = set(self.back_from(head)) if groups else set()
+        return {
+            turn_id: (number, len(group))
+            for group in groups
+            for number, turn_id in enumerate(group, 1)
+            if turn_id in chosen
+        }
+
+    def latest_leaf(self, turn_id: str) -> str:
+        """Return the newest turn that a turn leads to, itself where nothing follows it."""
+        firsts = ((each, self.messages[first]) for each, first in self._firsts.items())
+        following = {one.follows: each for each, one in firsts if one.parent_turn_id is None and one.follows}
+        # In a damaged log turns may follow each other in a ring.
+        while turn_id in following:
+            turn_id = following.pop(turn_id)
+        return turn_id
+
+    def with_answers(self, turn_id: str) -> list[str]:
+        """Return a turn and those that last followed it up to the user's next one."""
+        path = list(self.back_from(self.latest_leaf(turn_id)))
+        after = reversed(path[: path.index(turn_id)])
+        return [turn_id, *takewhile(lambda each: self.said(each)[0].role != Role.USER, after)]
+
+    # The order of reading
+
+    def roots(self) -> list[str]:
+        """Return the turns that no known turn called, in the order in which they began."""
+        return [turn_id for turn_id in self._whole if self.root(turn_id) == turn_id]
+
+    def read(self, roots: Iterable[str], folded: Collection[str] = ()) -> Iterator[Item]:
+        """Yield what root turns hold, each called turn behind its call, in front of what is about the call.
+
+        Of a called turn in `folded` only the first message is read. Nothing is recursive: any depth is fine.
+        """
+        for root in roots:
+            stack = [self._read_turn(root, (), folded)]
+            while stack:
+                for item in stack[-1]:
+                    if not isinstance(item, Item):
+                        stack.append(self._read_turn(*item, folded))
+                        break
+                    yield item
+                else:
+                    stack.pop()
+
+    def _read_turn(
+        self, turn_id: str, called: tuple[str, ...], folded: Collection[str]
+    ) -> Iterator[Item | tuple[str, tuple[str, ...]]]:
+        """Yield what a turn holds; in its place each turn that it called, with the called turns around it."""
+        whole, first = self.whole(turn_id), self.first(turn_id)
+        if first is not None and first.parent_turn_id is not None:
+            called = (*called, turn_id)
+        if turn_id in folded:
+            yield Item(ItemKind.SAID, whole[0], called)
+            return
+        about, told = _about_calls(whole)
+        below = dict(self._called.get(turn_id, {}))
+        for message in whole:
+            if message.id in told:
+                continue
+            yield Item(ItemKind.SAID, message, called)
+            of_all: list[Message] = []
+            for place, call in enumerate(message.tool_calls):
+                of_call = about.get((message.id, place), [])
+                yield Item(ItemKind.CALL, message, called, call, place, of_call)
+                yield from self._begun(below.pop(call.id, ()), called)
+                yield from [Item(ItemKind.ABOUT, each, called, call) for each in of_call]
+                of_all += of_call
+            if message.tool_calls:
+                yield Item(ItemKind.END, message, called, about=of_all)
+        for turns in below.values():
+            yield from self._begun(turns, called)
+
+    def _begun(self, turns: Iterable[str], called: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+        # Where turns call each other in a ring, the first of them is the root.
+        return [(each, called) for each in turns if self.root(each) != each]
+
+
+def _about_calls(said: Sequence[Message]) -> tuple[dict[tuple[str, int], list[Message]], set[str]]:
+    """Return the questions and results of a turn's calls, by message and place, and the ids of them all.
+
+    They belong to the last call before them that has their id, of several in a message to the first.
+    """
+    calls: dict[str, tuple[str, int]] = {}
+    about: dict[tuple[str, int], list[Message]] = {}
+    told: set[str] = set()
+    for message in said:
+        if message.role in (Role.TOOL, Role.SYSTEM) and message.tool_call_id in calls:
+            about.setdefault(calls[message.tool_call_id], []).append(message)
+            told.add(message.id)
+        for place in range(len(message.tool_calls) - 1, -1, -1):
+            calls[message.tool_calls[place].id] = (message.id, place)
+    return about, told
+
+
+# What the messages of a turn say of it.
+
+
+def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[ToolCall]:
+    """Return the calls of an answer that have no result yet; none where there is no answer."""
+    finished = {each.tool_call_id for each in messages if each.role == Role.TOOL and each.ended}
+    return [call for call in answer.tool_calls if call.id not in finished] if answer else []
+
+
+def last_answer(messages: Sequence[Message]) -> Message | None:
+    """Return the newest whole answer or failure of a turn; None for none, or where a question followed."""
+    for message in reversed(messages):
+        if message.role == Role.USER and message.answers is None:
+            return None
+        if message.role == Role.ASSISTANT and message.ended:
+            return message
+    return None
+
+
+def is_over(messages: Sequence[Message]) -> bool:
+    """Whether an assistant's turn is over: an answer without calls, a failure, or a tool that ended it."""
+    answer = last_answer(messages)
+    if answer is None:
+        return False
+    calls = {call.id for call in answer.tool_calls}
+    return not calls or any(
+        each.control == Control.END and each.state == MessageState.DONE
+        for each in messages
+        if each.tool_call_id in calls
+    )
