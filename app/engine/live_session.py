@@ -242,7 +242,7 @@ class LiveSession:
         """Write a message in its final state and, in the same batch, change fields of the session."""
         self.finish_messages((message,), *extra, **fields)
 
-    def finish_answer(self, message: Message, turn_id: str = "", **fields: object) -> None:
+    def finish_answer(self, message: Message, turn_id: str = "", /, **fields: object) -> None:
         """Write a model's answer and, in the same batch, what it used: in its own turn, or for another one."""
         used, turn_id = message.usage, turn_id or message.turn_id
         reported = [UsageReported(session_id=self.id, turn_id=turn_id, usage=used)] if used else []

@@ -121,7 +121,8 @@ def _fewest_in(content: object) -> float:
         return 0.0
     count = count_of(text)
     others = count.hangul + count.others
-    return sum(map(operator.mul, _FEWEST_OF, (count.letters, count.digits, count.signs, others)))
+    counts = (count.letters, count.digits, count.signs, others)
+    return sum(each * least for each, least in zip(counts, _FEWEST_OF, strict=True))
 
 
 def content_tokens(content: object, model: str) -> int:

@@ -126,11 +126,7 @@ class TranscriptModel:
         self.book = TurnBook(messages)
         self._first = 0
         self._starts = {}
-        if not self.has_calls:
-            self.entries = plain_rows(messages)
-        else:
-            self.entries = tree_rows(self.book, self.book.roots(), self.folded)
-            self._note_starts(self.entries)
+        self.entries = self._rows(messages)
         self._number_from(0)
 
     def __contains__(self, row_id: str) -> bool:
@@ -155,15 +151,22 @@ class TranscriptModel:
     def prepend(self, messages: Sequence[Message]) -> int:
         """Add whole earlier root turns; return the number of their rows."""
         self.book.put_before(messages)
-        roots = dict.fromkeys(self.book.root(message.turn_id) for message in messages)
-        rows = tree_rows(self.book, roots, self.folded) if self.has_calls else plain_rows(messages)
+        rows = self._rows(messages)
         self._first -= len(rows)
         self.entries[:0] = rows
         numbers = range(self._first, self._first + len(rows))
         self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
-        if self.has_calls:
-            self._note_starts(rows)
         return len(rows)
+
+    def _rows(self, messages: Sequence[Message]) -> list[RowEntry]:
+        """Return the rows of whole root turns that the book has, and remember where each turn starts."""
+        if not self.has_calls:
+            return plain_rows(messages)
+        roots = dict.fromkeys(self.book.root(message.turn_id) for message in messages)
+        rows = tree_rows(self.book, roots, self.folded)
+        for row in rows:
+            self._starts.setdefault(self._root_of(row), row.id)
+        return rows
 
     def meet(self, messages: Sequence[Message]) -> None:
         """Note the speakers of messages in order, which decides their colours."""
@@ -228,11 +231,6 @@ class TranscriptModel:
 
     def _root_of(self, entry: RowEntry) -> str:
         return self.book.root(self.book.messages[entry.message_id].turn_id)
-
-    def _note_starts(self, rows: Sequence[RowEntry]) -> None:
-        """Remember the first row of each root turn among rows in order."""
-        for row in rows:
-            self._starts.setdefault(self._root_of(row), row.id)
 
     def _number_from(self, start: int, end: int | None = None) -> None:
         if not start and end is None:
