@@ -8,7 +8,7 @@ import pytest
 from app.cli.arguments import Arguments, CommandName
 from app.cli.background import open_in_window, run_background
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
-from app.cli.exit_status import Interrupt
+from app.cli.interrupt import Interrupt
 from app.core.errors import DataDirectoryBusy
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.arguments import Action, Arguments, CommandName
 from app.cli.commands.calls import _CALLS
-from app.cli.exit_status import Interrupt
+from app.cli.interrupt import Interrupt
 from app.cli.running import run_for_another
 from app.core.errors import BadInput
 from app.core.forms import FormField

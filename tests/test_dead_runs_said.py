@@ -9,7 +9,8 @@ import pytest
 
 from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.sessions import run_command
-from app.cli.exit_status import FAULT, Interrupt
+from app.cli.exit_status import FAULT
+from app.cli.interrupt import Interrupt
 from app.core.reasons import Reason
 from app.core.session import Status
 from app.engine.runner import Run

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from app.cli.arguments import Arguments
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
-from app.cli.exit_status import OK, Interrupt
+from app.cli.exit_status import OK
+from app.cli.interrupt import Interrupt
 from app.cli.running import put_away_all, run_for_another, running_sessions
 from app.core.errors import DataDirectoryBusy
 from app.storage.paths import DataPaths

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
+from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt
 from app.cli.printing.debates import DebatePrinter, verdict_text
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line

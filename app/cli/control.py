@@ -16,7 +16,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt
+from app.cli.exit_status import PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt
 from app.cli.terminal import Out
 from app.core.owned_tasks import start_owned
 from app.storage.file_system import storage_errors

@@ -1,6 +1,5 @@
-"""The exit statuses of commands, on which scripts rely, and the request that a command pauses and ends."""
+"""The exit statuses of commands, on which scripts rely."""
 
-import asyncio
 from collections.abc import Mapping
 
 from app.core.session import Status
@@ -13,15 +12,3 @@ PAUSED_OR_STOPPED = 4
 
 # Of a session that no longer runs; any other status is PAUSED_OR_STOPPED.
 BY_STATUS: Mapping[str, int] = {Status.COMPLETED: OK, Status.WAITING: WAITS, Status.ERROR: FAULT}
-
-
-class Interrupt(asyncio.Event):
-    """Set when a command shall pause what it runs, the session `session_id`; `closing` if Moot itself ends."""
-
-    closing = False
-    session_id = ""
-
-    def close(self) -> None:
-        """Set the event because Moot ends."""
-        self.closing = True
-        self.set()

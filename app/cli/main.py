@@ -1,16 +1,21 @@
 """Runs a command: signals, errors and exit status; what a command needs is imported when it runs."""
 
-import asyncio
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from app.cli.arguments import Arguments, CommandName
-from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED, Interrupt
-from app.cli.printing.lines import load_texts, lost_line, whereabouts
-from app.cli.terminal import Out, TerminalOut, forget_output
+from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED
+from app.cli.printing.lines import lines_text, load_texts, lost_line, whereabouts
+from app.cli.terminal import Out, TerminalOut, forget_output, write_to
 from app.core.errors import MootError
+from app.core.texts import Texts
 from app.storage.paths import DataPaths
+
+if TYPE_CHECKING:
+    from app.cli.interrupt import Interrupt
 
 
 def run(arguments: Arguments) -> int:
@@ -19,10 +24,35 @@ def run(arguments: Arguments) -> int:
         from app.cli.mcp_server import serve
 
         return serve(arguments)
+    if arguments.command == CommandName.SESSIONS:
+        return _list_sessions(arguments)
+    import asyncio
+
     return asyncio.run(_run(arguments, TerminalOut()))
 
 
+def _list_sessions(arguments: Arguments) -> int:
+    """List the sessions without an event loop, whose import takes as long as the rest."""
+    from app.cli.commands.session_list import sessions_text
+
+    try:
+        text, complaints = sessions_text(DataPaths(arguments.root), arguments)
+        write_to(sys.stderr, lines_text(complaints))
+        write_to(sys.stdout, text)
+    except (ConnectionError, KeyboardInterrupt):
+        forget_output()
+        return PAUSED_OR_STOPPED
+    except Exception as error:
+        line, status = _told(error, load_texts(arguments.language))
+        with contextlib.suppress(ConnectionError):
+            write_to(sys.stderr, f"{line}\n")
+        return status
+    return OK
+
+
 async def _run(arguments: Arguments, out: Out) -> int:
+    from app.cli.interrupt import Interrupt
+
     texts = load_texts(arguments.language)
     interrupted = Interrupt()
     with _signals(interrupted):
@@ -31,21 +61,25 @@ async def _run(arguments: Arguments, out: Out) -> int:
         except ConnectionError:
             forget_output()
             return PAUSED_OR_STOPPED
-        except MootError as error:
-            return await _complain(out, lost_line(error, texts, interrupted.session_id), BAD_INPUT)
-        except Exception as error:  # the last resort: no traceback, no key
-            return await _complain(out, texts("cli.fault", **whereabouts(error)), FAULT)
+        except Exception as error:
+            line, status = _told(error, texts, interrupted.session_id)
+            with contextlib.suppress(ConnectionError):
+                await out.complain(line)
+            return status
 
 
-async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
+def _told(error: Exception, texts: Texts, session_id: str = "") -> tuple[str, int]:
+    """Return what is said of an error that ends a command, and the exit status: no traceback, no key."""
+    if isinstance(error, MootError):
+        return lost_line(error, texts, session_id), BAD_INPUT
+    return texts("cli.fault", **whereabouts(error)), FAULT
+
+
+async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:
     if arguments.command == CommandName.DOCTOR:
         from app.cli.commands.doctor import examine
 
         return await examine(paths, arguments, out, load_texts(arguments.language))
-    if arguments.command == CommandName.SESSIONS:
-        from app.cli.commands.session_list import list_sessions
-
-        return await list_sessions(paths, arguments, out)
     if arguments.command == CommandName.BACKGROUND:
         from app.cli.background import run_background
 
@@ -55,15 +89,11 @@ async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted:
     return await (write if arguments.writes else read)(paths, arguments, out, interrupted)
 
 
-async def _complain(out: Out, line: str, status: int) -> int:
-    with contextlib.suppress(ConnectionError):
-        await out.complain(line)
-    return status
-
-
 @contextlib.contextmanager
-def _signals(interrupted: Interrupt) -> Iterator[None]:
+def _signals(interrupted: "Interrupt") -> Iterator[None]:
     """Let the first Ctrl-C or SIGTERM ask for a pause, and the second end the process."""
+    import asyncio
+
     loop = asyncio.get_running_loop()
 
     def on_signal(number: int, _frame: object) -> None:

@@ -1,6 +1,5 @@
 """The terminal: where a command's text goes, and what the user types, shown or hidden."""
 
-import asyncio
 import contextlib
 import io
 import os
@@ -38,10 +37,10 @@ class TerminalOut:
     """This process's own standard input, output and error."""
 
     async def write(self, text: str) -> None:
-        await asyncio.to_thread(_write, sys.stdout, text)
+        await _in_thread(sys.stdout, text)
 
     async def complain(self, line: str) -> None:
-        await asyncio.to_thread(_write, sys.stderr, line + "\n")
+        await _in_thread(sys.stderr, line + "\n")
 
     async def ask(self, question: str, *, secret: bool = False) -> str | None:
         return await read_typed(without_steering(question), secret=secret)
@@ -60,7 +59,7 @@ def show_progress(text: str) -> None:
         return
     with contextlib.suppress(OSError):
         sys.stderr.write(_CLEAR_LINE)
-        _write(sys.stderr, " ".join(without_steering(text).split())[:_PROGRESS_CHARACTERS])
+        write_to(sys.stderr, " ".join(without_steering(text).split())[:_PROGRESS_CHARACTERS])
 
 
 def forget_output() -> None:
@@ -125,7 +124,13 @@ def _hidden(descriptor: int) -> Iterator[None]:
         sys.stderr.flush()
 
 
-def _write(stream: TextIO, text: str) -> None:
+async def _in_thread(stream: TextIO, text: str) -> None:
+    import asyncio
+
+    await asyncio.to_thread(write_to, stream, text)
+
+
+def write_to(stream: TextIO, text: str) -> None:
     """Write to a stream; only here, so that nothing that is printed can steer the terminal."""
     stream.write(without_steering(text))
     stream.flush()

@@ -117,7 +117,7 @@ class JsonDocuments:
 
     async def load(self) -> None:
         """Read all documents, in a thread."""
-        await self._threads.run(self._load)
+        await self._threads.run(self.read)
 
     async def load_after(self, work: Callable[[], Result]) -> Result:
         """Run `work`, which changes files, and read all documents again; no other change comes in between."""
@@ -126,7 +126,7 @@ class JsonDocuments:
             try:
                 return work()
             finally:
-                self._load()
+                self.read()
 
         return await self._threads.run(run)
 
@@ -226,7 +226,8 @@ class JsonDocuments:
         found = (*self._problems.values(), *(folder.problems for folder in self._folders.values()))
         return tuple(problem for some in found for problem in some)
 
-    def _load(self) -> None:
+    def read(self) -> None:
+        """Read all documents; blocks."""
         paths = self._paths
         for path in (paths.settings, paths.providers, paths.mcp, paths.consents):
             self._see(path)

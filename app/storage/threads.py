@@ -1,6 +1,5 @@
 """Runs blocking work in daemon threads, which never delay the end of the program."""
 
-import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -22,7 +21,14 @@ def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:
     """Run `work` in a thread of its own and return its result; if the caller is cancelled, the work goes on."""
-    return await asyncio.wrap_future(run_in_thread(work, name))
+    return await _result_of(run_in_thread(work, name))
+
+
+async def _result_of(future: "Future[Result]") -> Result:
+    # Imported by those alone who have a loop: listing sessions takes less time without it.
+    import asyncio
+
+    return await asyncio.wrap_future(future)
 
 
 class OneAtATime:
@@ -46,7 +52,7 @@ class OneAtATime:
 
         self._waiting.append(lambda: settle(future, work))
         run_in_thread(next_in_turn, self._name)
-        return await asyncio.wrap_future(future)
+        return await _result_of(future)
 
 
 def settle(future: "Future[Result]", work: Callable[[], Result]) -> None:

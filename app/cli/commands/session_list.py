@@ -3,9 +3,7 @@
 from datetime import datetime
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import OK
-from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, say_problems
-from app.cli.terminal import Out
+from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, problem_line
 from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
 from app.core.texts import Texts
@@ -16,34 +14,35 @@ from app.storage.paths import DataPaths
 _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages", "asked_by")
 
 
-async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int:
-    """Print every session, or those of a folder, the newest first. Raises NotFound."""
+def sessions_text(paths: DataPaths, arguments: Arguments) -> tuple[str, list[str]]:
+    """Return the list of every session, or of those of a folder, the newest first, and a line for each file that cannot be
+    used. Raises NotFound, StorageError.
+    """
     documents = JsonDocuments(paths)
-    await documents.load()
+    documents.read()
     texts = load_texts(arguments.language or documents.settings().language)
-    await say_problems(documents.problems(), out, texts)
+    complaints = [problem_line(problem, texts) for problem in documents.problems()]
     found = read_list(paths)
     if wanted := arguments.folder:
-        ids = {one.id for one in documents.folders.all() if wanted in (one.id, one.name)}
+        ids = {folder.id for folder in documents.folders.all() if wanted in (folder.id, folder.name)}
         if not ids:
             raise NotFound("folder_not_found", folder=wanted)
-        found = [one for one in found if one.folder in ids]
+        found = [session for session in found if session.folder in ids]
     if arguments.json:
-        await out.write(json_line([{name: getattr(one, name) for name in _FIELDS} for one in found]))
-        return OK
+        rows = [{name: getattr(session, name) for name in _FIELDS} for session in found]
+        return json_line(rows), complaints
     lines = columns(
         (
-            one.id,
-            _local_time(one.updated_at),
-            _kind(one, texts),
-            _state(one, texts),
-            texts("cli.messages", count=one.messages),
-            one_line(one.title)[:80] + _asked_by(one, texts),
+            session.id,
+            _local_time(session.updated_at),
+            _kind(session, texts),
+            _state(session, texts),
+            texts("cli.messages", count=session.messages),
+            one_line(session.title)[:80] + _asked_by(session, texts),
         )
-        for one in found
+        for session in found
     )
-    await out.write(lines_text(lines or [texts("cli.no_sessions")]))
-    return OK
+    return lines_text(lines or [texts("cli.no_sessions")]), complaints
 
 
 def _local_time(iso: str) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from app.cli.arguments import DIVIDED, Action, Arguments, CommandName
 from app.cli.command_run import CommandRun
 from app.cli.commands import calls, chats, debates, providers, servers, stored_data
-from app.cli.exit_status import OK, Interrupt
+from app.cli.exit_status import OK
+from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import json_line, load_texts
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
