@@ -354,7 +354,7 @@ def _parser(texts: Texts, first: str) -> _Parser:
     add(parser, "--json", text="json", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     for name in [name for name in _COMMANDS if name == first] or _COMMANDS:
-        made = add_command(commands, name, name, json=name not in _WITHOUT_JSON)
+        made = add_command(commands, name.value, name, json=name not in _WITHOUT_JSON)
         if name in _OF_A_SESSION:
             add(made, "session", text="session_id", metavar="SESSION")
         _COMMANDS[name](made, add)
@@ -364,7 +364,7 @@ def _parser(texts: Texts, first: str) -> _Parser:
             dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
         )
         for action, argument in {Action.LIST: "", **_ACTIONS[name]}.items():
-            part = add_command(parts, action, f"{name}.{action}")
+            part = add_command(parts, action.value, f"{name}.{action}")
             if argument:
                 add(part, "name", text=f"{name}.name", metavar=argument)
             if action in _AGREED[name]:

@@ -112,6 +112,7 @@ class Option:
     """One thing that can be held."""
 
     id: str = ""
+    # In a few words, on one line.
     text: str = ""
     # The participants whose first answer holds it.
     backers: tuple[str, ...] = ()
@@ -124,7 +125,7 @@ class Option:
 class Quote:
     """Words of an answer, letter for letter."""
 
-    # The id of the answer.
+    # The id of the answer, and its words.
     message: str = ""
     text: str = ""
 
@@ -133,6 +134,7 @@ class Quote:
 class ComparedPoint:
     """What the answers differ on, or all say."""
 
+    # In a sentence.
     text: str = ""
     # Their words for it.
     quotes: tuple[Quote, ...] = kept_beside("text")
@@ -146,7 +148,7 @@ class Differences(PartData):
 
     # The ids of the answers that were compared, as they were numbered.
     order: tuple[str, ...] = ()
-    # What they hold.
+    # What can be held by them.
     options: tuple[Option, ...] = ()
     # What they differ on, and what all of them say.
     differ: tuple[ComparedPoint, ...] = kept_beside("options")
@@ -157,6 +159,7 @@ class Differences(PartData):
 class EditedOptions(PartData):
     """The options as the user wrote them."""
 
+    # All of them, in their order; their backers are those of the options that became them.
     options: tuple[Option, ...] = ()
     # Which option each one became that was there before; "" for one that was deleted.
     became: dict[str, str] = field(default_factory=dict)
@@ -182,7 +185,7 @@ class ChosenAnswer(PartData):
 class BestCase:
     """The best case for an option, as a judge puts it."""
 
-    # The id of the option.
+    # The id of the option, and the case for it.
     option: str = ""
     text: str = ""
     # The ids of the statements that it rests on.
@@ -193,6 +196,7 @@ class BestCase:
 class JudgedPoint(Point):
     """What all agree on, or what is open, as a judge puts it."""
 
+    # In a sentence, and the ids of the statements that it cites.
     text: str = ""
     cites: tuple[str, ...] = kept_beside("text")
 
@@ -201,6 +205,7 @@ class JudgedPoint(Point):
 class Claim:
     """What an answer rests on."""
 
+    # In a sentence.
     text: str = ""
     # The ids of those who hold it, and of those who deny it.
     holds: tuple[str, ...] = kept_beside("text", name="for")
@@ -215,6 +220,7 @@ class Claim:
 class JudgeQuestion(Claim):
     """A claim that a judge puts as a question, which who holds it answers with yes."""
 
+    # Who answers with yes, and who with no.
     holds: tuple[str, ...] = kept_beside("text", name="yes")
     denies: tuple[str, ...] = kept_beside("text", name="no")
 

@@ -245,20 +245,21 @@ def hash_of(text: str) -> int:
 
 def _begun(held: Held, step: CouncilStep) -> tuple[ModelRequest, ReaderView, list[Message]]:
     debate, messages = held.debate, held.messages
-    order = [] if step.who else list(numbered(debate, messages))
-    view = seen_by(debate, messages, step)
+    record = Record(debate, messages)
+    order = [] if step.who else numbered(record)
+    view = seen_by(record, step)
     if step.part == CouncilPart.DIFFERENCES:
-        return differences_request(debate, messages, order, PROMPTS), view, order
+        return differences_request(record, order, PROMPTS), view, order
     if step.part == CouncilPart.READING:
-        return reading_request(debate, messages, step.model, step.order, view, PROMPTS), view, order
+        return reading_request(record, step.model, step.order, view, PROMPTS), view, order
     speaker = next(one for one in debate.participants if one.id == step.who)
     if step.part == CouncilPart.DISSENT:
         headline = outcome(debate, messages).headline
-        return dissent_request(debate, messages, speaker, headline, PROMPTS), view, order
+        return dissent_request(record, speaker, headline, PROMPTS), view, order
     if step.part == CouncilPart.ANSWER:
-        return answer_request(debate, messages, speaker, PROMPTS), view, order
+        return answer_request(record, speaker, PROMPTS), view, order
     argue = turn_request if step.part == CouncilPart.TURN else ballot_request
-    return argue(debate, messages, speaker, view, PROMPTS), view, order
+    return argue(record, speaker, view, PROMPTS), view, order
 
 
 def _ended(

@@ -312,8 +312,8 @@ def _interleaved(chance: random.Random, count: int) -> None:
                 ]
                 flying.clear()
             for step in due:
-                view = seen_by(debate, messages, step)
-                flying.setdefault(step, (numbered(debate, messages), view))
+                record = Record(debate, messages)
+                flying.setdefault(step, (numbered(record), seen_by(record, step)))
             place = chance.randrange(len(flying)) if chance is not None else 0
             step = [*flying][place]
             messages.append(_ended(debate, step, messages, *flying.pop(step)))

@@ -192,7 +192,7 @@ def test_families_count_not_participants() -> None:
 def test_the_second_order_reverses_letters_options_and_openings_but_not_the_replies() -> None:
     debate, messages = opened("ABCA")
     messages += voted(debate, "ABCA")
-    first, second = (judge_view(debate, messages, 1, order) for order in (1, 2))
+    first, second = (judge_view(Record(debate, messages), 1, order) for order in (1, 2))
     assert first.options == second.options[::-1]
     assert first.statements[:4] == second.statements[:4][::-1]
     assert first.statements[4:] == second.statements[4:]
@@ -236,7 +236,7 @@ def test_what_describes_a_provider_is_no_name(provider: str, words: str) -> None
 
 def test_what_a_reading_cites_is_there_and_a_doubtful_choice_is_none() -> None:
     debate, messages = opened("AB")
-    view = judge_view(debate, messages, 1, 1)
+    view = judge_view(Record(debate, messages), 1, 1)
     letter = view.letters["p1"]
     found = read_reading(
         json.dumps({

@@ -116,11 +116,11 @@ def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
         ("Yes", 2, "motion"),
         ("No", 1, "motion"),
     ]
-    order = numbered(debate, messages)
-    assert "for or against" in str(differences_request(debate, messages, order, PROMPTS).messages)
-    plain = [asked("Postgres or SQLite?"), *answers]
-    assert len(Record(debate, plain).options()) == 3
-    assert "for or against" not in str(differences_request(debate, plain, order, PROMPTS).messages)
+    order = numbered(Record(debate, messages))
+    assert "for or against" in str(differences_request(Record(debate, messages), order, PROMPTS).messages)
+    plain = Record(debate, [asked("Postgres or SQLite?"), *answers])
+    assert len(plain.options()) == 3
+    assert "for or against" not in str(differences_request(plain, order, PROMPTS).messages)
 
 
 def test_an_answer_from_outside_that_takes_part_brings_its_option_once() -> None:

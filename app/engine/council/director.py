@@ -75,11 +75,11 @@ def comparison_due(record: Record) -> bool:
     )
 
 
-def seen_by(debate: Debate, messages: Sequence[Message], step: CouncilStep) -> ReaderView:
+def seen_by(record: Record, step: CouncilStep) -> ReaderView:
     """Return what the reader of a step sees of a debate."""
     if step.part == CouncilPart.READING:
-        return judge_view(debate, messages, step.number, step.order)
-    return view_of(debate, messages, step.who, step.number, ballot=step.part == CouncilPart.BALLOT)
+        return judge_view(record, step.number, step.order)
+    return view_of(record, step.who, step.number, ballot=step.part == CouncilPart.BALLOT)
 
 
 def model_of(debate: Debate, participant_id: str) -> str:

@@ -13,7 +13,7 @@ from app.core.council_parts import BestCase, Claim, Dissent, JudgedPoint, JudgeQ
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
-from app.core.session import Debate, Participant
+from app.core.session import Participant
 from app.engine.council.reading import MOST_CRUXES
 from app.engine.council.record import Record
 from app.engine.council.requests import MOST_POINTS, ReaderView, answer_request, argued_text, to_model
@@ -65,12 +65,11 @@ def reading_schema(shown: int, order: int) -> Mapping[str, object]:
     )
 
 
-def judge_view(debate: Debate, messages: Sequence[Message], number: int, order: int) -> ReaderView:
+def judge_view(record: Record, number: int, order: int) -> ReaderView:
     """Return what a judge sees after a round; the second order reverses letters, options and openings."""
-    record = Record(debate, messages)
-    chance = random.Random(f"{debate.seed}/judge/{number}")
+    chance = random.Random(f"{record.debate.seed}/judge/{number}")
     openings, options = list(record.openings().values()), list(record.options())
-    people = [one.id for one in debate.participants]
+    people = [seat.id for seat in record.debate.participants]
     for drawn in (openings, options, people):
         chance.shuffle(drawn)
         if order != ORDERS[0]:
@@ -80,12 +79,12 @@ def judge_view(debate: Debate, messages: Sequence[Message], number: int, order: 
 
 
 def reading_request(
-    debate: Debate, messages: Sequence[Message], judge: str, order: int, view: ReaderView, prompts: Prompts
+    record: Record, judge: str, order: int, view: ReaderView, prompts: Prompts
 ) -> ModelRequest:
     """Return the request for one reading of a judge."""
     prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
-    text = argued_text(debate, messages, "", view, prompt, prompts)
-    return to_model(judge, with_seen(debate.context, text), reading_schema(len(view.options), order))
+    text = with_seen(record.debate.context, argued_text(record, "", view, prompt, prompts))
+    return to_model(judge, text, reading_schema(len(view.options), order))
 
 
 def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> Reading:
@@ -153,56 +152,41 @@ def best_case(readings: Sequence[Reading], option: str) -> tuple[str, tuple[str,
     return "", ()
 
 
-def dissent_request(
-    debate: Debate, messages: Sequence[Message], speaker: Participant, headline: str, prompts: Prompts
-) -> ModelRequest:
+def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
     """Return the request for the strongest reason of a participant who holds something else than `headline`."""
-    record = Record(debate, messages)
+    debate = record.debate
     own = [one for one in record.statements(record.rounds + 1) if one.author.id == speaker.id]
     option = next((one.text for one in record.options() if one.id == headline), "")
     case, _ = best_case(record.readings(), headline)
-    view = ReaderView(tuple(own))
-    text = argued_text(
-        debate,
-        messages,
-        speaker.id,
-        view,
-        "council-dissent",
-        prompts,
-        headline=option,
-        case=without_names(case, debate),
-    )
+    told = {"headline": option, "case": without_names(case, debate)}
+    text = argued_text(record, speaker.id, ReaderView(tuple(own)), "council-dissent", prompts, **told)
     return to_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
 
 
-def outside_request(
-    debate: Debate, messages: Sequence[Message], model: str, prompts: Prompts, budget: int = 0
-) -> ModelRequest:
+def outside_request(record: Record, model: str, prompts: Prompts, budget: int = 0) -> ModelRequest:
     """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
     provider, _, name = model.partition("/")
     alone = Participant(id="", name="", provider=provider, model=name)
-    request = answer_request(debate, messages, alone, prompts)
+    request = answer_request(record, alone, prompts)
     if not budget:
         return request
     head, *rest = request.messages
-    more = prompts.text(debate.language, "council-solo", tokens=round(budget, -2) or budget)
+    more = prompts.text(record.debate.language, "council-solo", tokens=round(budget, -2) or budget)
     return replace(request, messages=({**head, "content": f"{head['content']}\n\n{more}"}, *rest))
 
 
-def objection_request(
-    debate: Debate, messages: Sequence[Message], model: str, view: ReaderView, prompts: Prompts
-) -> ModelRequest:
+def objection_request(record: Record, model: str, view: ReaderView, prompts: Prompts) -> ModelRequest:
     """Return the request that looks for what is wrong with what most hold."""
-    text = argued_text(debate, messages, "", view, "council-stress", prompts)
-    return to_model(model, with_seen(debate.context, text))
+    text = argued_text(record, "", view, "council-stress", prompts)
+    return to_model(model, with_seen(record.debate.context, text))
 
 
-def matched(said: Position, debate: Debate, messages: Sequence[Message], message: str) -> Position:
+def matched(said: Position, record: Record, message: str) -> Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
     words = same_words(said.answer)
     same = [
         one.id
-        for one in Record(debate, messages).options()
+        for one in record.options()
         if words and (same_words(one.text) in words or words in same_words(one.text))
     ]
     if len(same) == 1:

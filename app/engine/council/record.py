@@ -43,7 +43,8 @@ class Record:
 
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
-        self._all = messages
+        self.all = messages
+        """The messages with those that are interim."""
         if any(one.tool_calls for one in messages):
             messages = [one for one in messages if not one.is_interim]
         self.messages = messages
@@ -86,12 +87,12 @@ class Record:
         begun = self.since[0].id if self.since else ""
         calls = {
             (one.turn_id, call.id): f"{call.name} {call.arguments}"
-            for one in self._all
+            for one in self.all
             for call in one.tool_calls
         }
         found = [
             (one.author.id, calls.get((one.turn_id, one.tool_call_id or ""), ""), one.content)
-            for one in self._all
+            for one in self.all
             if one.role == Role.TOOL and one.state == MessageState.DONE and one.id > begun
         ]
         return [

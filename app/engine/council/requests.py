@@ -53,15 +53,13 @@ DIFFERENCES: Mapping[str, object] = schema_object(
 )
 
 
-def answer_request(
-    debate: Debate, messages: Sequence[Message], speaker: Participant, prompts: Prompts
-) -> ModelRequest:
+def answer_request(record: Record, speaker: Participant, prompts: Prompts) -> ModelRequest:
     """Return the request for a participant's own answer: what was asked of it, and what it answered itself."""
-    said = _own_conversation(messages, speaker)
+    debate = record.debate
     system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
     files = _files(debate, prompts)
     blocks: list[dict[str, object]] = []
-    for message in said:
+    for message in _own_conversation(record, speaker):
         own = message.part == CouncilPart.ANSWER
         text = message.content.strip() if own or blocks else "\n\n".join([message.content.strip(), *files])
         role = Role.ASSISTANT if own else Role.USER
@@ -71,27 +69,29 @@ def answer_request(
     task = prompts.text(debate.language, "council-answer")
     blocks[-1] = {"role": Role.USER, "content": f"{blocks[-1]['content']}\n\n{task}"}
     blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
+    return _of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
+
+
+def _of(speaker: Participant, *messages: dict[str, object]) -> ModelRequest:
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
-        messages=({"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks),
+        messages=messages,
         effort=speaker.effort,
         temperature=temperature_of(speaker.creativity),
     )
 
 
-def small_request(debate: Debate, messages: Sequence[Message], speaker: Participant) -> ModelRequest:
+def small_request(record: Record, speaker: Participant) -> ModelRequest:
     """Return the request for an answer of a model that takes no chat messages: the question alone."""
-    asked = [one for one in _own_conversation(messages, speaker) if one.part == CouncilPart.QUESTION]
-    text = "\n\n".join([*(file.text for file in debate.context), asked[-1].content])[-_MOST_SMALL:]
+    asked = [one for one in _own_conversation(record, speaker) if one.part == CouncilPart.QUESTION]
+    text = "\n\n".join([*(file.text for file in record.debate.context), asked[-1].content])[-_MOST_SMALL:]
     return one_message(speaker.provider, speaker.model, text, max_tokens=SMALL_TOKENS, temperature=0.4)
 
 
-def differences_request(
-    debate: Debate, messages: Sequence[Message], order: Sequence[Message], prompts: Prompts
-) -> ModelRequest:
+def differences_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
     """Return the request that compares the answers, which are numbered in this order and have no names."""
-    question = Record(debate, messages).asked_all.strip()
+    debate, question = record.debate, record.asked_all.strip()
     text = prompts.text(
         debate.language, "council-differences", question=question, answers=_numbered(debate, order)
     )
@@ -111,26 +111,19 @@ class ReaderView:
 
     def cited(self, numbers: object) -> tuple[str, ...]:
         """Return the ids of the statements with these numbers, each once; whatever else is given is passed over."""
-        known = [number for number in as_list(numbers) if type(number) is int]
-        return tuple(
-            self.statements[number - 1].id
-            for number in dict.fromkeys(known)
-            if 0 < number <= len(self.statements)
-        )
+        numbered = {number: statement.id for number, statement in enumerate(self.statements, 1)}
+        given = [number for number in as_list(numbers) if type(number) is int]
+        return tuple(numbered[number] for number in dict.fromkeys(given) if number in numbered)
 
 
-def turn_request(
-    debate: Debate, messages: Sequence[Message], speaker: Participant, view: ReaderView, prompts: Prompts
-) -> ModelRequest:
+def turn_request(record: Record, speaker: Participant, view: ReaderView, prompts: Prompts) -> ModelRequest:
     """Return the request for a participant's turn in a round: only what is open is argued."""
-    return _argued(debate, messages, speaker, view, "council-turn", prompts)
+    return _argued(record, speaker, view, "council-turn", prompts)
 
 
-def ballot_request(
-    debate: Debate, messages: Sequence[Message], voter: Participant, view: ReaderView, prompts: Prompts
-) -> ModelRequest:
+def ballot_request(record: Record, voter: Participant, view: ReaderView, prompts: Prompts) -> ModelRequest:
     """Return the request for a secret ballot on the options in this reader's order."""
-    request = _argued(debate, messages, voter, view, "council-ballot", prompts)
+    request = _argued(record, voter, view, "council-ballot", prompts)
     letters = [*LETTERS[: len(view.options)], OTHER]
     schema = schema_object(
         choice={"type": "string", "enum": letters},
@@ -141,15 +134,12 @@ def ballot_request(
     return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
 
 
-def view_of(
-    debate: Debate, messages: Sequence[Message], reader: str, number: int, *, ballot: bool
-) -> ReaderView:
+def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> ReaderView:
     """Return what a participant sees in a round, or after it for a ballot; letters are drawn anew for each reader."""
-    record = Record(debate, messages)
-    chance = random.Random(f"{debate.seed}/{reader}/{number}/{ballot}")
+    chance = random.Random(f"{record.debate.seed}/{reader}/{number}/{ballot}")
     options = list(record.options(number + ballot, number))
     chance.shuffle(options)
-    people = [one.id for one in debate.participants]
+    people = [seat.id for seat in record.debate.participants]
     chance.shuffle(people)
     own = record.openings().get(reader)
     statements = record.statements(number + ballot) if number else [own] if own else []
@@ -180,16 +170,10 @@ def read_vote(text: str, view: ReaderView, message: str) -> Position:
 
 
 def argued_text(
-    debate: Debate,
-    messages: Sequence[Message],
-    reader: str,
-    view: ReaderView,
-    prompt: str,
-    prompts: Prompts,
-    **more: object,
+    record: Record, reader: str, view: ReaderView, prompt: str, prompts: Prompts, **more: object
 ) -> str:
     """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
-    record = Record(debate, messages)
+    debate = record.debate
     lines = prompts.lines(debate.language, "council-words")
 
     def by(who: str) -> str:
@@ -220,25 +204,12 @@ def argued_text(
 
 
 def _argued(
-    debate: Debate,
-    messages: Sequence[Message],
-    speaker: Participant,
-    view: ReaderView,
-    prompt: str,
-    prompts: Prompts,
+    record: Record, speaker: Participant, view: ReaderView, prompt: str, prompts: Prompts
 ) -> ModelRequest:
-    text = argued_text(debate, messages, speaker.id, view, prompt, prompts)
-    head = "\n\n".join(_instructions(debate, speaker, prompts))
-    return ModelRequest(
-        provider=speaker.provider,
-        model=speaker.model,
-        messages=(
-            *([{"role": Role.SYSTEM, "content": head}] if head else []),
-            {"role": Role.USER, "content": with_seen(debate.context, text)},
-        ),
-        effort=speaker.effort,
-        temperature=temperature_of(speaker.creativity),
-    )
+    text = argued_text(record, speaker.id, view, prompt, prompts)
+    told = {"role": Role.USER, "content": with_seen(record.debate.context, text)}
+    head = "\n\n".join(_instructions(record.debate, speaker, prompts))
+    return _of(speaker, {"role": Role.SYSTEM, "content": head}, told) if head else _of(speaker, told)
 
 
 def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
@@ -250,25 +221,18 @@ def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
     return [lines["evidence"], *found] if found else []
 
 
-def merge_request(
-    debate: Debate, messages: Sequence[Message], order: Sequence[Message], prompts: Prompts
-) -> ModelRequest:
+def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
     """Return the request for one answer made of all."""
-    text = prompts.text(
-        debate.language,
-        "council-merge",
-        question=Record(debate, messages).asked_all.strip(),
-        answers=_numbered(debate, order),
-    )
-    return _to_helper(debate, text)
+    question, answers = record.asked_all.strip(), _numbered(record.debate, order)
+    text = prompts.text(record.debate.language, "council-merge", question=question, answers=answers)
+    return _to_helper(record.debate, text)
 
 
-def numbered(debate: Debate, messages: Sequence[Message]) -> list[Message]:
+def numbered(record: Record) -> list[Message]:
     """Return the answers in the order in which the helper reads them, the first as number 1."""
-    record = Record(debate, messages)
     found = list(record.answers().values())
     question = record.question
-    random.Random(f"{debate.seed}/{question.id if question else ''}").shuffle(found)
+    random.Random(f"{record.debate.seed}/{question.id if question else ''}").shuffle(found)
     return found
 
 
@@ -359,10 +323,10 @@ def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...
     return tuple(points)
 
 
-def _own_conversation(messages: Sequence[Message], speaker: Participant) -> list[Message]:
+def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
     """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
     said: list[Message] = []
-    for one in messages:
+    for one in record.all:
         asked = one.data_as(Question)
         if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
             if not asked.follows:

@@ -221,8 +221,9 @@ class CouncilRun(StatementRun):
         if self._sources is None:
             self._sources = await asyncio.to_thread(Sources, debate.context)
         # Answers that come in meanwhile must not change what the numbers stand for.
-        order = () if step.who else numbered(debate, self._live.messages)
-        view = seen_by(debate, self._live.messages, step)
+        record = Record(debate, self._live.messages)
+        order = () if step.who else numbered(record)
+        view = seen_by(record, step)
         plan, model, cleaners = self._plan(step, order, view)
         turn = self._turn(plan, model, self._tools(step))
         quotes: list[FileQuote] = []
@@ -296,33 +297,32 @@ class CouncilRun(StatementRun):
     def _request(
         self, step: CouncilStep, order: Sequence[Message], view: ReaderView, debate: Debate
     ) -> ModelRequest:
-        messages, prompts = self._live.messages, self._services.prompts
+        record, prompts = Record(debate, self._live.messages), self._services.prompts
         match step.part:
             case CouncilPart.DIFFERENCES:
-                return differences_request(debate, messages, order, prompts)
+                return differences_request(record, order, prompts)
             case CouncilPart.MERGE:
-                return merge_request(debate, messages, order, prompts)
+                return merge_request(record, order, prompts)
             case CouncilPart.READING:
-                return reading_request(debate, messages, step.model, step.order, view, prompts)
+                return reading_request(record, step.model, step.order, view, prompts)
             case CouncilPart.SOLO:
-                budget = tokens_written(Record(debate, messages).since)
-                return outside_request(debate, messages, step.model, prompts, budget)
+                return outside_request(record, step.model, prompts, tokens_written(record.since))
             case CouncilPart.CHECK if step.number:
-                return objection_request(debate, messages, step.model, view, prompts)
+                return objection_request(record, step.model, view, prompts)
             case CouncilPart.CHECK:
-                return outside_request(debate, messages, step.model, prompts)
+                return outside_request(record, step.model, prompts)
         speaker = participant_of(debate, step.who)
         match step.part:
             case CouncilPart.TURN:
-                return turn_request(debate, messages, speaker, view, prompts)
+                return turn_request(record, speaker, view, prompts)
             case CouncilPart.BALLOT:
-                return ballot_request(debate, messages, speaker, view, prompts)
+                return ballot_request(record, speaker, view, prompts)
             case CouncilPart.DISSENT:
-                headline = outcome(debate, messages).headline
-                return dissent_request(debate, messages, speaker, headline, prompts)
+                headline = outcome(debate, self._live.messages).headline
+                return dissent_request(record, speaker, headline, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
-            return small_request(debate, messages, speaker)
-        return answer_request(debate, messages, speaker, prompts)
+            return small_request(record, speaker)
+        return answer_request(record, speaker, prompts)
 
     async def _quotes(self, message: Message, view: ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
@@ -364,7 +364,8 @@ class CouncilRun(StatementRun):
         else:
             said = read_trailer(last.trailer)
             if step.model:
-                said = matched(said, self._live.debate_session.debate, self._live.messages, message.id)
+                record = Record(self._live.debate_session.debate, self._live.messages)
+                said = matched(said, record, message.id)
         return replace(message, data=replace(said, trailer=last.trailer.strip()))
 
     def _spent_all(self) -> bool:
