@@ -17,12 +17,16 @@ from app.core.workflow import WORKFLOW
 
 
 class ItemKind(Enum):
-    """What stands in the order of reading: a message, a call, what is about it, the end of all calls."""
+    """What stands in the order of reading."""
 
+    # A message.
     SAID = auto()
+    # A call of a message.
     CALL = auto()
+    # A question about a call, or a result of it.
     ABOUT = auto()
-    END = auto()
+    # The questions about a message's calls that are answered together, behind all of its calls.
+    TOGETHER = auto()
 
 
 _NO_CALL = ToolCall(id="", name="")
@@ -32,22 +36,26 @@ class Item(NamedTuple):
     """A place in the order of reading."""
 
     kind: ItemKind
-    # Of a CALL and an END the message that calls, else the message that is read here.
+    # Of SAID and ABOUT the message that is read here, else the one that calls.
     message: Message
     # The called turns around it, outermost first.
     called: tuple[str, ...] = ()
-    # Of a CALL and what is ABOUT it: the call.
+    # Of CALL and ABOUT: the call.
     call: ToolCall = _NO_CALL
-    # Of a CALL: which of its message's calls it is.
+    # Of CALL: which of its message's calls it is.
     place: int = 0
-    # Of a CALL its questions and results, of an END those of all calls of the message, as they came.
+    # Of CALL: its questions and results, as they came; of TOGETHER: the questions.
     about: Sequence[Message] = ()
+
+
+_Called = tuple[str, tuple[str, ...]]
+"""A called turn, and the called turns around what it holds, itself among them."""
 
 
 class Turns:
     """The messages of a session by id and by turn; a new version of a message replaces it.
 
-    All but `read`, and what walks along turns, takes the same time however many there are.
+    A walk along turns takes as long as its way; all else takes the same time however many messages there are.
     """
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
@@ -105,7 +113,8 @@ class Turns:
 
     def said(self, turn_id: str) -> list[Message]:
         """Return the messages of a turn in the order they came, without summaries."""
-        return [message for message in self.whole(turn_id) if message.role != Role.SUMMARY]
+        whole = self.whole(turn_id)
+        return [each for each in whole if each.role != Role.SUMMARY] if self._summaries else whole
 
     def whole(self, turn_id: str) -> list[Message]:
         """Return the messages of a turn in the order they came, with the summaries that stand there."""
@@ -167,6 +176,8 @@ class Turns:
 
     def below(self, turn_id: str) -> list[str]:
         """Return a turn and all turns called in it, at any depth: those of a turn in the order of their calls."""
+        if turn_id not in self._called:
+            return [turn_id]
         found, seen = [turn_id], {turn_id}
         for each in found:
             called = self._called.get(each, {})
@@ -238,64 +249,62 @@ class Turns:
         Of a called turn in `folded` only the first message is read. Nothing is recursive: any depth is fine.
         """
         for root in roots:
-            stack = [self._read_turn(root, (), folded)]
+            first = self.first(root)
+            called = (root,) if first is not None and first.parent_turn_id is not None else ()
+            stack = [iter(self._items(root, called, folded))]
             while stack:
                 for item in stack[-1]:
                     if not isinstance(item, Item):
-                        stack.append(self._read_turn(*item, folded))
+                        stack.append(iter(self._items(*item, folded)))
                         break
                     yield item
                 else:
                     stack.pop()
 
-    def _read_turn(
-        self, turn_id: str, called: tuple[str, ...], folded: Collection[str]
-    ) -> Iterator[Item | tuple[str, tuple[str, ...]]]:
-        """Yield what a turn holds; in its place each turn that it called, with the called turns around it."""
-        whole, first = self.whole(turn_id), self.first(turn_id)
-        if first is not None and first.parent_turn_id is not None:
-            called = (*called, turn_id)
-        if turn_id in folded:
-            yield Item(ItemKind.SAID, whole[0], called)
-            return
-        about, told = _about_calls(whole)
-        below = dict(self._called.get(turn_id, {}))
+    def _items(self, turn_id: str, called: tuple[str, ...], folded: Collection[str]) -> list[Item | _Called]:
+        """Return what a turn holds, with the called turns around it, and in its place each turn that it called."""
+        whole = self.whole(turn_id)
+        plain = len(whole) == 1 and not whole[0].tool_calls and turn_id not in self._called
+        if plain or turn_id in folded:
+            return [Item(ItemKind.SAID, whole[0], called)]
+        about, below = _about_calls(whole), dict(self._called.get(turn_id, {}))
+        told = {each.id for messages in about.values() for each in messages}
+        items: list[Item | _Called] = []
         for message in whole:
             if message.id in told:
                 continue
-            yield Item(ItemKind.SAID, message, called)
-            of_all: list[Message] = []
+            items.append(Item(ItemKind.SAID, message, called))
+            joint: list[Message] = []
             for place, call in enumerate(message.tool_calls):
                 of_call = about.get((message.id, place), [])
-                yield Item(ItemKind.CALL, message, called, call, place, of_call)
-                yield from self._begun(below.pop(call.id, ()), called)
-                yield from [Item(ItemKind.ABOUT, each, called, call) for each in of_call]
-                of_all += of_call
-            if message.tool_calls:
-                yield Item(ItemKind.END, message, called, about=of_all)
+                items.append(Item(ItemKind.CALL, message, called, call, place, of_call))
+                items += self._begun(below.pop(call.id, ()), called)
+                items += [Item(ItemKind.ABOUT, each, called, call) for each in of_call]
+                joint += [each for each in of_call if each.prompt is not None and each.prompt.joins]
+            if joint:
+                items.append(Item(ItemKind.TOGETHER, message, called, about=joint))
         for turns in below.values():
-            yield from self._begun(turns, called)
+            items += self._begun(turns, called)
+        return items
 
-    def _begun(self, turns: Iterable[str], called: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    def _begun(self, turns: Iterable[str], called: tuple[str, ...]) -> list[_Called]:
         # Where turns call each other in a ring, the first of them is the root.
-        return [(each, called) for each in turns if self.root(each) != each]
+        return [(each, (*called, each)) for each in turns if self.root(each) != each]
 
 
-def _about_calls(said: Sequence[Message]) -> tuple[dict[tuple[str, int], list[Message]], set[str]]:
-    """Return the questions and results of a turn's calls, by message and place, and the ids of them all.
+def _about_calls(said: Sequence[Message]) -> dict[tuple[str, int], list[Message]]:
+    """Return the questions and results of a turn's calls, by message and place.
 
     They belong to the last call before them that has their id, of several in a message to the first.
     """
     calls: dict[str, tuple[str, int]] = {}
     about: dict[tuple[str, int], list[Message]] = {}
-    told: set[str] = set()
     for message in said:
-        if message.role in (Role.TOOL, Role.SYSTEM) and message.tool_call_id in calls:
+        if message.tool_call_id in calls and message.role in (Role.TOOL, Role.SYSTEM):
             about.setdefault(calls[message.tool_call_id], []).append(message)
-            told.add(message.id)
-        for place in range(len(message.tool_calls) - 1, -1, -1):
-            calls[message.tool_calls[place].id] = (message.id, place)
-    return about, told
+        for place, call in reversed([*enumerate(message.tool_calls)]):
+            calls[call.id] = (message.id, place)
+    return about
 
 
 # What the messages of a turn say of it.

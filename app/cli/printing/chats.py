@@ -191,7 +191,7 @@ class ChatPrinter:
             message, depth = item.message, item.message.author.depth
             if item.kind == ItemKind.CALL:
                 yield self._call(item.call, depth)
-            elif item.kind == ItemKind.END:
+            elif item.kind == ItemKind.TOGETHER:
                 continue
             elif message.prompt is not None:
                 yield self._asked(message.id, message.prompt)

@@ -89,7 +89,7 @@ class ChatDocument:
         turns = Turns(self._messages)
         for item in turns.read(turns.roots()):
             message, depth = item.message, len(item.called)
-            if item.kind == ItemKind.END:
+            if item.kind == ItemKind.TOGETHER:
                 continue
             if item.kind == ItemKind.CALL:
                 yield self._call(item.call, depth)

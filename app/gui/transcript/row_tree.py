@@ -59,7 +59,7 @@ def whole_rows(turns: Turns, root: str, folded: Collection[str] = ()) -> Iterato
     """Yield the rows of a root turn one by one and without gaps."""
     speakers: dict[str, str] = {}
     for item in turns.read([root], folded):
-        message, groups = item.message, item.called
+        kind, message, groups, *_ = item
         turn_id = groups[-1] if groups else root
         if turn_id not in speakers:
             # The first of a turn: a called one has a head, which names who speaks.
@@ -68,17 +68,17 @@ def whole_rows(turns: Turns, root: str, folded: Collection[str] = ()) -> Iterato
                 yield RowEntry(group_id(turn_id), GROUP, message.id, groups)
         if turn_id in folded:
             continue
-        if item.kind == ItemKind.CALL:
+        if kind is ItemKind.CALL:
             yield from _call_rows(item)
-        elif item.kind == ItemKind.END:
-            # One row asks about all that can be answered together.
-            yield from [_question(each, groups) for each in item.about if _joins(each)][:1]
-        elif item.kind == ItemKind.ABOUT:
+        elif kind is ItemKind.TOGETHER:
+            # One row asks about all of them.
+            yield RowEntry(item.about[0].id, QUESTION, item.about[0].id, groups)
+        elif kind is ItemKind.ABOUT:
             continue
         elif message.role == Role.SUMMARY:
             yield RowEntry(message.id, SUMMARY, message.id, groups)
         elif message.prompt is not None:
-            yield _question(message, groups)
+            yield RowEntry(message.id, QUESTION, message.id, groups)
         elif message.role not in (Role.TOOL, Role.SYSTEM) and not _answers(message, turns):
             headed = message.author.id != speakers[turn_id] or message.role != Role.ASSISTANT
             speakers[turn_id] = message.author.id if message.role == Role.ASSISTANT else ""
@@ -95,16 +95,9 @@ def _call_rows(item: Item) -> Iterator[RowEntry]:
         result_id = results[-1].id if results else ""
         row_id = f"{item.message.id}/{item.place}"
         yield RowEntry(row_id, CARD, item.message.id, item.called, item.place, result_id)
-    yield from [_question(each, item.called) for each in item.about if each in asked or _asks_alone(each)]
-
-
-def _question(message: Message, groups: tuple[str, ...]) -> RowEntry:
-    return RowEntry(message.id, QUESTION, message.id, groups)
-
-
-def _joins(message: Message) -> bool:
-    """Return whether a question may be answered together with others of its turn."""
-    return message.role == Role.SYSTEM and message.prompt is not None and message.prompt.joins
+    for each in item.about:
+        if each in asked or _asks_alone(each):
+            yield RowEntry(each.id, QUESTION, each.id, item.called)
 
 
 def _asks_alone(message: Message) -> bool:
@@ -115,7 +108,7 @@ def _asks_alone(message: Message) -> bool:
 
 def _answers(message: Message, turns: Turns) -> bool:
     """Return whether a message answers a question that is shown."""
-    asked = turns.messages.get(message.answers or "")
+    asked = turns.messages.get(message.answers) if message.answers else None
     return asked is not None and asked.prompt is not None
 
 
