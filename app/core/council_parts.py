@@ -226,7 +226,7 @@ class JudgeQuestion(Claim):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading(PartData):
+class JudgeReading(PartData):
     """What a judge made of the debate in one order; where that could not be read, who it is and the order alone."""
 
     # "provider/model".
@@ -261,7 +261,7 @@ PART_DATA: Mapping[str, type[PartData]] = {
     CouncilPart.MERGE: Quoting,
     CouncilPart.TURN: Position,
     CouncilPart.BALLOT: Position,
-    CouncilPart.READING: Reading,
+    CouncilPart.READING: JudgeReading,
     CouncilPart.DISSENT: Dissent,
     CouncilPart.SOLO: Position,
     CouncilPart.CHECK: Position,

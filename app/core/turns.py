@@ -1,9 +1,8 @@
 """The tree of a session's turns: which follow each other, which are versions, and which were called by which.
 
-A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the
-same role are versions of each other. A turn with a parent was called there: a sub-agent's, or a step of a
-workflow. A summary stands beside the tree, at the turn up to which it goes. Pure; engine, window, export and
-terminal have no other tree.
+A turn without a parent follows another one ("" the first); turns that follow the same one and begin with the same role are
+versions of each other. A turn with a parent was called there: a sub-agent's, or a workflow's step. A summary stands beside
+the tree, at the turn up to which it goes. Engine, window, export and terminal have no other tree.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.council_parts import Position, Question, Reading
+from app.core.council_parts import JudgeReading, Position, Question
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import Attachment, CouncilPart, Message, MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
@@ -259,7 +259,11 @@ def _ended(
     if step.part == CouncilPart.READING:
         # The first judge fails whenever it reads; the second takes the first option it would find by its name.
         made = said(
-            people(6)[5], "", step.number, part=step.part, data=Reading(judge=step.model, order=step.order)
+            people(6)[5],
+            "",
+            step.number,
+            part=step.part,
+            data=JudgeReading(judge=step.model, order=step.order),
         )
         if step.model == "j/1":
             return replace(made, state=MessageState.FAILED)

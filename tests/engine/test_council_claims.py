@@ -4,7 +4,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from app.core.council_parts import Claim, JudgeQuestion, Position, Reading
+from app.core.council_parts import Claim, JudgeQuestion, JudgeReading, Position
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import case_for, outcome
 from app.engine.council.reading import cruxes
@@ -43,7 +43,9 @@ def a_claim(text: str, holds: str, denies: str, *cites: str, settled_by: str = "
 def test_a_crux_divides_those_who_lead_from_the_others_and_both_sides_are_held(
     holds: str, denies: str, is_crux: bool
 ) -> None:
-    reading = Reading(judge="j/1", order=1, choice="oA", claims=(a_claim("It is.", holds, denies, "m1"),))
+    reading = JudgeReading(
+        judge="j/1", order=1, choice="oA", claims=(a_claim("It is.", holds, denies, "m1"),)
+    )
     assert bool(cruxes(reading, "abcd", ["abc"])) is is_crux
 
 
@@ -58,7 +60,7 @@ def test_at_most_three_cruxes_the_most_cited_first_and_each_once() -> None:
         a_claim("claim 4", "a", "b", "m1"),
     )
     questions = tuple(JudgeQuestion(**asdict(one)) for one in asked)
-    reading = Reading(judge="j/1", order=1, choice="oA", claims=tuple(claims), questions=questions)
+    reading = JudgeReading(judge="j/1", order=1, choice="oA", claims=tuple(claims), questions=questions)
     found = cruxes(reading, "abcd", ["abc"])
     # The question stands for the claim of which it says what would settle it.
     assert [one.text for one in found] == ["Claim 4.", "Claim 3.", "Is it so?"]
@@ -72,7 +74,7 @@ def test_the_claims_of_a_debate_are_in_its_outcome_and_a_tie_turns_on_what_divid
     first, second = read(debate, "oA", "oB")
     crux = a_claim("It is.", "p2 p3", "p0", messages[1].id)
     claims = (crux, a_claim("Said.", "p0 p2", "", messages[1].id))
-    data = replace(first.data_as(Reading), claims=claims, unsupported=(messages[2].id,))
+    data = replace(first.data_as(JudgeReading), claims=claims, unsupported=(messages[2].id,))
     found = outcome(debate, [*messages, replace(first, data=data), second])
     assert (found.state, found.unstable) == ("tie", True)
     assert [one.text for one in found.claims] == ["It is.", "Said."]

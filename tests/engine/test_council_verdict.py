@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.calibration import Calibration
-from app.core.council_parts import BestCase, Differences, Dissent, Option, Position, Reading
+from app.core.council_parts import BestCase, Differences, Dissent, JudgeReading, Option, Position
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
@@ -95,7 +95,7 @@ def read(debate: Debate, *choices: str, judge: str = "j/1") -> list[Message]:
     return [
         replace(
             said(debate.participants[0], "", 1, part=CouncilPart.READING),
-            data=Reading(
+            data=JudgeReading(
                 judge=judge, order=order, choice=choice, cases=(BestCase(option=choice, text=f"Case {order}."),)
             ),
         )

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from app.core.council_parts import Claim, Reading
+from app.core.council_parts import Claim, JudgeReading
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.forms import FormField
 from app.core.ids import new_id
@@ -94,7 +94,7 @@ def whole_messages() -> list[Message]:
         first_word_seconds=0.5,
         effort="high",
         part="reading",
-        data=Reading(judge="한", order=1, shown=("o1",), claims=(Claim(text="한", holds=("p1",)),)),
+        data=JudgeReading(judge="한", order=1, shown=("o1",), claims=(Claim(text="한", holds=("p1",)),)),
         why="guided",
         told="You have 3 of 5 turns left.",
     )

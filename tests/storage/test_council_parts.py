@@ -18,12 +18,12 @@ from app.core.council_parts import (
     FileQuote,
     JudgedPoint,
     JudgeQuestion,
+    JudgeReading,
     Option,
     Position,
     Question,
     Quote,
     Quoting,
-    Reading,
 )
 from app.core.events import MessageFinished, SessionStarted
 from app.core.message import CouncilPart, PartData
@@ -125,7 +125,7 @@ STORED = [
         ' "settled_by": "a count"}],'
         ' "claims": [{"text": "It is small.", "for": ["p1"], "against": [], "cites": ["a1", "t2"]}],'
         ' "unsupported": ["t2"]}'),
-        Reading(
+        JudgeReading(
             judge="j/1",
             order=1,
             shown=("o1", "o2"),
@@ -147,9 +147,9 @@ STORED = [
         "reading",
         ('{"judge": "j/1", "order": 2, "shown": ["o1"], "choice": "none", "cases": [], "agreed": [],'
         ' "open": [], "cruxes": [], "claims": [], "unsupported": []}'),
-        Reading(judge="j/1", order=2, shown=("o1",), choice="none"),
+        JudgeReading(judge="j/1", order=2, shown=("o1",), choice="none"),
     ),
-    ("reading", '{"judge": "j/2", "order": 2}', Reading(judge="j/2", order=2)),
+    ("reading", '{"judge": "j/2", "order": 2}', JudgeReading(judge="j/2", order=2)),
     (
         "dissent",
         ('{"right_if": "the log shows it", "trailer": "{}",'
@@ -209,11 +209,11 @@ CLAIM = {"text": "It is.", "for": ["p1"], "against": [], "cites": ["a1"]}
         ),
         (
             "reading", {"judge": "j/1", "order": 1, "claims": [{**CLAIM, "for": "p1"}]}, "$.data.claims[0].for",
-            Reading(judge="j/1", order=1, claims=(Claim(text="It is.", cites=("a1",)),)),
+            JudgeReading(judge="j/1", order=1, claims=(Claim(text="It is.", cites=("a1",)),)),
         ),
         (
             "reading", {"judge": "j/1", "cruxes": [{"text": "Is it?", "yes": ["p1"], "no": 1, "cites": []}]}, "$.data.cruxes[0].no",
-            Reading(judge="j/1", questions=(JudgeQuestion(text="Is it?", holds=("p1",)),)),
+            JudgeReading(judge="j/1", questions=(JudgeQuestion(text="Is it?", holds=("p1",)),)),
         ),
         ("options", {"options": [{"id": "o1"}], "became": 5}, "$.data.became", EditedOptions(options=(Option(id="o1"),))),
     ],

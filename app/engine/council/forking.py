@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.council_parts import Position, Reading
+from app.core.council_parts import JudgeReading, Position
 from app.core.message import CouncilPart, Message
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Council, DebateSession, Status
@@ -48,7 +48,7 @@ def _until(council: Council, record: Record, number: int) -> Council:
     checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
     # Who read it then: those who read what was said later are of no use to it.
     readers = [
-        one.data_as(Reading).judge
+        one.data_as(JudgeReading).judge
         for one in record.since
         if one.part == CouncilPart.READING and one.ended and one.round == number
     ]

@@ -9,7 +9,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
-from app.core.council_parts import BestCase, Claim, Dissent, JudgedPoint, JudgeQuestion, Position, Reading
+from app.core.council_parts import (
+    BestCase,
+    Claim,
+    Dissent,
+    JudgedPoint,
+    JudgeQuestion,
+    JudgeReading,
+    Position,
+)
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
@@ -87,7 +95,7 @@ def reading_request(
     return to_model(judge, text, reading_schema(len(view.options), order))
 
 
-def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> Reading:
+def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> JudgeReading:
     """Return what a judge's reading says, with what was shown; without a choice where none can be read."""
     said = read_object(text) or {}
     choice = NEITHER
@@ -123,7 +131,7 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
                     settled_by=one_line(given.get("settled_by"), MOST_CASE),
                 )
 
-    return Reading(
+    return JudgeReading(
         judge=judge,
         order=order,
         # No other option than those shown can be chosen.
@@ -143,7 +151,7 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
     )
 
 
-def best_case(readings: Sequence[Reading], option: str) -> tuple[str, tuple[str, ...]]:
+def best_case(readings: Sequence[JudgeReading], option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
     for reading in readings:
         for case in reading.cases:

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import chain
 
-from app.core.council_parts import Claim, Dissent, Position, Reading
+from app.core.council_parts import Claim, Dissent, JudgeReading, Position
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
@@ -201,7 +201,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     )
 
 
-def _unsupported(record: Record, readings: Sequence[Reading]) -> tuple[str, ...]:
+def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
     """Return the statements that a judge found without support, and those with a quote that is in no file."""
     found = {*chain.from_iterable(one.unsupported for one in readings)}
     return tuple(

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from app.core.council_parts import Claim, Reading
+from app.core.council_parts import Claim, JudgeReading
 from app.engine.debate.replies import same_words
 
 MOST_CRUXES = 3
@@ -10,7 +10,9 @@ APART = 0.5
 """A claim decides the answer where the shares of those who hold it differ at least by so much."""
 
 
-def cruxes(reading: Reading, everybody: Collection[str], sides: Sequence[Collection[str]]) -> list[Claim]:
+def cruxes(
+    reading: JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
+) -> list[Claim]:
     """Return the claims that divide those who vote for what leads from the others, the most cited first, at most three.
 
     A claim counts where somebody holds it and somebody denies it, and where the share of those who hold it among the

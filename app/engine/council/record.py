@@ -13,10 +13,10 @@ from app.core.council_parts import (
     ComparedPoint,
     Differences,
     EditedOptions,
+    JudgeReading,
     Option,
     Position,
     Question,
-    Reading,
 )
 from app.core.message import CouncilPart, Data, Message, MessageState, Role
 from app.core.session import Debate, Participant
@@ -166,16 +166,16 @@ class Record:
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, where it has ended."""
         for one in self.since:
-            read = one.data_as(Reading)
+            read = one.data_as(JudgeReading)
             if one.ended and (one.round, read.judge, read.order) == (number, judge, order):
                 return one
         return None
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
-        found: dict[str, dict[int, Reading]] = {}
+        found: dict[str, dict[int, JudgeReading]] = {}
         for one in self.since:
-            read = one.data_as(Reading)
+            read = one.data_as(JudgeReading)
             if read.choice and one.state == MessageState.DONE and one.round == self.rounds:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)

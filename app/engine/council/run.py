@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.council_parts import Dissent, FileQuote, Position, Quoting, Reading
+from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Quoting
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -278,7 +278,9 @@ class CouncilRun(StatementRun):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
-            data=Reading(judge=step.model, order=step.order) if step.part == CouncilPart.READING else None,
+            data=JudgeReading(judge=step.model, order=step.order)
+            if step.part == CouncilPart.READING
+            else None,
         )
 
         def request(_: object) -> ModelRequest:
