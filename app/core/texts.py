@@ -12,7 +12,7 @@ from pathlib import Path
 # saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages (packaging/moot.spec,
 # linux and windows); `language_of` must tell it from the others. Tests find what is missing in resources. What people and
 # models write is read word by word in engine/workflow/step_protocol, engine/names, engine/debate/motion,
-# engine/council/replies, engine/chat/titles, engine/availability/policies (other names of roles), core/forms and
+# engine/council/replies, engine/chat/titles, engine/availability (other names of roles), core/forms and
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
 # script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/quotes,
 # engine/council/families, engine/history/token_count, core/bare_links, core/korean_emphasis, files/reader (old encodings)

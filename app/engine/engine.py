@@ -41,9 +41,7 @@ from app.core.store import (
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability.policies import MADE_FOR, Availability, Strategy, policy_of
-from app.engine.availability.queues import Queues
-from app.engine.availability.slots import Slots
+from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats
 from app.engine.chat.summary_commands import Summaries
 from app.engine.chat.titles import Titles

@@ -27,7 +27,7 @@ from app.core.text import escape_markdown
 from app.engine.documents import export
 from app.engine.drafts import Drafts
 from app.engine.export.parts import is_day
-from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.usage_book import UsageBook

@@ -20,7 +20,7 @@ from app.core.message import (
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, DebateTools, Status
 from app.core.turns import last_answer, unanswered
-from app.engine.availability.slots import NotFree, SentTo
+from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession

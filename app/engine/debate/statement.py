@@ -12,7 +12,7 @@ from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import DebateTools, Participant, Status
 from app.core.turns import is_over
-from app.engine.availability.slots import NotFree
+from app.engine.availability import NotFree
 from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate.verdict import Judge
 from app.engine.debate.voting_check import VotingChecks

@@ -18,8 +18,7 @@ from app.core.message import Author, Usage
 from app.core.model_facts import ModelFacts
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.usage import Price, UsageEntry
-from app.engine.availability.policies import Waits
-from app.engine.availability.slots import Slots
+from app.engine.availability import Slots, Waits
 from app.engine.history.token_count import Count, request_tokens
 from app.engine.live_session import LiveSession
 from app.engine.turns.passing_faults import seconds_before

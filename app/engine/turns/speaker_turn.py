@@ -13,8 +13,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.core.provider import ModelRequest
-from app.engine.availability.policies import Waits
-from app.engine.availability.slots import Work
+from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
 from app.engine.requests.attempt import Attempt
 from app.engine.turns.answer import SHORT_WINDOW, Answer, CallPlan, CallResult

@@ -28,7 +28,7 @@ from app.core.session import Plan, Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolProgress, ToolResult, is_page, read_arguments
 from app.core.turns import unanswered
-from app.engine.availability.slots import NotFree
+from app.engine.availability import NotFree
 from app.engine.library.sub_agents import SUB_AGENT, delegation, failed, succeeded
 from app.engine.requests.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.call_questions import approval, denied, newest_approval, page_question, was_cut

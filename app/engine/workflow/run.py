@@ -18,8 +18,7 @@ from app.core.reasons import Reason
 from app.core.roles import role_of
 from app.core.session import Status, WorkflowState
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, Refusal
-from app.engine.availability.slots import NotFree, SentTo
+from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
