@@ -70,7 +70,7 @@ class ModelFacts:
     model takes, `default_effort` is what it does by itself ("none": it does not think), `top_effort` is its provider's name for
     Effort.MAX. `cache_min` is the shortest
     beginning, in tokens, that a cache keeps. `stable` is how many of the voting check's questions it answered alike in both orders
-    (`engine/debate/voting_check`), -1 where it was not checked. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+    (`engine/debate/verdict`), -1 where it was not checked. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
     """
 
     window: int = 0

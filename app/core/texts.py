@@ -14,7 +14,7 @@ from pathlib import Path
 # models write is read word by word in engine/workflow/step_protocol, engine/names, engine/debate/motion,
 # engine/council/replies, engine/chat/titles, engine/availability (other names of roles), core/forms and
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
-# script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/quotes,
+# script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/record,
 # engine/council/families, engine/history/token_count, core/bare_links, core/korean_emphasis, files/reader (old encodings)
 # and the fonts in gui/display/appearance.
 LANGUAGES: tuple[str, ...] = ("en", "ko")

@@ -42,8 +42,7 @@ from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
-from app.engine.chat.commands import Chats
-from app.engine.chat.summary_commands import Summaries
+from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections
 from app.engine.council.commands import Councils, CouncilSetup
@@ -57,9 +56,7 @@ from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
-from app.engine.library.definitions import Definitions
-from app.engine.library.folders import Folders
-from app.engine.library.saved_prompts import PROMPT_KIND
+from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
 from app.engine.local_models import LocalModels
 from app.engine.permissions import Permissions

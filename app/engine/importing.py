@@ -18,7 +18,7 @@ from app.core.message import Author, Message, Role
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
 from app.core.text import clean_text, fenced
-from app.engine.chat.input import title_of
+from app.engine.chat.commands import title_of
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.export.document import MOOT_SESSION
 

@@ -28,9 +28,9 @@ from app.core.session import (
 )
 from app.core.texts import language_of
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
+from app.engine.council.outcome import lettered
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.council.words import lettered
 from app.engine.debate.estimates import price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters

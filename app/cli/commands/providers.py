@@ -27,7 +27,7 @@ from app.core.store import KeyNews
 from app.core.text import exact
 from app.core.texts import Texts
 from app.core.usage import money_text, saved_text, size_text, used_text
-from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
+from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.storage.secrets import variable_name
 
 

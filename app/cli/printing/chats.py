@@ -37,9 +37,9 @@ from app.core.texts import Texts
 from app.core.tool import ToolError, read_arguments
 from app.core.turns import ItemKind, Turns
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
-from app.engine.chat.input import answers_of, takes_reason
+from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history.summaries import summary_line
-from app.engine.library.sub_agents import SUB_AGENT
+from app.engine.library.agents import SUB_AGENT
 from app.engine.requests.hand_overs import instruction_of
 from app.engine.requests.leading import REPORT_RESULT
 

@@ -28,7 +28,7 @@ from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
-from app.engine.turns.server_notices import attach_servers
+from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")

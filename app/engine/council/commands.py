@@ -10,21 +10,13 @@ from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, PartData
 from app.core.provider import ProviderStatus
-from app.core.session import (
-    ANY_JUDGE,
-    Council,
-    Debate,
-    DebateSession,
-    Participant,
-    Status,
-)
+from app.core.session import ANY_JUDGE, Council, Debate, DebateSession, Participant, Status
 from app.core.store import Documents, SessionStore
 from app.core.text import clean_text, trimmed
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
-from app.engine.council.director import comparison_due
-from app.engine.council.forking import forked
+from app.engine.council.director import comparison_due, forked
 from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from app.core.message import Message
 from app.core.session import Council, Debate
 from app.engine.council.director import comparison_due
-from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import surest
 from app.engine.council.record import Record
+from app.engine.council.requests import tokens_written
 from app.engine.debate.estimates import Call, Pair
 from app.engine.history.token_count import tokens_of
 

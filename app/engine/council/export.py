@@ -8,9 +8,9 @@ from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
-from app.engine.council.words import cite_text, verdict_parts
+from app.engine.council.outcome import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.debate.words import outcome_parts
+from app.engine.debate.verdict import outcome_parts
 from app.engine.export.document import (
     USER,
     Chart,

@@ -15,8 +15,7 @@ from app.engine.debate.director import World, participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
-from app.engine.debate.verdict import Judge
-from app.engine.debate.voting_check import VotingChecks
+from app.engine.debate.verdict import Judge, VotingChecks
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of

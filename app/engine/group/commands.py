@@ -14,7 +14,7 @@ from app.core.message import Attachment, Author, Failure, Message, MessageState,
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.store import Documents
 from app.core.text import clean_text
-from app.engine.chat.input import begun_with, checked_mode, checked_text
+from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
 from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants

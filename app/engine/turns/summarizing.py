@@ -45,8 +45,7 @@ from app.engine.requests.request import (
 )
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
-from app.engine.turns.metered_models import MeteredCall, MeteredModels
-from app.engine.turns.passing_faults import PASSING
+from app.engine.turns.metered_models import PASSING, MeteredCall, MeteredModels
 from app.engine.turns.reply import ReplyCleaner
 
 SUMMARY, TURN_SUMMARY = "summary", "turn-summary"

@@ -24,8 +24,8 @@ from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import AgentTurn, file_tools
 from app.engine.turns.context import Outcome, Services, TurnState
-from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
+from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.workflow.director import call_id, changes, decide, settled
 from app.engine.workflow.step_protocol import StepComplete, from_call, step_complete

@@ -19,7 +19,7 @@ from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.core.text import exact, visible
 from app.core.tool import ServerResource
 from app.core.usage import amount_text
-from app.engine.chat.summary_commands import ChatStart, ContextUse
+from app.engine.chat.commands import ChatStart, ContextUse
 from app.engine.importing import Arrival, Arrivals
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import kind_text

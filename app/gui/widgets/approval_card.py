@@ -19,7 +19,7 @@ from app.core.message import (
     PromptReason,
 )
 from app.core.text import exact, visible
-from app.engine.chat.input import MAX_REASON, lasting_answers, takes_reason
+from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
 from app.gui.widgets.boxes import FlowBox, hbox, vbox

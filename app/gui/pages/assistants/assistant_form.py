@@ -18,7 +18,7 @@ from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
 from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of
-from app.engine.library.sub_agents import SUB_AGENT
+from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_state
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox

@@ -20,7 +20,7 @@ from app.core.matching import fits
 from app.core.provider import MOST_WINDOW, ProviderStatus
 from app.core.settings import Settings
 from app.core.usage import size_text
-from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
+from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
