@@ -17,7 +17,7 @@ from app.core.ids import derived_id, is_id, new_id
 from app.core.message import Author, Message, Role
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
-from app.core.text import clean_text, fenced
+from app.core.texts import clean_text, fenced
 from app.engine.chat.commands import title_of
 from app.engine.chat.run import USER_AUTHOR
 from app.engine.export.document import MOOT_SESSION

@@ -22,7 +22,7 @@ from app.engine.availability import (
     policy_of,
 )
 from app.engine.workflow.director import begun
-from app.engine.workflow.step_protocol import step_complete
+from app.engine.workflow.run import step_complete
 from tests.builders import Hang, until
 from tests.engine.test_workflow import DONE_TEXT, bench, engines_are_closed, run, states, status, step
 

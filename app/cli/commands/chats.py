@@ -26,7 +26,7 @@ from app.core.message import (
 )
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.core.turns import last_answer
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.commands import checked_text

@@ -26,21 +26,19 @@ from app.core.message import (
     Role,
     SummaryNote,
 )
-from app.core.model_facts import FactSource
 from app.core.reasons import LIMITS, has_ended, reason_code
 from app.core.session import AgentMode, AnswerChoice, Chat, ChatSession, QueuedMessage, Status
 from app.core.settings import HistoryLength
-from app.core.text import clean_text, trimmed, visible
+from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
+from app.core.usage import FactSource
 from app.engine.chat.run import close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.attempt import Attempt
-from app.engine.requests.leading import next_lead
-from app.engine.requests.request import AgentTurn, build_request, history_of, root_turn
+from app.engine.requests.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message

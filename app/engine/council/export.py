@@ -23,7 +23,7 @@ from app.engine.export.document import (
     Section,
     colour_of,
 )
-from app.engine.export.parts import as_markdown, marks, moment, named, said_by
+from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -75,7 +75,7 @@ class DebateDocument:
             before = heading or before
             yield Entry(
                 heading=self._heading(message),
-                body=as_markdown(message),
+                body=message_as_markdown(message),
                 notes=tuple(marks(message, self._lines)),
                 files=message.attachments,
                 colour=self._colours.get(message.author.id, USER),

@@ -15,7 +15,6 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property
 
-from app.core.calibration import Calibration
 from app.core.council_parts import (
     ArguedOption,
     Claim,
@@ -32,7 +31,8 @@ from app.core.council_parts import (
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
 from app.core.session import Debate, Participant
-from app.engine.debate.motion import asks_about_motion, side_of
+from app.core.verdict import Calibration
+from app.engine.debate.modes import asks_about_motion, side_of
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
 
 MOST_CRUXES = 3

@@ -28,12 +28,12 @@ from app.core.council_parts import (
 )
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
-from app.core.model_facts import Effort
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, Participant
+from app.core.usage import Effort
 from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Record
 from app.engine.debate.families import without_names
-from app.engine.debate.motion import asks_about_motion
+from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.replies import (
     LETTERS,
     MOST_OPTION,

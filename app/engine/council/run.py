@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, Position, Quoting, Reading
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
 from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, DebateTools, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by

@@ -14,8 +14,7 @@ from app.core.ids import new_id
 from app.core.message import Message, MessageState, Prompt
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participant, Status
-from app.engine.debate.modes import mode_of
-from app.engine.debate.next_speaker import Why
+from app.engine.debate.modes import Why, mode_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.turns.reply import PASSED
 

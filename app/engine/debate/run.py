@@ -37,9 +37,8 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.verdict import Judge, VotingChecks, judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.attempt import Attempt
 from app.engine.requests.merging import merged
-from app.engine.requests.request import AgentTurn, name_of, turn_items
+from app.engine.requests.request import AgentTurn, Attempt, name_of, turn_items
 from app.engine.runner import Run
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Outcome, Services, TreeContext, TurnState

@@ -17,16 +17,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from app.core.catalog import provider_kind
+from app.core.catalog import RequestForm, provider_kind
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
 from app.core.json_values import as_list, object_in, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
-from app.core.provider_kind import RequestForm
 from app.core.session import Debate, DebateSession, Participant
 from app.core.store import Documents
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.debate.families import all_without_names

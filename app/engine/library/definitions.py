@@ -21,7 +21,7 @@ from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder, Session
 from app.core.store import Definition, DefinitionStore, Documents
-from app.core.text import clean_text
+from app.core.texts import clean_text
 
 MAX_NAME = 80
 MAX_SHARED = 1_000_000

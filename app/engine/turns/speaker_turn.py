@@ -16,7 +16,6 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, ToolCall, Usage
-from app.core.model_facts import Effort
 from app.core.provider import (
     AgentAct,
     AgentAsk,
@@ -27,10 +26,11 @@ from app.core.provider import (
     PicturePiece,
     Text,
 )
-from app.core.text import closed, escape_markdown
+from app.core.texts import closed, escape_markdown
+from app.core.usage import Effort
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
-from app.engine.requests.attempt import Attempt
+from app.engine.requests.request import Attempt
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import (
     MOST_REPEATS,

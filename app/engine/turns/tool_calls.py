@@ -44,7 +44,7 @@ from app.core.owned_tasks import start_owned
 from app.core.provider import AgentAct, AgentAsk
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.tool import (
     Control,
     ServerProblem,

@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer, Signal
 from app.core.errors import MootError
 from app.core.events import AvailabilityChanged, Event
 from app.core.session import Plan, PlanItem, Session
-from app.core.text import visible
+from app.core.texts import visible
 from app.engine.availability import MADE_FOR, Job
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts

@@ -18,7 +18,7 @@ from app.core.message import (
     Prompt,
     PromptReason,
 )
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
