@@ -12,8 +12,7 @@ from typing import Any
 
 import pyromark
 
-from app.core.bare_links import bare_links
-from app.core.formula_marks import is_display, parsed_with_formulas, tex_of
+from app.core.markdown_marks import bare_links, is_display, parsed_with_formulas, tex_of
 from app.formulas import draw
 
 _MARKDOWN = pyromark.Markdown(

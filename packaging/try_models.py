@@ -21,11 +21,11 @@ import psutil
 
 from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import BadInput, MootError
-from app.core.local_models import LocalModel
 from app.core.message import MessageState
+from app.core.provider import LocalModel
 from app.core.session import NO_JUDGE, Participant
 from app.engine.debate.setup import DebateSetup
-from app.engine.debate.voting_check import QUESTIONS
+from app.engine.debate.verdict import QUESTIONS
 from app.storage.paths import resources_dir
 from app.wiring import Moot, open_moot
 

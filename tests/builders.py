@@ -13,7 +13,6 @@ from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
 from app.core.message import Author, Failure, Message, MessageState, Role, Usage
-from app.core.model_facts import ModelFacts, believed
 from app.core.provider import (
     Delta,
     Finished,
@@ -27,7 +26,7 @@ from app.core.provider import (
 from app.core.session import Debate, DebateSession, Participant, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
-from app.core.usage import Price
+from app.core.usage import ModelFacts, Price, believed
 from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine, Plugs, Resources
 from app.engine.prompts import Prompts

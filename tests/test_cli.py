@@ -30,8 +30,7 @@ from app.core.errors import BadInput
 from app.core.events import MessageDelta, MessageFinished, MessageStarted, Notice, SessionStarted, TurnStarted
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
-from app.core.text import without_steering
-from app.core.texts import Texts
+from app.core.texts import Texts, without_steering
 from app.engine.debate.modes import ROLES
 from app.linux import install_command, missing_libraries
 from app.wiring import resources_dir

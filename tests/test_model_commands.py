@@ -20,8 +20,7 @@ from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
 from app.core.catalog import LOCAL
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
-from app.core.local_models import LocalModel
-from app.core.provider import Finished, ModelRequest
+from app.core.provider import Finished, LocalModel, ModelRequest
 from app.providers import model_file
 from app.providers.model_file import find_model
 from app.storage.paths import DataPaths, resources_dir

@@ -16,8 +16,8 @@ from app.core.errors import MootError
 from app.core.events import EventBus
 from app.core.session import ExportFormat
 from app.core.store import StoredSession
-from app.engine.documents import export
 from app.engine.live_session import LiveSession
+from app.engine.session_kinds import export
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

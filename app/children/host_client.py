@@ -13,7 +13,7 @@ from app.children.processes import child_command, child_environment
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned
-from app.core.text import clean_text
+from app.core.texts import clean_text
 
 _STOP_SECONDS = 3.0
 _READ_BYTES = 1 << 16

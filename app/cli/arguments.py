@@ -15,9 +15,9 @@ from typing import Any, ClassVar, NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
-from app.core.model_facts import Effort
 from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, AgentMode, DebateTools, ExportFormat
 from app.core.texts import LANGUAGES, Texts
+from app.core.usage import Effort
 from app.storage.paths import default_data_dir
 
 # Up to which character a caller was told a message that it was told to its end.

@@ -24,8 +24,7 @@ from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.provider import ProviderStatus
 from app.core.session import Session
-from app.core.text import clock_text
-from app.core.texts import Texts
+from app.core.texts import Texts, clock_text
 from app.engine.export.event_lines import event_line
 from app.wiring import Moot
 

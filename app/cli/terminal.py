@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from getpass import getpass
 from typing import Protocol, TextIO
 
-from app.core.text import without_steering
+from app.core.texts import without_steering
 
 # More than any answer or key.
 MOST_TYPED = 24 * 1024

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.model_facts import Effort
+from app.core.usage import Effort
 
 
 class Creativity(StrEnum):

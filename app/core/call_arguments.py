@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from app.core.text import exact
+from app.core.texts import exact
 
 
 def argument_rows(arguments: str) -> list[tuple[str, str]]:

@@ -1,18 +1,319 @@
-"""The providers Moot knows, one row each, and what is known about their models.
+"""The providers Moot knows, one row each, and what is known about their kinds and models.
 
-A provider with an OpenAI-compatible API needs a row in core/presets.py; app/README.md lists what belongs to it. What
-another API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`,
-`host`).
+A provider with an OpenAI-compatible API needs a row in `PRESETS`, which has above it the pages that it was written from;
+app/README.md lists what belongs to it. What another API asks for differently is in providers/endpoints.py (addresses)
+and providers/model_host (`request`, `host`). A council hides who wrote an answer: a name that is an everyday word, and
+the models of a new maker, belong in engine/debate/families.py as well. Also the addresses of servers as users write
+them.
 """
 
+import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
 
 from app.core.external_agents import DEFAULT_MODEL
-from app.core.presets import PRESETS
 from app.core.provider import ProviderStatus
-from app.core.provider_kind import ProviderKind, RequestForm
+
+
+def server_of(address: str) -> str:
+    """Return the scheme, host and port of an address."""
+    return "/".join(address.split("/", 3)[:3]).lower()
+
+
+class RequestForm(StrEnum):
+    """How a debate is put to a model: as chat turns, or as one transcript."""
+
+    CHAT = "chat"
+    TRANSCRIPT = "transcript"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerRules:
+    """What a server that speaks OpenAI's API wants otherwise than OpenAI.
+
+    `without` are arguments that it refuses. `short_call_ids` says that the ids of tool calls are nine letters and digits,
+    `speech_after_tools` that only an assistant may speak after the result of a tool, `wants_thought` that a model gets back
+    what it thought before its calls.
+    """
+
+    without: tuple[str, ...] = ()
+    max_completion_tokens: bool = False
+    short_call_ids: bool = False
+    speech_after_tools: bool = False
+    wants_thought: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderKind:
+    """A provider that can be chosen.
+
+    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
+    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its route's).
+    `form` says how a debate is put to its models: chat turns, or one transcript
+    with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
+    the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
+    computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
+    A provider whose address differs from user to user has no `base_url`, but an `address_form` in which NAME stands for
+    what differs. With `own_names` users give the models their names, and the server's list does not have them.
+    `rules` hold at the provider's own address only. With `in_moot`, Moot runs the models itself, on this computer. Without `votes` its
+    models answer in words and hold to no form, so that they neither vote nor judge. One that `resells` names models
+    "maker/model" and passes on their makers' prices.
+    """
+
+    kind: str
+    label: str
+    voice: str
+    route: str
+    base_url: str
+    models: tuple[str, ...]
+    variable: str = ""
+    local: bool = False
+    needs_key: bool = True
+    form: str = RequestForm.CHAT
+    listed_as: str = ""
+    guided: bool = False
+    images: bool = True
+    calls_at_once: int | None = None
+    key_page: str = ""
+    key_prefix: str = ""
+    address_form: str = ""
+    own_names: bool = False
+    in_moot: bool = False
+    votes: bool = True
+    resells: bool = False
+    rules: ServerRules = ServerRules()
+
+    @property
+    def path(self) -> str:
+        """The path of the API on the provider's server."""
+        return urlsplit(self.base_url or self.address_form).path
+
+    def listed(self, model: str) -> str:
+        """Return a model's name in LiteLLM's list of prices."""
+        return f"{self.listed_as or self.route}/{model}"
+
+    def priced(self, model: str) -> tuple[str, ...]:
+        """Return the names in LiteLLM's list whose price is that of a model."""
+        name = model.partition("/")[2]
+        # Anthropic's own names have no dots.
+        return (self.listed(model), *((name, name.replace(".", "-")) if self.resells and name else ()))
+
+    def is_own(self, address: str) -> bool:
+        """Return whether an address is on the provider's own server, so that what is known of it holds there."""
+        if self.base_url:
+            return server_of(address) == server_of(self.base_url)
+        before, _, after = server_of(self.address_form).partition("name")
+        return (
+            bool(after)
+            and re.fullmatch(f"{before}[a-z0-9-]+{re.escape(after)}", server_of(address)) is not None
+        )
+
+    def rules_at(self, address: str) -> ServerRules:
+        """Return the rules of the server at an address."""
+        return self.rules if self.is_own(address) else ServerRules()
+
+
+PRESETS: tuple[ProviderKind, ...] = (
+    # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting,
+    # https://openrouter.ai/docs/faq (the makers' prices are passed on)
+    ProviderKind(
+        kind="openrouter",
+        label="OpenRouter",
+        voice="OpenRouter",
+        route="openai",
+        base_url="https://openrouter.ai/api/v1",
+        models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
+        variable="OPENROUTER_API_KEY",
+        listed_as="openrouter",
+        key_page="https://openrouter.ai/settings/keys",
+        key_prefix="sk-or-",
+        resells=True,
+    ),
+    # https://api-docs.deepseek.com, https://api-docs.deepseek.com/guides/json_mode (objects, but no schemas)
+    ProviderKind(
+        kind="deepseek",
+        label="DeepSeek",
+        voice="DeepSeek",
+        route="openai",
+        base_url="https://api.deepseek.com/v1",
+        models=("deepseek-v4-pro", "deepseek-v4-flash"),
+        variable="DEEPSEEK_API_KEY",
+        listed_as="deepseek",
+        images=False,
+        key_page="https://platform.deepseek.com/api_keys",
+        key_prefix="sk-",
+        rules=ServerRules(without=("response_format",), wants_thought=True),
+    ),
+    # https://platform.kimi.ai/docs/api/models-overview (a K2 or later refuses any temperature but its own)
+    ProviderKind(
+        kind="moonshot",
+        label="Moonshot AI (Kimi)",
+        voice="Kimi",
+        route="openai",
+        base_url="https://api.moonshot.ai/v1",
+        models=("kimi-k3", "kimi-k2.6"),
+        variable="MOONSHOT_API_KEY",
+        listed_as="moonshot",
+        key_page="https://platform.moonshot.ai/console/api-keys",
+        key_prefix="sk-",
+        rules=ServerRules(without=("temperature",), wants_thought=True),
+    ),
+    # https://docs.mistral.ai/api (fields that it does not know are refused), https://docs.mistral.ai/capabilities/function_calling;
+    # it reports its usage unasked.
+    ProviderKind(
+        kind="mistral",
+        label="Mistral AI",
+        voice="Mistral",
+        route="openai",
+        base_url="https://api.mistral.ai/v1",
+        models=("mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"),
+        variable="MISTRAL_API_KEY",
+        listed_as="mistral",
+        key_page="https://console.mistral.ai/api-keys",
+        rules=ServerRules(without=("stream_options",), short_call_ids=True, speech_after_tools=True),
+    ),
+    # https://docs.x.ai/docs/guides/reasoning (models that think refuse `stop`)
+    ProviderKind(
+        kind="xai",
+        label="xAI",
+        voice="Grok",
+        route="openai",
+        base_url="https://api.x.ai/v1",
+        models=("grok-4.7", "grok-4.20-non-reasoning"),
+        variable="XAI_API_KEY",
+        listed_as="xai",
+        key_page="https://console.x.ai",
+        key_prefix="xai-",
+        rules=ServerRules(without=("stop",)),
+    ),
+    # https://console.groq.com/docs/openai, https://console.groq.com/docs/structured-outputs (not while it streams)
+    ProviderKind(
+        kind="groq",
+        label="Groq",
+        voice="Groq",
+        route="openai",
+        base_url="https://api.groq.com/openai/v1",
+        models=("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
+        variable="GROQ_API_KEY",
+        listed_as="groq",
+        key_page="https://console.groq.com/keys",
+        key_prefix="gsk_",
+        rules=ServerRules(without=("response_format",)),
+    ),
+    # https://docs.together.ai/docs/inference/openai-compatibility
+    ProviderKind(
+        kind="together",
+        label="Together AI",
+        voice="Together",
+        route="openai",
+        base_url="https://api.together.ai/v1",
+        models=("moonshotai/Kimi-K3", "zai-org/GLM-5.3", "openai/gpt-oss-120b"),
+        variable="TOGETHER_API_KEY",
+        listed_as="together_ai",
+        key_page="https://api.together.ai/settings/api-keys",
+    ),
+    # https://docs.z.ai/api-reference/llm/chat-completion (no `stream_options`, no schemas)
+    ProviderKind(
+        kind="zai",
+        label="Z.ai",
+        voice="GLM",
+        route="openai",
+        base_url="https://api.z.ai/api/paas/v4",
+        models=("glm-5.3", "glm-5.3-flash"),
+        variable="ZAI_API_KEY",
+        listed_as="zai",
+        key_page="https://z.ai/manage-apikey/apikey-list",
+        rules=ServerRules(without=("stream_options", "response_format")),
+    ),
+    # https://inference-docs.cerebras.ai/resources/openai, https://inference-docs.cerebras.ai/api-reference/chat-completions
+    ProviderKind(
+        kind="cerebras",
+        label="Cerebras",
+        voice="Cerebras",
+        route="openai",
+        base_url="https://api.cerebras.ai/v1",
+        models=("gpt-oss-120b", "gemma-4-31b"),
+        variable="CEREBRAS_API_KEY",
+        listed_as="cerebras",
+        key_page="https://cloud.cerebras.ai",
+        key_prefix="csk-",
+        rules=ServerRules(max_completion_tokens=True),
+    ),
+    # https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle (a key goes as a bearer token; a model is
+    # called by the name of its deployment, behind which may be one that refuses `max_tokens`)
+    ProviderKind(
+        kind="azure",
+        label="Azure OpenAI",
+        voice="Azure",
+        route="openai",
+        base_url="",
+        models=(),
+        variable="AZURE_OPENAI_API_KEY",
+        listed_as="azure",
+        key_page="https://ai.azure.com",
+        address_form="https://NAME.openai.azure.com/openai/v1",
+        own_names=True,
+        rules=ServerRules(max_completion_tokens=True),
+    ),
+    # https://lmstudio.ai/docs/developer/openai-compat
+    ProviderKind(
+        kind="lm-studio",
+        label="LM Studio",
+        voice="LM Studio",
+        route="openai",
+        base_url="http://127.0.0.1:1234/v1",
+        models=(),
+        local=True,
+        needs_key=False,
+    ),
+    # https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
+    ProviderKind(
+        kind="vllm",
+        label="vLLM",
+        voice="vLLM",
+        route="openai",
+        base_url="http://127.0.0.1:8000/v1",
+        models=(),
+        local=True,
+        needs_key=False,
+    ),
+)
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_WORD = re.compile(r"[\w-]+")
+
+
+def with_scheme(address: str) -> str:
+    """Return an address without blanks around it and with a scheme: http near this computer, https elsewhere.
+
+    One that is no address stays none, and so does a single word other than localhost.
+    """
+    text = address.strip()
+    if not text or _SCHEME.match(text) or (_WORD.fullmatch(text) and text.lower() != "localhost"):
+        return text
+    try:
+        if ipaddress.ip_address(text).version == 6:
+            text = f"[{text}]"
+    except ValueError:
+        pass
+    return f"http://{text}" if is_near(f"http://{text}") else f"https://{text}"
+
+
+def is_near(address: str) -> bool:
+    """Return whether an address is on this computer or in its local network."""
+    try:
+        host = urlsplit(with_scheme(address)).hostname or ""
+    except ValueError:
+        return False
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".localhost"))
+
 
 EMBEDDED = "embedded"
 COMPATIBLE = "openai-compatible"

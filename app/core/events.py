@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from app.core.local_models import FetchProgress
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
+from app.core.provider import FetchProgress
 from app.core.session import Plan, Session
 from app.core.tool import ToolProgress
 from app.core.workflow import StepState

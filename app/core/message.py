@@ -5,8 +5,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from app.core.forms import FormField
-from app.core.text import exact
-from app.core.texts import Texts
+from app.core.texts import Texts, exact
 
 
 class Role(StrEnum):

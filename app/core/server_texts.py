@@ -12,8 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_user, hidden_address
-from app.core.text import exact
-from app.core.texts import Texts
+from app.core.texts import Texts, exact
 from app.core.tool import REFERENCE, McpServer, ServerStatus
 
 Field = tuple[str | int, ...]

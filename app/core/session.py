@@ -6,11 +6,9 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from app.core.agent import Creativity, Length
-from app.core.calibration import Calibration
 from app.core.message import Attachment
-from app.core.model_facts import Effort
-from app.core.usage import UsageEntry
-from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Verdict
+from app.core.usage import Effort, UsageEntry
+from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
 

@@ -41,29 +41,22 @@ from app.core.store import (
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability.policies import MADE_FOR, Availability, Strategy, policy_of
-from app.engine.availability.queues import Queues
-from app.engine.availability.slots import Slots
-from app.engine.chat.commands import Chats
-from app.engine.chat.summary_commands import Summaries
+from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
+from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
-from app.engine.connections import Connections
+from app.engine.connections import Connections, LocalModels
 from app.engine.council.commands import Councils, CouncilSetup
 from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
-from app.engine.documents import export_in_turns, parts_in_turns
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
-from app.engine.library.definitions import Definitions
-from app.engine.library.folders import Folders
-from app.engine.library.saved_prompts import PROMPT_KIND
+from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
-from app.engine.local_models import LocalModels
 from app.engine.permissions import Permissions
 from app.engine.prompts import Prompts
 from app.engine.providers import (
@@ -80,7 +73,7 @@ from app.engine.providers import (
 )
 from app.engine.runner import Run
 from app.engine.servers import Servers
-from app.engine.session_kinds import kind_of
+from app.engine.session_kinds import export_in_turns, kind_of, parts_in_turns
 from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.context import Services

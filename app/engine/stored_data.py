@@ -23,13 +23,13 @@ from app.core.events import (
 from app.core.session import ExportFormat
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
-from app.core.text import escape_markdown
-from app.engine.documents import export
+from app.core.texts import escape_markdown
 from app.engine.drafts import Drafts
-from app.engine.export.parts import is_day
-from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
+from app.engine.export.formats import is_day
+from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.session_kinds import export
 from app.engine.usage_book import UsageBook
 
 log = logging.getLogger(__name__)

@@ -27,7 +27,7 @@ from app.core.files import (
     is_document,
 )
 from app.core.message import Attachment
-from app.core.text import clean_text
+from app.core.texts import clean_text
 
 SECONDS = 30.0
 _MOST_TEXT_BYTES = 4 * MOST_CHARACTERS

@@ -8,9 +8,8 @@ from typing import Any
 from app.children.commands import find_command, search_path
 from app.core.catalog import PROGRAM
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
-from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import Delta, ModelRequest, ProviderConfig, TestResult
-from app.core.usage import Price
+from app.core.usage import ModelFacts, Price, TakesTemperature
 from app.providers.external_agents import ExternalAgents
 from app.providers.remote import RemoteModels
 

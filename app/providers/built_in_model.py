@@ -8,7 +8,7 @@ from pathlib import Path
 from app.children.packages import PackageError, in_thread
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW
 from app.core.errors import MootError
-from app.core.model_facts import Effort, ModelFacts, TakesTemperature
+from app.core.usage import Effort, ModelFacts, TakesTemperature
 from app.providers.embedded_server import ServerSpec
 from app.providers.model_file import fetch_model
 

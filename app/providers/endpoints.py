@@ -5,10 +5,9 @@ import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from app.core.addresses import with_scheme
-from app.core.catalog import provider_kind
+from app.core.catalog import provider_kind, with_scheme
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import Effort, ModelFacts
+from app.core.usage import Effort, ModelFacts
 
 # Where almost every server has OpenAI's API.
 _USUAL_PATH = "/v1"

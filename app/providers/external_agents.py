@@ -24,7 +24,6 @@ from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import Usage
-from app.core.model_facts import FactSource, ModelFacts
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
     AgentAct,
@@ -37,7 +36,8 @@ from app.core.provider import (
     TestResult,
     Text,
 )
-from app.core.text import clean_text
+from app.core.texts import clean_text
+from app.core.usage import FactSource, ModelFacts
 from app.providers.agent_host.host import read_record, write_record
 from app.providers.fact_book import FactBook
 

@@ -27,9 +27,8 @@ from app.children.processes import MODEL_FETCH
 from app.core.catalog import LocalServer, chat_models
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.json_values import object_in
-from app.core.local_models import FetchProgress, LocalModel
-from app.core.provider import FoundServer
-from app.core.text import clean_text
+from app.core.provider import FetchProgress, FoundServer, LocalModel
+from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
 
 _ANSWER_S = 2.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.children.host_client import Line
 from app.core.message import Usage
 from app.core.provider import CallPiece, Delta, Finished, PicturePiece, Text
-from app.core.text import clean_text, clean_values
+from app.core.texts import clean_text, clean_values
 
 
 def deltas(line: Line) -> Iterator[Delta]:

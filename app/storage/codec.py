@@ -16,7 +16,7 @@ import msgspec
 
 from app.core.council_parts import PART_DATA, json_name, json_of
 from app.core.message import Message
-from app.core.text import clean_values
+from app.core.texts import clean_values
 
 Plain = dict[str, Any]
 Place = tuple[str | int, ...]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 from app.core.errors import BadInput
 from app.core.message import Message
 from app.core.store import StoredSession
-from app.core.text import clean_values
+from app.core.texts import clean_values
 from app.storage.codec import Wrong
 from app.storage.records import MessageReader, mended_message, mended_session, read_session
 

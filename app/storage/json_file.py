@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.store import Problem
-from app.core.text import clean_values
+from app.core.texts import clean_values
 from app.storage.codec import Place, Wrong, read
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 

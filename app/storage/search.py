@@ -16,7 +16,7 @@ from typing import Any
 from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.storage.file_system import FileSystem
 from app.storage.log import decode_line
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from app.core.session import AgentMode
 from app.core.settings import Settings
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.tool import Tool, ToolContext, ToolError, ToolResult
 
 MAX_CHARACTERS: Final = 100_000

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from app.core.files import pages_of
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.tool import FILES, READ_FILE_PART, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared
 

@@ -33,7 +33,7 @@ from app.core.server_secrets import (
     texts_to_hide,
 )
 from app.core.store import Documents, Secrets
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.tool import (
     PARTS,
     Control,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from app.core.session import Plan, PlanItem
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, checked_text
 

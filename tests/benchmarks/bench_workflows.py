@@ -9,7 +9,7 @@ from statistics import median
 
 from app.core.agent import Busy
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import Availability, Started, Strategy, Task
+from app.engine.availability import Availability, Started, Strategy, Task
 from app.engine.workflow.director import begun, settled, with_step
 from tests.benchmarks.table import Benchmark, Result
 

@@ -14,7 +14,6 @@ from app.core.message import Author, CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate, DebateMode, Participant
 from app.engine.council.director import CouncilStep, next_steps, seen_by
-from app.engine.council.judging import dissent_request, read_reading, reading_request
 from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.record import Record
 from app.engine.council.requests import (
@@ -22,9 +21,12 @@ from app.engine.council.requests import (
     answer_request,
     ballot_request,
     differences_request,
+    dissent_request,
     numbered,
     read_differences,
+    read_reading,
     read_vote,
+    reading_request,
     turn_request,
 )
 from app.engine.debate.replies import TrailerCleaner, read_trailer

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core import catalog
-from app.core.provider_kind import ServerRules
+from app.core.catalog import ServerRules
 
 
 def test_the_best_model_is_one_we_know_else_the_first_for_chat() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.text import clean_text, clean_values, exact, trimmed, visible
+from app.core.texts import clean_text, clean_values, exact, trimmed, visible
 
 
 @pytest.mark.corpus(23, 24)

@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from app.core.agent import Busy
 from app.core.reasons import Reason
-from app.engine.availability.policies import (
+from app.engine.availability import (
     DEFAULT_DEPTH,
     Availability,
     Effect,

@@ -15,7 +15,7 @@ from app.core.message import Message, MessageState, Usage
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, DebateSession, Participant, Status
 from app.engine.debate.director import PARTICIPANT
-from app.engine.debate.next_speaker import next_speaker
+from app.engine.debate.modes import next_speaker
 from tests.builders import people
 from tests.engine.debate_world import DebateWorld
 from tests.engine.gated_models import Call

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from app.core.agent import Agent
 from app.core.session import Status
-from app.engine.importing.chatgpt import CHATGPT
-from app.engine.importing.sessions import session_of
+from app.engine.importing import CHATGPT, session_of
 from tests.builders import PROMPTS, a_bench, a_log_store, reopened
 from tests.engine.foreign_exports import chatgpt
 

@@ -7,12 +7,12 @@ from hypothesis.stateful import get_state_machine_test
 
 from app.core.agent import Busy
 from app.core.roles import role_of
-from app.engine.availability.policies import ANYBODY, Availability, Started, Task, Waits, policy_of
+from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
 from tests.repeats import examples, slow_after
 
-MODULE = "app.engine.availability.policies"
+MODULE = "app.engine.availability"
 MUTANTS = [
     ("len(self.running) < self.limit", "len(self.running) <= self.limit", "I1"),
     ("return desk.free and not desk.waiting and", "return desk.free and", "I4"),

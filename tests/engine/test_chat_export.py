@@ -24,11 +24,11 @@ from app.core.message import (
 )
 from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.core.store import StoredSession
-from app.core.text import closed
+from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
-from app.engine import documents as export_module
-from app.engine.documents import export, export_in_turns
+from app.engine import session_kinds as export_module
 from app.engine.live_session import LiveSession
+from app.engine.session_kinds import export, export_in_turns
 from app.gui.markdown.blocks import CODE
 from app.gui.markdown.parser import parse
 from app.markdown_page import as_html

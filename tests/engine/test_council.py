@@ -17,13 +17,10 @@ from app.core.message import Attachment, CouncilPart, Message, MessageState, Rol
 from app.core.provider import Finished, ModelRequest
 from app.core.session import NO_JUDGE, Council, Debate, DebateMode, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
-from app.engine.council.judging import read_reading
 from app.engine.council.outcome import State, outcome
 from app.engine.council.record import Record
-from app.engine.council.requests import ReaderView, numbered, read_differences, read_vote
-from app.engine.debate.replies import (
-    LETTERS,
-)
+from app.engine.council.requests import ReaderView, numbered, read_differences, read_reading, read_vote
+from app.engine.debate.replies import LETTERS
 from app.engine.engine import CouncilSetup
 from tests.builders import USER_AUTHOR, Bench, Script, a_bench, a_log_store, a_setup, people, said
 from tests.memory import MemoryStore

@@ -7,8 +7,7 @@ import pytest
 from app.core.council_parts import Claim, JudgeQuestion, JudgeReading, Position
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import case_for, outcome
-from app.engine.council.reading import cruxes
-from app.engine.council.record import Record
+from app.engine.council.record import Record, cruxes
 from tests.builders import Bench, said
 from tests.engine.test_council_verdict import made, opened, read, result, voted
 

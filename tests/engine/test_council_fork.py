@@ -9,12 +9,11 @@ from app.core.errors import BadInput
 from app.core.message import Author, CouncilPart, Message, Prompt, Role
 from app.core.provider import ModelRequest
 from app.core.session import Status
-from app.engine.council.director import next_steps
-from app.engine.council.forking import forked
-from app.engine.council.judging import tokens_written
+from app.engine.council.director import forked, next_steps
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from app.engine.debate.forking import copied
+from app.engine.council.requests import tokens_written
+from app.engine.debate.director import copied
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes
 from tests.engine.test_council import held
 from tests.engine.test_council_verdict import judging, made, result

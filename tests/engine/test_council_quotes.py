@@ -13,7 +13,7 @@ from app.core.message import Attachment, CouncilPart, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import ExportFormat
 from app.engine.council.outcome import outcome
-from app.engine.council.quotes import Sources, quotes_of
+from app.engine.council.record import Sources, quotes_of
 from app.engine.engine import CouncilSetup
 from tests.builders import Script, until
 from tests.engine.test_council import answer, bench, wanted

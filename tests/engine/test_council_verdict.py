@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.calibration import Calibration
 from app.core.council_parts import BestCase, Differences, Dissent, JudgeReading, Option, Position
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
 from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, ExportFormat, Participant
-from app.engine.council.judging import judge_view, read_reading
+from app.core.verdict import Calibration
 from app.engine.council.outcome import CouncilOutcome, Tally, outcome, state_of
 from app.engine.council.record import Record
+from app.engine.council.requests import judge_view, read_reading
 from app.engine.debate.families import without_names
 from app.engine.debate.replies import NEITHER
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes, said

@@ -21,7 +21,7 @@ from app.engine import runner
 from app.engine.chat import run as chat_run
 from app.engine.council import run as council_run
 from app.engine.debate import run as debate_run
-from app.engine.debate.statement import StatementTree
+from app.engine.debate.run import StatementTree
 from app.engine.engine import CouncilSetup
 from app.engine.group import run as group_run
 from app.engine.turns.tool_calls import ToolCalls

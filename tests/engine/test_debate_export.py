@@ -16,9 +16,9 @@ from app.core.session import Council, Debate, DebateSession, Participant
 from app.core.store import StoredSession
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.export import DebateDocument
-from app.engine.documents import export
 from app.engine.export.document import Section
 from app.engine.live_session import LiveSession
+from app.engine.session_kinds import export
 from tests.builders import PROMPTS
 
 GPT = Participant(id="p0", name="GPT [1] *", provider="x", model="gpt")

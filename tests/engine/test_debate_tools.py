@@ -11,7 +11,7 @@ from app.core.message import Consent, MessageState, PromptReason, Role
 from app.core.provider import ModelRequest
 from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
-from app.engine.documents import export_in_turns
+from app.engine.session_kinds import export_in_turns
 from tests.builders import PROMPTS, Bench, Hang, Script, a_bench, a_log_store, a_setup, until
 from tests.engine.test_turn import a_tool, agent, calling
 

@@ -10,8 +10,8 @@ import pytest
 from app.core.errors import BadInput, ProviderError
 from app.core.message import Attachment
 from app.core.provider import Text
-from app.engine.documents import session_document
 from app.engine.export.event_lines import event_line
+from app.engine.session_kinds import session_document
 from tests.builders import Bench, a_bench, a_setup
 from tests.memory import MemoryStore
 

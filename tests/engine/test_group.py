@@ -16,7 +16,7 @@ from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.core.tool import Tool
 from app.engine.group.director import addressed
 from app.engine.history.token_count import request_tokens
-from app.engine.requests.hand_overs import turns_used
+from app.engine.requests.request import turns_used
 from app.tools import orchestration, planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store

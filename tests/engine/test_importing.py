@@ -12,7 +12,7 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.session import Status
 from app.core.store import StoredSession
-from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
+from app.engine.importing import APPS, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from tests.builders import PROMPTS
 from tests.engine import foreign_exports as exports

@@ -12,7 +12,7 @@ from app.core.reasons import code_of_session, reason_code, reason_text
 from app.core.session import Chat, Session, Status, WorkflowSession, WorkflowState
 from app.core.texts import Texts
 from app.core.workflow import StepState, WorkflowDefinition
-from app.engine.documents import session_document
+from app.engine.session_kinds import session_document
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who

@@ -9,8 +9,7 @@ import pytest
 from app.core.errors import BadInput
 from app.core.session import ANY_JUDGE
 from app.core.verdict import Ballot, MinorityView
-from app.engine.debate.minority import minority_points
-from app.engine.debate.verdict import judge_letters, read_verdict
+from app.engine.debate.verdict import judge_letters, minority_points, read_verdict
 from tests.builders import PROMPTS, a_debate, a_setup, said
 from tests.engine.test_verdict import (
     JUDGE,

@@ -8,7 +8,7 @@ from app.core.council_parts import Differences, Option, Position
 from app.core.message import CouncilPart
 from app.engine.council.record import Record
 from app.engine.council.requests import differences_request, numbered
-from app.engine.debate.motion import asks_about_motion, motion_of, side_of
+from app.engine.debate.modes import asks_about_motion, motion_of, side_of
 from tests.builders import PROMPTS, said
 from tests.engine.test_council import a_council, asked
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.core.message import Message
 from app.core.session import Participant
-from app.engine.debate.next_speaker import bound, next_speaker
+from app.engine.debate.modes import bound, next_speaker
 from app.engine.debate.setup import set_up_again
 from tests.builders import Bench, a_debate, a_setup, failed, people, said, user_said
 from tests.repeats import examples

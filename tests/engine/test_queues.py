@@ -13,21 +13,11 @@ from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability.policies import Availability
-from app.engine.availability.slots import Job, Slots
+from app.engine.availability import Availability, Job, Slots
 from tests.builders import Bench, until
 from tests.engine.group_tools import bound
 from tests.engine.test_turn import agent, calling, status
-from tests.engine.test_workflow import (
-    DONE_TEXT,
-    _made,
-    bench,
-    reasons,
-    run,
-    states,
-    step,
-    step_of,
-)
+from tests.engine.test_workflow import DONE_TEXT, _made, bench, reasons, run, states, step, step_of
 
 QUEUE = Busy(strategy="queue", depth=3)
 TWO = WorkflowDefinition(id="diamond", name="Two", steps=(step("a", role="PO"), step("b", role="PO")))

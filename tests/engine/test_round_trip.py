@@ -30,9 +30,9 @@ from app.core.session import (
 )
 from app.core.store import StoredSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.engine.documents import export
-from app.engine.importing.sessions import Arrival, Surroundings, arrivals
+from app.engine.importing import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
+from app.engine.session_kinds import export
 from app.storage.foreign_file import read_exported
 from tests.builders import PROMPTS
 from tests.repeats import examples

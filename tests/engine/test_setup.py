@@ -9,7 +9,7 @@ from app.core.message import Attachment
 from app.core.provider import ProviderConfig
 from app.core.session import Participant
 from app.core.texts import Texts
-from app.engine.debate.forking import forked
+from app.engine.debate.director import forked
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
 from app.engine.providers import check_base_url, check_key, check_provider, status_of
 from app.storage.codec import plain

@@ -12,7 +12,7 @@ from app.core.message import MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
-from app.engine.library.sub_agents import callable_by, delegation
+from app.engine.library.agents import callable_by, delegation
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
 

@@ -10,20 +10,21 @@ from app.core.provider import Finished
 from app.core.roles import role_of
 from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import Availability, Refusal, Refused, Started, Task, Waits, policy_of
-from app.engine.availability.slots import NotFree, Slots
-from app.engine.workflow.director import begun
-from app.engine.workflow.step_protocol import step_complete
-from tests.builders import Hang, until
-from tests.engine.test_workflow import (
-    DONE_TEXT,
-    bench,
-    engines_are_closed,
-    run,
-    states,
-    status,
-    step,
+from app.engine.availability import (
+    Availability,
+    NotFree,
+    Refusal,
+    Refused,
+    Slots,
+    Started,
+    Task,
+    Waits,
+    policy_of,
 )
+from app.engine.workflow.director import begun
+from app.engine.workflow.run import step_complete
+from tests.builders import Hang, until
+from tests.engine.test_workflow import DONE_TEXT, bench, engines_are_closed, run, states, status, step
 
 __all__ = ["engines_are_closed"]
 

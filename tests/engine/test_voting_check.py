@@ -13,7 +13,7 @@ from app.core.provider import ModelRequest
 from app.core.session import NO_JUDGE, Debate
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from app.engine.debate.voting_check import QUESTIONS
+from app.engine.debate.verdict import QUESTIONS
 from app.engine.engine import Engine
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup
 from tests.engine.test_council import debated, wanted

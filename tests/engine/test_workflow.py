@@ -17,7 +17,7 @@ from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faul
 from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun
-from app.engine.workflow.step_protocol import read_by_people, step_complete
+from app.engine.workflow.run import read_by_people, step_complete
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
 

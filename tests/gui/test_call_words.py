@@ -5,8 +5,7 @@ from PySide6.QtWidgets import QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState, ToolCall
-from app.core.text import visible
-from app.core.texts import Texts
+from app.core.texts import Texts, visible
 from app.gui.transcript.row_words import icon_of, title
 from app.wiring import resources_dir
 from tests.gui.chats import SESSION, asked, call, gave, spoke

@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.message import Attachment, CouncilPart
 from app.core.session import DebateMode, Participant
-from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of
+from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of, state_text
 from app.engine.council.record import Record
-from app.engine.council.words import state_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.display.appearance import Language
 from app.gui.pages.council.council_page import VERDICT, CouncilPage

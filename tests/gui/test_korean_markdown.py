@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.bare_links import bare_links
-from app.core.korean_emphasis import parsed
+from app.core.markdown_marks import bare_links, parsed
 from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK
 from app.gui.markdown.message_blocks import StreamingBlocks
 from app.gui.markdown.parser import parse

@@ -6,9 +6,9 @@ from html import unescape
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.core.formula_marks import ON_LINES
+from app.core.markdown_marks import ON_LINES
 from app.core.message import Author, Message, Role
-from app.engine.export.parts import as_markdown, literal_markdown
+from app.engine.export.formats import literal_markdown, message_as_markdown
 from app.gui.markdown.message_blocks import CHARACTERS, literal_blocks
 from app.gui.markdown.parser import parse
 from app.gui.transcript.selection import TextPlace
@@ -95,8 +95,8 @@ def test_exports_show_it_as_it_was_typed() -> None:
 
 
 def test_what_an_assistant_wrote_is_exported_as_markdown() -> None:
-    assert as_markdown(said(0, "# A *b*")) == "# A *b*"
-    assert as_markdown(of_user("# A *b*")) == "\\# A \\*b\\*"
+    assert message_as_markdown(said(0, "# A *b*")) == "# A *b*"
+    assert message_as_markdown(of_user("# A *b*")) == "\\# A \\*b\\*"
 
 
 @settings(max_examples=examples(300), deadline=None)

@@ -9,7 +9,7 @@ from app.core.agent import Agent
 from app.core.message import Author, Message, Prompt, PromptType
 from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import McpServer, ServerState, ServerStatus
-from app.engine.importing.sessions import Arrival, Arrivals
+from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
 from app.gui.dialogs.connect_dialogs import ConsentDialog

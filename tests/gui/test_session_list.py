@@ -11,8 +11,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from app.core.session import SessionSummary, Status
-from app.engine.importing.chatgpt import CHATGPT
-from app.engine.importing.sessions import session_of
+from app.engine.importing import CHATGPT, session_of
 from app.gui.display.appearance import Language
 from app.gui.navigation.session_list import SessionList
 from app.gui.navigation.session_rows import ASKS, SUMMARY, SessionRows

@@ -11,8 +11,7 @@ from app.core.errors import ProviderError
 from app.core.events import EventBus
 from app.core.provider import Text
 from app.core.settings import Settings
-from app.engine.availability.policies import Availability
-from app.engine.availability.slots import Slots
+from app.engine.availability import Availability, Slots
 from app.engine.engine import ANY_NUMBER
 from app.engine.turns.metered_models import MeteredCall
 from app.engine.usage_book import UsageBook

@@ -15,7 +15,7 @@ import pytest
 
 from app.children.processes import MODEL_FETCH, child_command, child_environment
 from app.core.errors import MootError
-from app.core.local_models import LocalModel
+from app.core.provider import LocalModel
 from app.providers.local_models import ModelFolder
 from app.storage.paths import resources_dir
 from tests.repeats import repeats

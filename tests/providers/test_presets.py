@@ -1,4 +1,4 @@
-"""Providers that are rows of core/presets.py: each is asked at once as its own documentation wants it."""
+"""Providers that are rows of core/catalog.py: each is asked at once as its own documentation wants it."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.core import catalog
-from app.core.presets import PRESETS
+from app.core.catalog import PRESETS
 from app.providers.remote import RemoteModels
 from tests.providers.asking import MESSAGES, ask, request_to
 from tests.providers.conftest import Book

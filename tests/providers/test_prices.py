@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.core.addresses import is_near
-from app.core.catalog import provider_kind
+from app.core.catalog import is_near, provider_kind
 from app.core.message import Usage
 from app.core.usage import Price
 from app.providers.remote import RemoteModels

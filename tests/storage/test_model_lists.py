@@ -1,6 +1,7 @@
 """The lists of models that were fetched: they outlive a restart, and a damaged file is only fetched again."""
 
-from app.core.model_facts import (
+from app.core.provider import ModelList
+from app.core.usage import (
     CacheKind,
     FactSource,
     KnownFacts,
@@ -10,7 +11,6 @@ from app.core.model_facts import (
     ModelPrices,
     ModelQuirks,
 )
-from app.core.provider import ModelList
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 

@@ -15,7 +15,7 @@ from app.core.message import Attachment, Consent, Message, MessageState, PromptR
 from app.core.session import Session, Status
 from app.core.usage import Total, money_text
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.chat.input import answers_of
+from app.engine.chat.commands import answers_of
 from app.gui.transcript.row_words import error_of
 from app.wiring import Moot, open_moot
 from tests.app_driver import until

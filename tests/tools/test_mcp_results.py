@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.core.pictures import size_in
-from app.core.text import visible
+from app.core.texts import visible
 from app.tools.tool_host.mcp_results import (
     for_models,
     offered_tool,

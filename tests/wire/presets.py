@@ -1,4 +1,4 @@
-"""The providers of core/presets.py: OpenAI's API, with what each of them refuses according to its documentation."""
+"""The providers of core/catalog.py: OpenAI's API, with what each of them refuses according to its documentation."""
 
 import re
 from typing import Any

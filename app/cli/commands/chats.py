@@ -26,10 +26,10 @@ from app.core.message import (
 )
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.core.turns import last_answer
 from app.core.workflow import WorkflowDefinition
-from app.engine.chat.input import checked_text
+from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
 from app.engine.requests.attached_files import look_cost, look_words

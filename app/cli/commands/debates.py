@@ -11,7 +11,6 @@ from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
 from app.cli.printing.lines import columns, json_line, lines_text, one_line
 from app.cli.printing.sessions import cost_line, last_line
-from app.core.calibration import wilson
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished, utc_now
@@ -27,10 +26,11 @@ from app.core.session import (
     Participant,
 )
 from app.core.texts import language_of
+from app.core.verdict import wilson
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
+from app.engine.council.outcome import lettered
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.council.words import lettered
 from app.engine.debate.estimates import price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters

@@ -19,15 +19,13 @@ from app.core.catalog import EMBEDDED_MODEL, LOCAL, PROGRAM, provider_kind, show
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.external_agents import RECIPES, recipe_of
-from app.core.local_models import LocalModel
 from app.core.message import AMOUNTS
-from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.provider import LocalModel, ProviderConfig, ProviderStatus
 from app.core.reasons import failure_text
 from app.core.store import KeyNews
-from app.core.text import exact
-from app.core.texts import Texts
+from app.core.texts import Texts, exact
 from app.core.usage import money_text, saved_text, size_text, used_text
-from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
+from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.storage.secrets import variable_name
 
 

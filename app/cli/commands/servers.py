@@ -9,8 +9,7 @@ from app.cli.printing.lines import columns, json_line, lines_text, named_text, o
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.server_texts import changed_tools
-from app.core.text import exact, visible
-from app.core.texts import Texts
+from app.core.texts import Texts, exact, visible
 from app.core.tool import ServerState, ServerStatus
 
 

@@ -17,8 +17,8 @@ from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.reasons import has_ended
 from app.core.session import Session
-from app.engine.documents import session_document
 from app.engine.live_session import LiveSession
+from app.engine.session_kinds import session_document
 from app.wiring import Moot
 
 SessionCommand = Callable[[CommandRun, LiveSession], Awaitable[int]]

@@ -10,7 +10,7 @@ from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
-from app.engine.importing.sessions import Arrival
+from app.engine.importing import Arrival
 
 
 async def bring_in(run: CommandRun) -> int:

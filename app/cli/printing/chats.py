@@ -32,16 +32,14 @@ from app.core.message import (
 )
 from app.core.reasons import Reason
 from app.core.session import Plan, Session, Status, WorkflowState
-from app.core.text import exact, visible, without_steering
-from app.core.texts import Texts
+from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, read_arguments
 from app.core.turns import ItemKind, Turns
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
-from app.engine.chat.input import answers_of, takes_reason
+from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history.summaries import summary_line
-from app.engine.library.sub_agents import SUB_AGENT
-from app.engine.requests.hand_overs import instruction_of
-from app.engine.requests.leading import REPORT_RESULT
+from app.engine.library.agents import SUB_AGENT
+from app.engine.requests.request import REPORT_RESULT, instruction_of
 
 MOST_OF_LINE = 300
 MOST_OF_CALL = 200

@@ -22,10 +22,9 @@ from app.core.events import (
 )
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.session import DebateSession, Session
-from app.core.text import without_steering
-from app.core.texts import Texts
-from app.engine.council.words import point_text, verdict_parts
-from app.engine.debate.words import outcome_parts
+from app.core.texts import Texts, without_steering
+from app.engine.council.outcome import point_text, verdict_parts
+from app.engine.debate.verdict import outcome_parts
 from app.engine.history.summaries import summary_line
 
 

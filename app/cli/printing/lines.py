@@ -13,8 +13,7 @@ from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, MootError
 from app.core.reasons import in_words
 from app.core.store import Problem
-from app.core.text import without_steering
-from app.core.texts import Texts, choose_language
+from app.core.texts import Texts, choose_language, without_steering
 from app.storage.paths import resources_dir
 
 # JSON allows these characters unescaped, but a terminal must not get them, and a reader that splits

@@ -20,8 +20,7 @@ from app.core.reasons import (
     resumable,
 )
 from app.core.session import Session, Status
-from app.core.text import without_steering
-from app.core.texts import Texts
+from app.core.texts import Texts, without_steering
 from app.core.usage import Total, money_text, saved_text, used_text
 
 Printer = Callable[[Event], str]

@@ -1,5 +1,5 @@
 """Chats with one assistant: director says what comes next, run does it.
 
-input has the checks of what users type, commands what a face may do, summary_commands what it may do with summaries.
+commands has what a face may do, also with summaries, and the checks of what users type.
 titles writes the title, export a chat as a document.
 """

@@ -1,39 +1,167 @@
-"""The commands of chats: send, queue, answer, retry, branch; `engine.chats` for the faces."""
+"""The commands of chats: send, queue, answer, retry, branch; `engine.chats` for the faces.
+
+Also those on a chat's summaries (ask for one, edit it, use it or not, pin what is to be sent as it is; `engine.summaries`),
+and the checks of what users type, which groups and workflows use as well: texts, titles, answers.
+"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.forms import without_hidden
+from app.core.events import utc_now
+from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
 from app.core.ids import new_id
-from app.core.message import Attachment, Consent, Message, PromptReason, PromptType, Role
+from app.core.message import (
+    AGENT_OPTION,
+    DENY_BECAUSE,
+    Attachment,
+    Consent,
+    Message,
+    Prompt,
+    PromptReason,
+    PromptType,
+    Role,
+    SummaryNote,
+)
 from app.core.reasons import LIMITS, has_ended, reason_code
-from app.core.session import (
-    AgentMode,
-    AnswerChoice,
-    Chat,
-    ChatSession,
-    QueuedMessage,
-    Status,
-)
-from app.core.text import clean_text
+from app.core.session import AgentMode, AnswerChoice, Chat, ChatSession, QueuedMessage, Status
+from app.core.settings import HistoryLength
+from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
-from app.engine.chat.input import (
-    MAX_TITLE,
-    answer_words,
-    begun_with,
-    checked_mode,
-    checked_text,
-    fitting_answer,
-)
+from app.core.usage import FactSource
 from app.engine.chat.run import close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
+from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import AgentTurn, root_turn
-from app.engine.sessions import Sessions
+from app.engine.requests.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
+from app.engine.sessions import Sessions, check_open
+from app.engine.turns.context import Services
+from app.engine.turns.summarizing import measured, summary_message
+
+MAX_TEXT = 400_000
+MAX_TITLE = 80
+MAX_REASON = 2_000
+MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
+
+
+def begun_with(message: Message, folder: str, asked_by: str = "") -> dict[str, Any]:
+    """Return what a session that begins with a message has, whatever its kind."""
+    return {
+        "id": new_id(),
+        "title": title_of(message.content, message.attachments),
+        "status": Status.RUNNING,
+        "created_at": message.created_at,
+        "updated_at": message.created_at,
+        "folder": folder,
+        "asked_by": asked_by,
+    }
+
+
+def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
+    """Return a text as it is kept. Raises BadInput where there is nothing in it, or too much."""
+    text = trimmed(clean_text(text))
+    if not text and not attachments:
+        raise BadInput("text_empty")
+    if len(text) > MAX_TEXT:
+        raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
+    return text
+
+
+def checked_mode(mode: str) -> str:
+    """Return a mode of assistants. Raises BadInput for an unknown one."""
+    if mode not in MODES:
+        raise BadInput("unknown_mode", mode=mode[:MAX_TITLE], modes=", ".join(MODES))
+    return mode
+
+
+def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
+    """Return the title of a session that begins with a text: its first line."""
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    first = first or (attachments[0].name if attachments else "")
+    return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
+
+
+def answers_of(prompt: Prompt) -> Sequence[str]:
+    """Return the answers that an approval takes, the ones that last least first."""
+    if prompt.reason == PromptReason.AGENT_ASKS:
+        own = (f"{AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
+        return [Consent.ALLOW, *own, Consent.DENY]
+    if prompt.reason == PromptReason.AGENT_WORKS:
+        return [Consent.ALLOW, Consent.ALWAYS, Consent.FOREVER, Consent.DENY]
+    if not prompt.consent or prompt.reason != PromptReason.TOOL:
+        # Only a tool of a server can be recognised for good: its consent says exactly what it was.
+        return [Consent.ALLOW, Consent.ALWAYS, Consent.DENY]
+    reading = (Consent.ALWAYS_READING, Consent.FOREVER_READING)
+    return [one for one in Consent if prompt.reads or one not in reading]
+
+
+def lasting_answers(prompt: Prompt) -> list[str]:
+    """Return the answers to an approval that are more than for this once, or an external agent's own."""
+    return [one for one in answers_of(prompt) if one not in (Consent.ALLOW, Consent.DENY)]
+
+
+def takes_reason(prompt: Prompt) -> bool:
+    """Return whether denying can say why: to an assistant, whose tool then ends so, not to an external agent."""
+    return prompt.reason not in (PromptReason.AGENT_ASKS, PromptReason.AGENT_WORKS)
+
+
+def fitting_answer(prompt: Prompt, answer: str) -> str:
+    """Return an answer as its question takes it. Raises BadInput that says what would fit."""
+    answer = clean_text(answer).strip()
+    if not answer:
+        raise BadInput("text_empty")
+    if prompt.type == PromptType.APPROVAL and answer.startswith(DENY_BECAUSE) and takes_reason(prompt):
+        reason = answer.removeprefix(DENY_BECAUSE).strip()[:MAX_REASON]
+        return f"{DENY_BECAUSE}{reason}" if reason else Consent.DENY
+    if prompt.type == PromptType.APPROVAL and answer not in (fitting := answers_of(prompt)):
+        raise BadInput("answer_unfit", answers=", ".join(fitting))
+    if prompt.type == PromptType.FORM:
+        return _fitting_form(prompt, answer)
+    if prompt.type == PromptType.YESNO and (yes := means_yes(answer)) is not None:
+        return "yes" if yes else "no"
+    if prompt.type == PromptType.OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
+        return answer if answer in prompt.options else prompt.options[int(answer) - 1]
+    return answer
+
+
+def _fitting_form(prompt: Prompt, answer: str) -> str:
+    """Return the answer to a form as JSON. Raises BadInput that names a field that does not fit."""
+    values = read_form(answer, prompt.fields)
+    if values is None:
+        raise BadInput("form_unread", fields=", ".join(visible(one.key) for one in prompt.fields))
+    for field in prompt.fields:
+        if problem_of(field, values.get(field.key, ())):
+            raise BadInput("form_unfit", field=field.label)
+    return form_text(values)
+
+
+def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str = HIDDEN) -> str:
+    """Return the answer to a question as the user gave it; of a form each label with its value.
+
+    Yes, no and what is hidden are said in these words.
+    """
+    if prompt.type == PromptType.APPROVAL:
+        return f"{Consent.DENY}: {prompt.denied_because}" if prompt.denied_because else prompt.answer
+    if prompt.type != PromptType.FORM:
+        return prompt.answer
+    values = read_form(prompt.answer, prompt.fields) or {}
+    lines = []
+    for field in prompt.fields:
+        labels = dict(zip(field.options, field.labels, strict=False))
+        if field.hidden:
+            labels = {HIDDEN: hidden}
+        elif field.kind == FieldKind.YESNO:
+            labels = {"yes": yes, "no": no}
+        said = ", ".join(labels.get(one, one) for one in values.get(field.key, ()))
+        if said:
+            lines.append(f"{field.label}: {said}")
+    return "\n".join(lines) or "–"
+
 
 _IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
@@ -440,3 +568,183 @@ def _question(live: LiveSession, message_id: str) -> Message:
     if not message.asks:
         raise BadInput("already_answered")
     return message
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """How many tokens a chat sends now, from how many on it is summarised, and how many its model can read.
+
+    `usd` is what sending them costs, None where the price is not known. `own_window` is what the user has said that
+    the `model` of the `provider` can read, 0 if nothing.
+    """
+
+    tokens: int
+    limit: int
+    window: int
+    usd: float | None = None
+    provider: str = ""
+    model: str = ""
+    own_window: int = 0
+
+
+class ChatStart(StrEnum):
+    """What of a long imported chat is sent: a summary first, all of it, or its last part."""
+
+    SUMMARY = "summary"
+    ALL = "all"
+    LAST_PART = "last_part"
+
+
+class Summaries:
+    """The commands of summaries; all raise BadInput, NotFound or StorageError in words."""
+
+    def __init__(self, sessions: Sessions, services: Services) -> None:
+        self._sessions = sessions
+        self._services = services
+
+    def use_of(self, session_id: str) -> ContextUse | None:
+        """Return how much of its model's window a chat uses, or a group's orchestrator; None where that is not known."""
+        live, services = self._sessions.live(session_id), self._services
+        turn = self._next_turn(live) if live else None
+        if live is None or turn is None:
+            return None
+        directory, model = services.directory, turn.agent_model
+        request = build_request(
+            turn,
+            live,
+            directory.functions(turn.agent, turn.stack, turn.mode, turn.given),
+            Attempt(),
+            services.prompts,
+            live.chat_session.chat.language,
+            about_user=directory.about_user(turn.agent),
+        )
+        facts = services.models.known_facts(model.provider, model.model)
+        tokens = services.count.of(session_id, request)
+        usd = facts.prices.read * tokens if facts.prices else None
+        limit = limit_for(facts, live.chat_session.chat, directory.settings())
+        own = facts.window if facts.source == FactSource.USER else 0
+        return ContextUse(tokens, limit, facts.window, usd, model.provider, model.model, own)
+
+    def writer_of(self, session_id: str) -> str:
+        """Return the name of the model that writes the summaries of a session, "" where there is none."""
+        live = self._sessions.live(session_id)
+        turn = self._next_turn(live) if live is not None else None
+        if live is None or turn is None:
+            return ""
+        imported = bool(live.session.source)
+        directory = self._services.directory
+        return directory.helper_for(live.messages, turn.agent_model, imported=imported).model
+
+    def to_choose(self, session_id: str) -> ContextUse | None:
+        """Return how long an imported chat is whose user must choose what of it is sent; None where nothing is to choose."""
+        live = self._sessions.live(session_id)
+        if live is None or not live.session.source or live.session.chat is None or live.session.chat.history:
+            return None
+        use = self.use_of(session_id)
+        return use if use is not None and use.tokens > use.limit else None
+
+    async def choose(self, session_id: str, choice: str) -> None:
+        """Choose what of a long imported chat is sent from now on: a ChatStart."""
+        live = await self._sessions.open_conversation(session_id)
+        length = self._services.directory.settings().history
+        if choice == ChatStart.LAST_PART:
+            self._extract(live)
+        elif choice == ChatStart.ALL:
+            length = HistoryLength.ALL
+        live.change(chat=replace(live.chat_session.chat, history=length))
+
+    def _extract(self, live: LiveSession) -> None:
+        """Put an extract in place of all but the last part of a chat."""
+        services, chat, turn = self._services, live.chat_session.chat, self._next_turn(live)
+        if turn is None:
+            return
+        words = services.prompts.lines(chat.language, "assistant")
+        turns = measured(turn, live, history_of(turn, live, words), services.count)
+        facts = services.models.known_facts(turn.agent_model.provider, turn.agent_model.model)
+        place = turns_to_replace(turns, limit_for(facts, chat, services.directory.settings()))
+        covered = turns[:place]
+        text = extract([message for one in covered for message in one.messages], "", words["quoted"])
+        if text:
+            replaces = sum(one.tokens for one in covered)
+            through = covered[-1].turn_id
+            note = SummaryNote.EXTRACT
+            live.finish_message(
+                summary_message(turn.author, text, through=through, note=note, replaces=replaces)
+            )
+
+    def _next_turn(self, live: LiveSession) -> AgentTurn | None:
+        """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""
+        session, directory = live.session, self._services.directory
+        chat = session.chat
+        if session.group is not None:
+            turn = next_lead(live, directory, self._services.prompts)
+            return None if turn.agent_model.guided else turn
+        agent = directory.agent(chat.assistant_id) if chat else None
+        if chat is None or agent is None or session.workflow:
+            return None
+        turn = root_turn(agent, live, directory)
+        return None if turn.agent_model.guided else turn
+
+    async def make(self, session_id: str) -> None:
+        """Summarise a chat or a group's work now, whatever its length."""
+        live = await self._sessions.open_conversation(session_id)
+        if live.session.status != Status.IDLE:
+            raise BadInput("summary_not_now", title=live.session.title)
+        self._sessions.check(live.session)
+        live.change(chat=replace(live.chat_session.chat, summarise=True, budget_from=new_id()))
+        self._sessions.run(live)
+
+    async def redo(self, session_id: str, message_id: str) -> None:
+        """Put a summary aside and make another one."""
+        await self.use(session_id, message_id, used=False)
+        await self.make(session_id)
+
+    async def edit(self, session_id: str, message_id: str, text: str) -> None:
+        """Use another text in place of a summary, which stays as an earlier version."""
+        live = await self._open(session_id)
+        before = self._summary(live, message_id)
+        text = clean_text(text).strip()
+        if not text:
+            raise BadInput("summary_empty")
+        edited = replace(
+            before, id=new_id(), content=text, note=SummaryNote.EDITED, usage=None, created_at=utc_now()
+        )
+        unused = {*live.session.unused_summaries, before.id}
+        live.finish_message(edited, **live.session.without_summaries(unused))
+
+    async def use(self, session_id: str, message_id: str, *, used: bool) -> None:
+        """Use a summary in place of the other ones of the same turns, or do not use it."""
+        live = await self._open(session_id)
+        summary = self._summary(live, message_id)
+        unused = {*live.session.unused_summaries, summary.id}
+        if used:
+            others = live.turns.summaries(summary.through)
+            unused |= {one.id for one in others if _same_part(one, summary)}
+            unused.discard(summary.id)
+        live.change(**live.session.without_summaries(unused))
+
+    async def pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
+        """Send a message word for word from now on, also once a summary stands for it; or no longer."""
+        live = await self._open(session_id)
+        message = found_message(live, message_id)
+        if message.role not in (Role.USER, Role.ASSISTANT) or message.parent_turn_id or not message.ended:
+            raise NotFound("message_not_found", message=message_id)
+        live.change(**live.session.with_pin(message_id, pinned=pinned))
+
+    async def _open(self, session_id: str) -> LiveSession:
+        """Open a session that has summaries or pins to change: a chat, a group, or a debate."""
+        live = await self._sessions.open(session_id)
+        if live.session.debate is None:
+            return await self._sessions.open_conversation(session_id)
+        check_open(live)
+        return live
+
+    def _summary(self, live: LiveSession, message_id: str) -> Message:
+        message = found_message(live, message_id)
+        if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
+            raise NotFound("message_not_found", message=message_id)
+        return message
+
+
+def _same_part(one: Message, other: Message) -> bool:
+    return (one.through_message, one.agent_id) == (other.through_message, other.agent_id)

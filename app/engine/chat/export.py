@@ -2,22 +2,14 @@
 
 from collections.abc import Iterator
 
-from app.core.message import (
-    SWITCH_ASSISTANT,
-    Message,
-    MessageState,
-    Prompt,
-    PromptType,
-    Role,
-    ToolCall,
-)
-from app.core.text import closed
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
-from app.engine.export.parts import as_markdown, marks, moment, named, said_by
+from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.hand_overs import instruction_of
+from app.engine.requests.request import instruction_of
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000
@@ -101,7 +93,7 @@ class ChatDocument:
                 spoke = message.author.id
                 yield Entry(
                     heading=said_by(message, self._lines),
-                    body=as_markdown(message),
+                    body=message_as_markdown(message),
                     notes=tuple(marks(message, self._lines)),
                     files=message.attachments,
                     colour=USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours))),

@@ -20,7 +20,7 @@ from app.core.message import (
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, DebateTools, Status
 from app.core.turns import last_answer, unanswered
-from app.engine.availability.slots import NotFree, SentTo
+from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
@@ -28,7 +28,7 @@ from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
-from app.engine.turns.server_notices import attach_servers
+from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")

@@ -10,7 +10,7 @@ from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
-from app.engine.chat.input import MAX_TITLE, title_of
+from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts

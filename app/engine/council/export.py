@@ -8,9 +8,9 @@ from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
-from app.engine.council.words import cite_text, verdict_parts
+from app.engine.council.outcome import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.debate.words import outcome_parts
+from app.engine.debate.verdict import outcome_parts
 from app.engine.export.document import (
     USER,
     Chart,
@@ -23,7 +23,7 @@ from app.engine.export.document import (
     Section,
     colour_of,
 )
-from app.engine.export.parts import as_markdown, marks, moment, named, said_by
+from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -75,7 +75,7 @@ class DebateDocument:
             before = heading or before
             yield Entry(
                 heading=self._heading(message),
-                body=as_markdown(message),
+                body=message_as_markdown(message),
                 notes=tuple(marks(message, self._lines)),
                 files=message.attachments,
                 colour=self._colours.get(message.author.id, USER),

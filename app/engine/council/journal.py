@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
-from app.core.calibration import BINS, Calibration, bin_of, wilson
 from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
 from app.core.errors import BadInput
 from app.core.events import JournalChanged
+from app.core.verdict import BINS, Calibration, bin_of, wilson
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Vote
 from app.engine.debate.replies import one_line

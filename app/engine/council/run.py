@@ -4,49 +4,46 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Quoting
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
 from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, DebateTools, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
-from app.engine.council.judging import (
-    dissent_request,
-    matched,
-    objection_request,
-    outside_request,
-    read_dissent,
-    read_reading,
-    reading_request,
-    tokens_written,
-)
 from app.engine.council.outcome import outcome
-from app.engine.council.quotes import Sources
-from app.engine.council.record import Record
+from app.engine.council.record import Record, Sources
 from app.engine.council.requests import (
     ReaderView,
     answer_request,
     ballot_request,
     differences_request,
+    dissent_request,
+    matched,
     merge_request,
     numbered,
+    objection_request,
+    outside_request,
     read_differences,
+    read_dissent,
+    read_reading,
     read_vote,
+    reading_request,
     small_request,
+    tokens_written,
     turn_request,
     with_names,
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
-from app.engine.debate.statement import StatementRun
+from app.engine.debate.run import StatementRun
 from app.engine.debate.verdict import Judge
 from app.engine.live_session import LiveSession
-from app.engine.turns.answer import CallPlan
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import CallPlan
 
 HELPER = "helper"
 WITH_TRAILER = (

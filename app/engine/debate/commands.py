@@ -7,22 +7,14 @@ from app.core.message import Attachment, Message, MessageState, Role, SummaryNot
 from app.core.session import DebateSession, Participant, Status
 from app.core.store import SessionStore
 from app.core.verdict import Verdict
-from app.engine.chat.commands import found_message
-from app.engine.chat.input import checked_text
+from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
-from app.engine.debate.director import PARTICIPANT
-from app.engine.debate.forking import copied, forked
-from app.engine.debate.held_turns import HeldTurns
+from app.engine.debate.director import PARTICIPANT, copied, forked
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import (
-    Candidate,
-    DebateSetup,
-    candidates_of,
-    draft_of,
-    session_of,
-)
+from app.engine.debate.run import HeldTurns
+from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, session_of
 from app.engine.debate.verdict import Judge, judged
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts

@@ -7,9 +7,9 @@ from enum import StrEnum
 from functools import partial
 
 from app.core.agent import Agent, Group
+from app.core.catalog import RequestForm
 from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
-from app.core.provider_kind import RequestForm
 from app.core.roles import role_of
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price, amount_text
@@ -20,7 +20,7 @@ from app.engine.debate.setup import DebateSetup, draft_of
 from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
-from app.engine.requests.attempt import WINDOW
+from app.engine.requests.request import WINDOW
 
 Pair = tuple[str, str]
 # Of which model, the tokens it reads and those it writes.

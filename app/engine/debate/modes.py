@@ -3,22 +3,166 @@
 A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME`, `mode.NAME.hint` and
 `cli.help.mode` in resources/i18n, and in resources/prompts a prompt and the line `mode.NAME` of export.txt. The set-up
 and the command line list `CLASSIC_MODES`, all modes but the council.
+
+Also who speaks next in a free discussion, from what was said: the last speaker chooses the next by addressing them;
+otherwise whoever has waited longest or was named is likelier. No participant waits longer than `bound(n)` turns, and two
+cannot keep the floor to themselves.
+
+And the motion that a question asks about, "Cities should ban cars." for "Should cities ban cars?". A question whose
+subject is not certain stays as it is: a question is better than a sentence that says something else.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import cycle
+from hashlib import blake2b
+from itertools import cycle, pairwise
 
-from app.core.catalog import provider_kind
-from app.core.message import Message
-from app.core.provider_kind import RequestForm
+from app.core.catalog import RequestForm, provider_kind
+from app.core.message import Message, MessageState
 from app.core.session import Debate, DebateMode, Participant
-from app.engine.debate.next_speaker import next_speaker
+from app.engine.names import addressed, mentioned
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words
 
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
+
+
+_DRAWS = 5
+
+
+class Why(StrEnum):
+    """Why it is a participant's turn; each has a text `why.<code>`."""
+
+    IN_ORDER = "in_order"
+    RETAKEN = "retaken"
+    ASKED_BY_USER = "asked_by_user"
+    ONLY_ONE = "only_one"
+    LONGEST_SILENT = "longest_silent"
+    ADDRESSED = "addressed"
+    MENTIONED = "mentioned"
+    OPEN_FLOOR = "open_floor"
+
+
+def bound(count: int) -> int:
+    """Return after how many turns of others a participant speaks at the latest."""
+    return max(2 * (count - 1), count)
+
+
+def next_speaker(
+    debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]
+) -> tuple[Participant, str]:
+    """Return who speaks next and the code of the rule that chose them; `present` is not empty."""
+    heard = [message for message in messages if message.ended]
+    turns = [message for message in heard if message.author.kind != "user"]
+    asked = _asked_by_user(heard, present)
+    if asked is not None:
+        return asked, Why.ASKED_BY_USER
+    speakers = [message.author.id for message in turns]
+    eligible = [one for one in present if not speakers or one.id != speakers[-1]]
+    if len(eligible) == 1:
+        return eligible[0], Why.ONLY_ONE
+    waits = {one.id: _wait(one.id, speakers) for one in present}
+    starving = _starving(eligible, waits, bound(len(present)))
+    if starving is not None:
+        return starving, Why.LONGEST_SILENT
+    last = heard[-1] if heard and heard[-1].state == MessageState.DONE else None
+    chosen = _addressed(last, eligible, debate, turns, present) if last else None
+    if chosen is not None:
+        return chosen, Why.ADDRESSED
+    return _most_eager(debate, eligible, present, last, speakers, waits)
+
+
+def _asked_by_user(heard: list[Message], present: tuple[Participant, ...]) -> Participant | None:
+    """Return the participants the user addressed since the last turn, the latest first."""
+    for message in reversed(heard):
+        if message.author.kind != "user":
+            return None
+        names = addressed(message.content, present)
+        if names:
+            return _by_id(present, names[-1])
+    return None
+
+
+def _wait(participant_id: str, speakers: list[str]) -> int:
+    """Return how many turns others took since this participant spoke, since the start if never."""
+    for turns, speaker in enumerate(reversed(speakers)):
+        if speaker == participant_id:
+            return turns
+    return len(speakers)
+
+
+def _starving(eligible: list[Participant], waits: dict[str, int], limit: int) -> Participant | None:
+    """Earliest deadline first: return the longest silent participant if one of the silent would otherwise be late."""
+    silent = sorted(eligible, key=lambda one: -waits[one.id])
+    late = any(waits[one.id] + place > limit for place, one in enumerate(silent, start=1))
+    return silent[0] if late else None
+
+
+def _addressed(
+    last: Message,
+    eligible: list[Participant],
+    debate: Debate,
+    turns: list[Message],
+    present: tuple[Participant, ...],
+) -> Participant | None:
+    others = [one for one in debate.participants if one.id != last.author.id]
+    allowed = {one.id for one in eligible}
+    names = [one for one in addressed(last.content, others) if one in allowed]
+    if not names:
+        return None
+    speakers = [message.author.id for message in turns]
+    if _ping_pong(speakers, len(present)) and names[-1] == speakers[-2]:
+        return None
+    recent = turns[-2 * len(present) :]
+    fired = sum(
+        before.author.id == last.author.id and after.author.id == names[-1] and after.why == Why.ADDRESSED
+        for before, after in pairwise(recent)
+    )
+    return None if fired >= 2 else _by_id(present, names[-1])
+
+
+def _ping_pong(speakers: list[str], count: int) -> bool:
+    """Whether the last four turns went A B A B although others are there."""
+    last = speakers[-4:]
+    return count > 2 and len(last) == 4 and last[:2] == last[2:] and last[0] != last[1]
+
+
+def _most_eager(
+    debate: Debate,
+    eligible: list[Participant],
+    present: tuple[Participant, ...],
+    last: Message | None,
+    speakers: list[str],
+    waits: dict[str, int],
+) -> tuple[Participant, str]:
+    """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
+    span = 2 * len(present)
+    recent = speakers[-span:]
+    places = {one.id: place for place, one in enumerate(debate.participants)}
+    named = mentioned(last.content, eligible) if last else set()
+    if _ping_pong(speakers, len(present)):
+        named -= set(speakers[-2:])
+
+    def eagerness(one: Participant) -> tuple[int, int, int]:
+        # By place: the participants' ids differ in every debate.
+        draw = _draw(debate.seed, len(speakers), places[one.id])
+        score = 2 * (one.id in named) + min(waits[one.id], span) - 3 * max(0, recent.count(one.id) - 2)
+        return score + draw % _DRAWS, waits[one.id], draw
+
+    chosen = max(eligible, key=eagerness)
+    return chosen, Why.MENTIONED if chosen.id in named else Why.OPEN_FLOOR
+
+
+def _draw(seed: int, turn: int, place: int) -> int:
+    """Return a number that looks random and is the same on every machine and run."""
+    digest = blake2b(f"{seed}|{turn}|{place}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _by_id(present: Sequence[Participant], participant_id: str) -> Participant:
+    return next(one for one in present if one.id == participant_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +267,141 @@ def _in_roster(participant: Participant, speaker: Participant, language: str, pr
     if participant.id == speaker.id:
         words.append(prompts.line(language, "roles", "you"))
     return " ".join(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+MOST_QUESTION = 300
+# None of these is also a noun, so that what stands before the first of them is the subject.
+_VERBS = _words(
+    "be have do get become remain adopt abolish accept allow apply avoid begin build buy choose consider continue create "
+    "decide disclose eat encourage ensure expand forbid give hire invest join keep learn legalise legalize let lower make "
+    "migrate move pay permit prevent prohibit protect provide publish raise reduce refuse regulate remove replace require "
+    "rewrite sell send spend subsidise subsidize switch take teach tell use write"
+)
+# These are nouns as well: verbs only behind a subject that leaves no doubt.
+_VERBS_OR_NOUNS = _words(
+    "ban charge cost cut drop end fund hold increase limit offer own plan open park pass rank rent stay go stop study "
+    "support tax test train treat trust vote work"
+)
+_PRONOUNS = _words("i we you they he she it everyone everybody people nobody somebody anyone")
+_LEADING = _words("the our all every most public private a an my your their no")
+_ACTORS = _words("government state company parliament president school city country team council")
+# Plural words that stand before a noun: "sales tax".
+_MODIFIERS = _words("sales sports savings arms customs news goods earnings systems operations plus thus gas")
+# Behind these a verb or an adjective belongs to a part of the subject.
+_LINKS = _words(
+    "of in on at for from with without under over above below who that which and or between to by during before "
+    "after about not than when if why what how"
+)
+_IS = re.compile(
+    r"(?P<verb>is|are) (?P<subject>[^?,]+?) (?P<rest>(?:better|worse|good|bad|safe|dangerous|worth|necessary|"
+    r"possible|ethical|wrong|fair|unfair|harmful|helpful|useful|useless)(?: (?:than|for|to|in|at|if|when|enough|it)\b[^?]*)?)\?",
+    re.IGNORECASE,
+)
+_KOREAN_QUESTION = re.compile(
+    r"무엇|무슨|뭐|뭘|왜|언제|누가|누구|어디|어느|어떤|어떻|얼마|몇|아니면|또는|혹은|중에|까[,?] "
+)
+_KOREAN_ENDS = (
+    (
+        re.compile(r"(?P<said>[^?]*[은는이가도] [^?]*[가-힣]야) (?:할까|하나|하는가|합니까|될까|되나)요?\?"),
+        " 한다.",
+    ),
+    (re.compile(r"(?P<said>[^?]*[은는이가도] [^?]*적)(?:인가|일까|입니까)요?\?"), "이다."),
+)
+
+
+def motion_of(topic: str) -> str:
+    """Return the motion a yes-or-no question asks about; any other text as it is, on one line."""
+    topic = " ".join(topic.split())
+    return _should(topic) or _is(topic) or _korean(topic) or topic
+
+
+def asks_about_motion(question: str) -> bool:
+    """Whether a question certainly asks whether a motion holds, so that it is answered for or against."""
+    return len(question) <= MOST_QUESTION and motion_of(question) != " ".join(question.split())
+
+
+_SIDES = re.compile(
+    r"(?P<yes>yes|네|예|찬성|그렇다|그렇습니다)|(?P<no>no|아니요|아니오|아니다|아닙니다|반대)", re.IGNORECASE
+)
+
+
+def side_of(answer: str) -> tuple[str, str]:
+    """Return the side that an answer begins with, yes or no, and the word that says so; two empty texts for neither.
+
+    One that says what it depends on is no side, also behind a "yes".
+    """
+    found = _SIDES.match(answer)
+    rest = answer[found.end() :] if found else ""
+    if found is None or rest[:1].isalnum() or _DEPENDS.search(rest):
+        return "", ""
+    return str(found.lastgroup), found[0]
+
+
+# "Yes and no" and "No one knows" take no side either.
+_DEPENDS = re.compile(
+    r"\b(?:if|unless|only|but|except|provided|depends)\b|경우|조건|다만|단,|지만|에 따라"
+    r"|^\s+(?:and no|one|clear|simple|single|easy|idea|opinion|position)\b",
+    re.IGNORECASE,
+)
+
+
+def _should(topic: str) -> str:
+    words = topic.removesuffix("?").split()
+    if not topic.endswith("?") or len(words) < 3 or words[0].lower() != "should" or "?" in topic[:-1]:
+        return ""
+    lower = [word.lower() for word in words]
+    if "or" in lower:
+        return ""
+    place = 2 if lower[1] in _PRONOUNS and lower[2] not in _LINKS else _verb(lower)
+    if place is None:
+        return ""
+    return _sentence(" ".join([*words[1:place], "should", *words[place:]]) + ".")
+
+
+def _verb(words: list[str]) -> int | None:
+    """Return the place of the verb behind "should", None where it is not certain."""
+    for place, word in enumerate(words):
+        subject = words[1:place]
+        if word in _LINKS or "," in word:
+            return None
+        if not subject or subject[-1] in _LEADING:
+            continue
+        if word in _VERBS or (word in _VERBS_OR_NOUNS and _leaves_no_doubt(subject)):
+            return place
+        if word in _VERBS_OR_NOUNS:
+            return None
+    return None
+
+
+def _leaves_no_doubt(subject: list[str]) -> bool:
+    last = subject[-1]
+    plural = last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _MODIFIERS
+    return plural or (subject[0] in _LEADING and len(subject) == 2 and last in _ACTORS)
+
+
+def _is(topic: str) -> str:
+    found = _IS.fullmatch(topic)
+    if found is None:
+        return ""
+    subject = found["subject"].lower().split()
+    if not _LINKS.isdisjoint(subject) or subject[-1] in _LEADING or subject[0] in ("there", "it", "this"):
+        return ""
+    return _sentence(f"{found['subject']} {found['verb'].lower()} {found['rest']}.")
+
+
+def _korean(topic: str) -> str:
+    """Return the statement: the order of its words stays, so that only alternatives and open questions are in doubt."""
+    if _KOREAN_QUESTION.search(topic):
+        return ""
+    for pattern, end in _KOREAN_ENDS:
+        if found := pattern.fullmatch(topic):
+            return found["said"] + end
+    return ""
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]

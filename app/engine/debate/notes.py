@@ -18,7 +18,7 @@ from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.attempt import WINDOW
+from app.engine.requests.request import WINDOW
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, summary_message
 

@@ -12,15 +12,14 @@ from app.core.files import with_files
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.debate.modes import ROLES, role_name, system_prompt
-from app.engine.debate.motion import motion_of
+from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession
 from app.engine.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS, temperature_of
 from app.engine.requests.attached_files import context_text, with_seen
-from app.engine.requests.attempt import WINDOW
+from app.engine.requests.request import WINDOW
 
 TRANSCRIPT_CONTEXT = 6_000
 TRANSCRIPT_PERSONA = 300

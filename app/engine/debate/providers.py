@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from app.core.catalog import provider_kind
+from app.core.catalog import RequestForm, provider_kind
 from app.core.message import Message
 from app.core.provider import ModelRequest, ProviderStatus
-from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
@@ -15,8 +14,7 @@ from app.engine.debate.director import World, participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
-from app.engine.debate.verdict import Judge
-from app.engine.debate.voting_check import VotingChecks
+from app.engine.debate.verdict import Judge, VotingChecks
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
@@ -25,8 +23,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
 from app.engine.requests.attached_files import as_taken, context_text
-from app.engine.requests.attempt import WINDOW
-from app.engine.turns.cache_plans import cache_plan
+from app.engine.requests.request import WINDOW, cache_plan
 from app.engine.turns.metered_models import MeteredModels
 
 MOST_JUDGES = 3

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.council_parts import Position
-from app.core.text import clean_text, clean_values
+from app.core.texts import clean_text, clean_values
 from app.engine.turns.reply import ReplyCleaner
 
 MOST_OPTION = 160

@@ -1,13 +1,26 @@
-"""A running debate: the director says whose turn it is, and the turn is written together with the cursor."""
+"""A running debate: the director says whose turn it is, and the turn is written together with the cursor.
 
+The turn of a participant of a debate or a council is asked in the way of its session, with tools as any assistant's
+turn; the statement is the answer that calls no more tools, and what comes before it is part of the turn. Also the
+commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from app.core.errors import FailureKind, ProviderError
+from app.core.agent import Agent
+from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
+from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import Author, Message, MessageState, Role
-from app.core.reasons import Reason, counted, joined
-from app.core.session import Debate, DebateSession, Participant, Status
+from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.provider import ModelRequest
+from app.core.reasons import HELD_UP, Reason, counted, joined
+from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, DebateTools, Participant, Status
+from app.core.turns import is_over
+from app.engine.availability import NotFree
+from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate.director import (
+    MAX_FAILURES,
     PARTICIPANT,
     World,
     after_resume,
@@ -15,18 +28,176 @@ from app.engine.debate.director import (
     answered,
     decide,
     failed_turns,
+    last_turns,
     participant_of,
 )
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.statement import StatementRun, close_others
-from app.engine.debate.verdict import judged, poll, round_to_poll
+from app.engine.debate.verdict import Judge, VotingChecks, judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
-from app.engine.turns.answer import CallPlan
-from app.engine.turns.context import Services, TurnState
+from app.engine.requests.merging import merged
+from app.engine.requests.request import AgentTurn, Attempt, name_of, turn_items
+from app.engine.runner import Run
+from app.engine.sessions import Sessions, check_open
+from app.engine.turns.context import Outcome, Services, TreeContext, TurnState
+from app.engine.turns.limits import Budget
+from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import CallPlan
+from app.engine.turns.tool_calls import attach_servers
+from app.engine.turns.turn_tree import TurnTree
+
+READING = ("web_search", "web_fetch")
+MOST_READINGS = 3
+
+Written = Callable[[Message], tuple[Message, Mapping[str, object]]]
+LookedUp = Callable[[Message], Awaitable[None]]
+
+
+class StatementTree(TurnTree):
+    """The turns that a statement takes: the speaker's, asked as `plan` says, and its sub-agents' below it.
+
+    `written` returns the statement as it is kept, and the fields of the session that change with it, after `looked_up`.
+    """
+
+    def __init__(
+        self, context: TreeContext, plan: CallPlan, written: Written, looked_up: LookedUp | None
+    ) -> None:
+        super().__init__(context)
+        self._plan = plan
+        self._statement, self._looked_up = written, looked_up
+
+    def _announce(self, turn: AgentTurn) -> None:
+        # The run announces a participant's turn before it waits for a slot.
+        if turn.parent_turn_id:
+            super()._announce(turn)
+
+    def _adapted(self, turn: AgentTurn, plan: CallPlan) -> CallPlan:
+        if turn.parent_turn_id:
+            return plan
+        own = self._plan
+        return replace(
+            plan,
+            cleaner=own.cleaner,
+            may_ask=lambda: own.may_ask() and plan.may_ask(),
+            may_pass=own.may_pass,
+            make_room=None,
+        )
+
+    async def _look_up(self, turn: AgentTurn, message: Message) -> None:
+        if self._looked_up is not None and not turn.parent_turn_id and not message.tool_calls:
+            await self._looked_up(message)
+
+    def _written(self, turn: AgentTurn, message: Message) -> tuple[Message, Mapping[str, object]]:
+        if turn.parent_turn_id or message.tool_calls:
+            return super()._written(turn, message)
+        return self._statement(message)
+
+    def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:
+        if turn.parent_turn_id:
+            return super()._request(turn, attempt, wrap_up=wrap_up)
+        request = self._plan.request(attempt)
+        directory, language = self._services.directory, self._context.language
+        words = self._services.prompts.lines(language, "assistant")
+        functions = directory.functions(turn.agent, turn.stack, turn.mode)
+        items = turn_items(turn.turn_id, turn, self._live, words)
+        told = words["wrap_up"] if wrap_up else words["statement_tools"] if functions and not items else ""
+        if told:
+            items.append({"role": Role.USER, "content": told})
+        if not items:
+            return request
+        return replace(
+            request,
+            messages=(*merged([dict(one) for one in (*request.messages, *items)]),),
+            tools=tuple(sorted(functions, key=name_of)),
+        )
+
+
+class StatementRun(Run):
+    """A running session whose participants make statements."""
+
+    def _turn(self, plan: CallPlan, model: str, tools: str) -> AgentTurn:
+        """Return the turn of a plan, as far as it was taken before; the speaker may use some `tools` (DebateTools).
+
+        A participant that is an assistant has that assistant's own, if the debate allows them.
+        """
+        message, author = plan.message, plan.message.author
+        directory = self._services.directory
+        agent = Agent(id=author.id, name=author.name)
+        if tools == DebateTools.READING:
+            agent = replace(agent, tools=READING, max_steps=MOST_READINGS)
+        elif tools == DebateTools.OWN:
+            agent = directory.agent(author.id) or agent
+        agent = replace(agent, name=author.name, provider=plan.provider, model=model)
+        return AgentTurn(
+            turn_id=begun_turn(self._live, message) or message.turn_id,
+            agent=agent,
+            # It is asked as the session says, also where its model cannot choose tools.
+            agent_model=replace(directory.model_of(agent), row=None),
+            stack=(author.id,),
+            mode=self._live.session.mode,
+            kind=author.kind,
+            marks={name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")},
+        )
+
+    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Participant | Judge]) -> None:
+        """Check the models that were not checked yet, and say which of them cannot vote or judge."""
+        due = checks.due((one.provider, one.model) for one in seats)
+        if not due:
+            return
+        self._live.change(reason=Reason.CHECKING_VOTES)
+        try:
+            await checks.ensure(due)
+        finally:
+            if self._live.session.status == Status.RUNNING:
+                self._live.change(reason="")
+        unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
+        if unfit:
+            self._live.notice("votes_not_counted", level="info", models=", ".join(unfit))
+
+    async def _stated(
+        self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp | None = None
+    ) -> Outcome:
+        """Take the turn that leads to a statement; one whose speaker is not free has failed."""
+        live, services = self._live, self._services
+        live.start_turn(turn.message())
+        spent = [one for one in live.turns.said_below(turn.turn_id) if one.id > self._since]
+        context = TreeContext(
+            live=live,
+            services=services,
+            budget=Budget(services.directory.settings(), spent, services.clock),
+            language=live.debate_session.debate.language,
+            waits=self._waits,
+        )
+        await attach_servers(live, services.directory, turn.agent)
+        speaker = self._speaker(turn.author)
+        try:
+            return await self._taken(StatementTree(context, plan, written, looked_up), turn, speaker)
+        except NotFree as refused:
+            message, fields = written(speaker.failed(turn.message(), refused.reason))
+            live.finish_message(message, **fields)
+            return Outcome(TurnState.BROKEN, message=message)
+
+
+def begun_turn(live: LiveSession, message: Message) -> str:
+    """Return the id of the turn that leads to a statement to be, if it was begun with tools and not ended, else ""."""
+    wanted = (message.author.id, message.part, message.round, message.retakes)
+    for turn_id in reversed(live.turns.ids):
+        first = live.turns.first(turn_id)
+        if first is None or (first.author.id, first.part, first.round, first.retakes) != wanted:
+            continue
+        messages = live.turns.said(turn_id)
+        called = any(one.tool_calls and one.state == MessageState.DONE for one in messages)
+        return turn_id if called and not is_over(messages) else ""
+    return ""
+
+
+def close_others(live: LiveSession, *kept: str) -> None:
+    """End the turns with open questions, but for those that go on: nobody needs to answer them any more."""
+    for turn_id in {live.turns.root(one.turn_id) for one in open_questions(live)} - {*kept}:
+        close_turns(live, turn_id)
 
 
 class DebateRun(StatementRun):
@@ -199,3 +370,151 @@ class DebateRun(StatementRun):
 def author_of(participant: Participant) -> Author:
     """Return a participant as the author of a message."""
     return Author(id=participant.id, name=participant.name, kind=PARTICIPANT)
+
+
+SKIPPED = "skipped"
+
+
+class HeldTurns:
+    """Retries such a turn, skips it, or goes on without its participant; all raise BadInput, NotFound, StorageError.
+
+    Each of them resumes the debate.
+    """
+
+    def __init__(
+        self, sessions: Sessions, models: MeteredModels, world: Callable[[DebateSession], World]
+    ) -> None:
+        self._sessions = sessions
+        self._models = models
+        self._world = world
+
+    async def retry(self, session_id: str) -> None:
+        """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
+        live = await self._at_rest(session_id)
+        spoken = self._next(live)
+        if spoken is not None:
+            participant = participant_of(live.debate_session.debate, spoken.speaker)
+            self._models.end_pause(participant.provider)
+        self._sessions.run(live)
+
+    async def skip(self, session_id: str) -> None:
+        """Skip the turn; failed turns that led to a pause stay as they are."""
+        live = await self._at_rest(session_id)
+        debate = live.debate_session.debate
+        spoken = self._next(live)
+        if debate.failures >= MAX_FAILURES:
+            live.change(debate=replace(debate, failures=0))
+        elif spoken is not None and spoken.retakes:
+            due = tuple(one for one in debate.due if one != spoken.retakes)
+            live.change(debate=replace(debate, due=due, failures=0))
+        elif spoken is not None:
+            after = after_turn(debate, spoken, failed=False, world=self._world(live.debate_session))
+            skipped = _skipped(debate, spoken)
+            begun = begun_turn(live, skipped)
+            live.finish_message(replace(skipped, turn_id=begun or skipped.turn_id), debate=after)
+        self._sessions.run(live)
+
+    async def go_on_without(self, session_id: str, participant_id: str) -> None:
+        """Leave a participant out of the rest of the debate."""
+        live = await self._open(session_id)
+        session = live.debate_session
+        left = [one for one in self._present(session) if one.id != participant_id]
+        gone = next((one for one in session.debate.participants if one.id == participant_id), None)
+        if gone is None:
+            raise NotFound("participant_not_found", participants=_names(session.debate.participants))
+        if len(left) < MIN_PARTICIPANTS:
+            raise BadInput("too_few_without", name=gone.name, least=MIN_PARTICIPANTS)
+        await self._go_on(live, lambda debate: replace(debate, left=(*debate.left, participant_id)))
+
+    async def retake(self, session_id: str, message_id: str) -> None:
+        """Take a failed turn again before the debate goes on."""
+        live = await self._open(session_id)
+        failed = next((one for one in live.said if one.id == message_id), None)
+        if failed is None:
+            raise NotFound("message_not_found", message=message_id)
+        if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.said):
+            raise BadInput("turn_not_failed")
+        await self._go_on(
+            live, lambda debate: replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id))))
+        )
+
+    def of(self, session_id: str) -> tuple[Participant, ...]:
+        """Return whose turns hold an open debate up, where it could go on without them."""
+        live = self._sessions.live(session_id)
+        if live is None or live.session.status != Status.PAUSED or live.session.reason not in HELD_UP:
+            return ()
+        session = live.debate_session
+        if len(self._present(session)) <= MIN_PARTICIPANTS:
+            return ()
+        if session.debate.failures >= MAX_FAILURES:
+            ids = {one.author.id for one in last_turns(live.said, session.debate.failures)}
+        else:
+            spoken = self._next(live)
+            ids = {spoken.speaker} if spoken is not None else set()
+        return tuple(one for one in self._present(session) if one.id in ids)
+
+    async def participant(self, session_id: str, name: str) -> Participant:
+        """Return who is called so in a debate. Raises NotFound that names everybody."""
+        live = await self._sessions.open(session_id)
+        participants = live.debate_session.debate.participants
+        for one in participants:
+            if one.name.casefold() == name.strip().casefold():
+                return one
+        raise NotFound("participant_not_found", participants=_names(participants))
+
+    async def _open(self, session_id: str) -> LiveSession:
+        live = await self._sessions.open(session_id)
+        check_open(live)
+        _ = live.debate_session
+        return live
+
+    async def _go_on(self, live: LiveSession, change: Callable[[Debate], Debate]) -> None:
+        """Change a debate and resume it; a turn in flight is finished first."""
+        run = self._sessions.running(live.id)
+        at_work = run is not None and live.session.status == Status.RUNNING and not run.only_waits
+        if not at_work:
+            await self._at_rest(live.id)
+        live.change(debate=change(live.debate_session.debate))
+        if not at_work:
+            self._sessions.run(live)
+
+    async def _at_rest(self, session_id: str) -> LiveSession:
+        """Open a debate that is paused, or pause one whose turn only waits."""
+        live = await self._open(session_id)
+        run = self._sessions.running(session_id)
+        if run is not None and live.session.status == Status.RUNNING:
+            if not run.only_waits:
+                raise BadInput("turn_not_waiting")
+            await run.pause()
+        elif run is not None:
+            await run.wait()
+        return live
+
+    def _next(self, live: LiveSession) -> Speak | None:
+        """Return the turn that comes next once the debate goes on."""
+        session = live.debate_session
+        session = replace(session, debate=after_resume(session.debate, live.said))
+        decision = decide(session, live.said, self._world(session))
+        return decision if isinstance(decision, Speak) else None
+
+    def _present(self, session: DebateSession) -> list[Participant]:
+        absent = self._world(session).absent
+        return [one for one in session.debate.participants if one.id not in absent]
+
+
+def _skipped(debate: Debate, spoken: Speak) -> Message:
+    return Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=Role.ASSISTANT,
+        author=author_of(participant_of(debate, spoken.speaker)),
+        round=spoken.round,
+        why=spoken.why,
+        state=MessageState.FAILED,
+        error=Failure(kind=SKIPPED),
+        created_at=utc_now(),
+    )
+
+
+def _names(participants: tuple[Participant, ...]) -> str:
+    return ", ".join(one.name for one in participants)

@@ -28,7 +28,7 @@ from app.core.session import (
     Participant,
     Status,
 )
-from app.core.text import clean_text, trimmed
+from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
 from app.engine.library.agents import AgentModel

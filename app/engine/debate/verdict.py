@@ -1,22 +1,31 @@
-"""Ballots and the verdict of a debate: what models are asked, and what of their answers counts.
+"""Ballots, the verdict and the minority report of a debate: what models are asked, and what of their answers counts.
 
-A point must cite messages that exist: unknown numbers are dropped, and so are texts that are not sentences.
+A point must cite messages that exist: unknown numbers are dropped, and so are texts that are not sentences. The
+minority report is as the judge wrote it, else what the secret ballots alone show.
+
+The voting check finds whether a model chooses for what an option says, or for the place in which it stands. A model that
+is asked for one of two options always names one, which looks like a vote. So models that are not known well are asked
+eight questions in both orders, once; what a model answers twice is stable. One with fewer than `LEAST_STABLE` such
+answers speaks, but its votes and judgements would count for nothing.
 """
 
 import asyncio
 import random
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from app.core.catalog import RequestForm, provider_kind
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
-from app.core.json_values import as_list, objects_in
+from app.core.json_values import as_list, object_in, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, DebateSession, Participant
-from app.core.text import clean_text
+from app.core.store import Documents
+from app.core.texts import clean_text
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.debate.families import all_without_names
@@ -33,11 +42,93 @@ from app.engine.debate.replies import (
     schema_object,
     without_marks,
 )
-from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
+from app.engine.providers import provider_of
 from app.engine.turns.metered_models import MeteredModels
+
+# A question with two options; models answer them in English, whatever language a debate has.
+QUESTIONS = (
+    ("Which is heavier?", "a brick", "a feather"),
+    ("Which meal comes first in the day?", "breakfast", "dinner"),
+    ("What do fish breathe with?", "gills", "lungs"),
+    ("Which is colder?", "ice", "steam"),
+    ("Which number is larger?", "71", "17"),
+    ("Where is bread sold?", "in a bakery", "in a library"),
+    ("What is a hammer for?", "driving in nails", "cutting paper"),
+    ("Which animal can fly?", "an eagle", "a horse"),
+)
+LEAST_STABLE = 6
+# As many as a ballot has: a model may think first.
+_MOST_TOKENS = 400
+_LETTERS = ("A", "B")
+_SCHEMA = schema_object(choice={"type": "string", "enum": [*_LETTERS]})
+_CHOICE = re.compile(r"\b[AB]\b")
+
+Seat = tuple[str, str]
+"""A provider's id and a model."""
+
+
+class VotingChecks:
+    """Checks models on this computer, in its network and of servers at an address of the user's own, each once."""
+
+    def __init__(self, documents: Documents, models: MeteredModels) -> None:
+        self._documents = documents
+        self._models = models
+        self._turn = asyncio.Lock()
+
+    def failed(self, seat: Seat) -> bool:
+        """Return whether a model was checked and answered too little alike; asks nobody."""
+        return 0 <= self._models.known_facts(*seat).stable < LEAST_STABLE
+
+    def due(self, seats: Iterable[Seat]) -> list[Seat]:
+        """Return those of some models that must be checked before they vote or judge."""
+        unknown = (one for one in dict.fromkeys(seats) if self._models.known_facts(*one).stable < 0)
+        return [one for one in unknown if self._is_checked(one[0])]
+
+    def _is_checked(self, provider_id: str) -> bool:
+        config = provider_of(self._documents, provider_id)
+        kind = provider_kind(config.kind) if config is not None else None
+        return kind is not None and kind.local and kind.form != RequestForm.TRANSCRIPT
+
+    async def ensure(self, seats: Iterable[Seat]) -> None:
+        """Check those models that were not checked yet; one that cannot be asked now stays unchecked."""
+        async with self._turn:
+            for seat in self.due(seats):
+                try:
+                    await self.run(seat)
+                except ProviderError:
+                    continue
+
+    async def run(self, seat: Seat) -> int:
+        """Check a model and return how many questions it answered alike in both orders. Raises ProviderError."""
+        stable = 0
+        for question, right, wrong in QUESTIONS:
+            first = await self._answer(seat, question, (right, wrong))
+            second = await self._answer(seat, question, (wrong, right))
+            stable += bool(first) and first == second
+        self._models.note_stable(*seat, stable)
+        return stable
+
+    async def _answer(self, seat: Seat, question: str, options: tuple[str, str]) -> str:
+        """Return the option that a model chooses, "" where that cannot be read."""
+        lines = [question, "", *(f"{letter}: {text}" for letter, text in zip(_LETTERS, options, strict=True))]
+        lines += ["", 'Answer with the letter of the right option: {"choice": "A"} or {"choice": "B"}.']
+        text = "\n".join(lines)
+        request = one_message(*seat, text, max_tokens=_MOST_TOKENS, temperature=0.0, schema=_SCHEMA)
+        letter = _letter(await self._models.ask(request, used=lambda _: None))
+        return options[_LETTERS.index(letter)] if letter else ""
+
+
+def _letter(answer: str) -> str:
+    """Return the letter that an answer names, "" where it names none or both."""
+    said = object_in(answer)
+    if said is not None:
+        answer = str(said.get("choice", ""))
+    found = set(_CHOICE.findall(answer))
+    return found.pop() if len(found) == 1 else ""
+
 
 MOST_POINTS = 8
 MOST_POINT = 600
@@ -405,3 +496,90 @@ def readings_points(verdict: Verdict, words: Callable[..., str]) -> tuple[Point,
     if not verdict.unstable:
         return (Point(text=words("verdict.stable")),)
     return (Point(text=words("verdict.unstable", option=verdict.otherwise or words("verdict.neither"))),)
+
+
+def minority_points(
+    debate: Debate, messages: Sequence[Message], words: Callable[..., str]
+) -> tuple[Point, ...]:
+    """Return each view beside what leads, with who holds it or gave it up; `words` gives a text by its key."""
+    names = {one.id: one.name for one in debate.participants}
+    views = (debate.verdict.minority if debate.verdict is not None else ()) or _voted(debate, messages, words)
+    return tuple(
+        Point(
+            text=words(
+                "council.holds_now" if view.now else "council.given_up",
+                names=", ".join(names[one] for one in view.holders if one in names),
+                option=view.text,
+            ),
+            cites=view.cites,
+        )
+        for view in views
+    )
+
+
+def _voted(
+    debate: Debate, messages: Sequence[Message], words: Callable[..., str]
+) -> tuple[MinorityView, ...]:
+    """Return the sides on which fewest stand by the last ballots, then those that all have left; at a tie both lead.
+
+    The text is the side, and the last words of who holds it most firmly; of one that was left, the first.
+    """
+    rounds = sorted({one.round for one in debate.ballots})
+    votes = [
+        {one.participant: one for one in debate.ballots if one.round == each and one.stance is not None}
+        for each in rounds
+    ]
+    if not votes or not votes[-1]:
+        return ()
+    counts = Counter(map(_side, votes[-1].values()))
+    most = max(counts.values())
+    views = []
+    for side in sorted((one for one in counts if counts[one] < most), key=lambda one: -counts[one]):
+        views.append(_view(debate, messages, words, side, votes[-1], now=True))
+    left = dict.fromkeys(_side(one) for cast in votes[:-1] for one in cast.values())
+    # Who was unsure at first has given up no view.
+    for side in (one for one in left if one and one not in counts):
+        first = next(cast for cast in votes if side in map(_side, cast.values()))
+        views.append(_view(debate, messages, words, side, first, now=False))
+    return tuple(views)
+
+
+def _view(
+    debate: Debate,
+    messages: Sequence[Message],
+    words: Callable[..., str],
+    side: int,
+    cast: dict[str, Ballot],
+    *,
+    now: bool,
+) -> MinorityView:
+    order = [one.id for one in debate.participants]
+    holders = tuple(one for one in order if one in cast and _side(cast[one]) == side)
+    firmest = max(holders, key=lambda one: abs(cast[one].stance or 0))
+    said = [one for one in statements(messages) if one.author.id == firmest]
+    shown = said[-1 if now else 0 :][:1]
+    stand = words(f"verdict.stance.{side * FOR}")
+    text = ". ".join([stand, *(first_words(one.content) for one in shown)])
+    return MinorityView(text=text, holders=holders, now=now, cites=tuple(one.id for one in shown))
+
+
+def _side(ballot: Ballot) -> int:
+    """Return 1 for the motion, -1 against it, 0 for neither."""
+    stance = ballot.stance or 0
+    return (stance > 0) - (stance < 0)
+
+
+def outcome_parts(
+    debate: Debate, messages: Sequence[Message], words: Callable[..., str]
+) -> list[tuple[str, list[Point]]]:
+    """Return the verdict and the minority report in parts, each with its heading and its sentences."""
+    verdict = debate.verdict or Verdict()
+    key = "verdict.judged_by_participant" if debate.judged_inside else "verdict.judged_by"
+    left = "verdict.open" if verdict.judge else "verdict.last_statements"
+    parts = (
+        (words(key, name=verdict.judge), (*verdict.answer, *readings_points(verdict, words))),
+        (words("council.minority_report"), minority_points(debate, messages, words)),
+        (words("verdict.agreed"), verdict.agreed),
+        (words(left), verdict.open),
+    )
+    return [(heading, [*points]) for heading, points in parts if points]

@@ -13,14 +13,14 @@ from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.store import Documents
-from app.core.text import clean_text
-from app.engine.chat.input import begun_with, checked_mode, checked_text
+from app.core.texts import clean_text
+from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
 from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
-from app.engine.requests.hand_overs import ORCHESTRATOR
+from app.engine.requests.request import ORCHESTRATOR
 from app.engine.sessions import Sessions
 
 MAX_MEMBERS = 20

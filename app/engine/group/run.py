@@ -8,8 +8,7 @@ from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide
 from app.engine.library.agents import ORCHESTRATION
-from app.engine.requests.hand_overs import ORCHESTRATOR, turns_used
-from app.engine.requests.leading import next_lead, orchestrator_of, told_to_lead
+from app.engine.requests.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
 
 
 class GroupRun(ChatRun):

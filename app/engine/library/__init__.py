@@ -1,6 +1,5 @@
 """The library of the user: assistants, groups, workflows, folders and prompts. Start in definitions.py.
 
-agents.py has the assistants, folders.py what sessions of a folder are given, saved_prompts.py the prompts,
-sub_agents.py the tool by which an assistant calls another. definitions.py
-also puts together what two sides have changed.
+agents.py has the assistants and the tool by which one calls another. definitions.py has what all definitions have in
+common, what sessions of a folder are given, and the prompts, and puts together what two sides have changed.
 """

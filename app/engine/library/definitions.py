@@ -1,4 +1,8 @@
-"""The commands that assistants, groups and workflows have in common: find, save, restore, order and share."""
+"""The commands that assistants, groups and workflows have in common: find, save, restore, order and share.
+
+Also folders (sessions of one project, with the instructions and files that they are given; `engine.folders`), and the
+prompts that the user keeps and those that come with the program (`engine.saved_prompts`).
+"""
 
 import json
 import re
@@ -9,10 +13,15 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.events import Event, EventBus
+from app.core.events import Event, EventBus, FoldersChanged, SavedPromptsChanged
+from app.core.files import MOST_CONTEXT, FileReader
+from app.core.ids import new_id
 from app.core.matching import name_order
+from app.core.message import Attachment
+from app.core.saved_prompt import SavedPrompt
+from app.core.session import Folder, Session
 from app.core.store import Definition, DefinitionStore, Documents
-from app.core.text import clean_text
+from app.core.texts import clean_text
 
 MAX_NAME = 80
 MAX_SHARED = 1_000_000
@@ -326,3 +335,57 @@ def _is_names(value: object) -> bool:
 def _joined(before: tuple[str, ...], mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     kept = (one for one in mine if one in theirs or one not in before)
     return (*kept, *(one for one in theirs if one not in before and one not in mine))
+
+
+_KIND = LibraryKind(
+    noun=Folder,
+    name="folder",
+    store=lambda documents: documents.folders,
+    changed=FoldersChanged,
+    order="folder_order",
+    shared=("name", "instructions"),
+)
+
+
+class Folders(Definitions[Folder]):
+    """What a user may do with folders; a session of a deleted one is in none until the folder is restored."""
+
+    def __init__(
+        self, documents: Documents, files: FileReader, bus: EventBus, language: Callable[[], str]
+    ) -> None:
+        super().__init__(_KIND, documents, bus, language, {})
+        self._files = files
+
+    async def briefed(self, session: Session) -> Session:
+        """Return a session with the instructions and files of its folder as they are now. Raises BadInput for the files.
+
+        A debate has the files it was set up with.
+        """
+        folder = self.get(session.folder)
+        instructions = clean_text(folder.instructions).strip() if folder else ""
+        if session.debate is not None:
+            return replace(session, debate=replace(session.debate, instructions=instructions))
+        if session.chat is None:
+            return session
+        context = await self._context(folder) if folder else ()
+        return replace(session, chat=replace(session.chat, instructions=instructions, context=context))
+
+    async def _context(self, folder: Folder) -> tuple[Attachment, ...]:
+        files = [(await self._files.read(Path(path))).attachment() for path in folder.context]
+        if sum(len(file.text) for file in files) > MOST_CONTEXT:
+            raise BadInput("context_too_much", most=MOST_CONTEXT)
+        return tuple(files)
+
+    def _free_id(self, wanted: str) -> str:
+        # Sessions name their folder by its id: a new folder must not get the sessions of a deleted one.
+        return new_id()
+
+
+PROMPT_KIND = LibraryKind(
+    noun=SavedPrompt,
+    name="saved_prompt",
+    store=lambda documents: documents.saved_prompts,
+    changed=SavedPromptsChanged,
+    shared=("name", "text"),
+    silent=("kind",),
+)

@@ -3,14 +3,20 @@
 A request is valid for every provider even where messages were cut or lost: each call has one result right after it,
 the first message is the user's, and neighbours of one role are merged. Providers charge little for the beginning
 that two requests share, so what was sent is sent again as it was, and what changes is told at the end.
+
+Also what a request is held to (`Attempt`), a group's hand-overs, the orchestrator of a group as an assistant and what it is
+told of its members, and what a provider's cache may keep of the requests of one speaker (`cache_plan`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import lru_cache
+from hashlib import sha256
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group, Leader
 from app.core.ids import new_id
+from app.core.json_values import object_in
 from app.core.message import (
     SWITCH_ASSISTANT,
     Author,
@@ -19,21 +25,53 @@ from app.core.message import (
     PromptReason,
     PromptType,
     Role,
+    ToolCall,
 )
-from app.core.provider import ModelRequest
-from app.core.session import AgentMode, AnswerChoice
+from app.core.provider import CachePlan, ModelRequest
+from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILES, is_object
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries
-from app.engine.library.agents import AgentDirectory, AgentModel
+from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words, temperature_of
 from app.engine.requests.attached_files import files_text, is_long, returned_pictures, user_content
-from app.engine.requests.attempt import Attempt
-from app.engine.requests.hand_overs import ORCHESTRATOR, instruction_of
 from app.engine.requests.merging import Item, merged, parts_of
+
+WINDOW = 15
+"""How many of its last messages a debate sends where nothing else is chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """The constraints of a request: at most `window` messages, and whether the answer before was empty."""
+
+    window: int = WINDOW
+    after_empty: bool = False
+
+
+ORCHESTRATOR = "orchestrator"
+
+
+def instruction_of(call: ToolCall) -> tuple[str, str]:
+    """Return (member, instruction) of a hand-over; empty where the call does not say."""
+    arguments = object_in(call.arguments) or {}
+    return str(arguments.get("assistant", "")), str(arguments.get("instruction", ""))
+
+
+def turns_used(live: LiveSession) -> int:
+    """Return how often the orchestrator has spoken since the user's last message or the last resuming."""
+    session = live.group_session
+    used = 0
+    for turn_id in live.turns.back_from(session.chat.head):
+        first = live.turns.said(turn_id)[0]
+        if first.role == Role.USER:
+            break
+        used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from
+    return used
+
 
 MAX_SENT_RESULT = 20_000
 
@@ -440,3 +478,100 @@ def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> I
 def _sound(arguments: str) -> str:
     """Return arguments that every provider accepts: an object. The call's result tells the model what was wrong with others."""
     return arguments if is_object(arguments) else "{}"
+
+
+MOST_STEPS = 8
+REPORT_RESULT = "reportResult"
+
+
+def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = False) -> Agent:
+    """Return the orchestrator of a session as the group says by now; in its `last` turn it can only report."""
+    leader = saved.orchestrator if saved else Leader()
+    return Agent(
+        id=ORCHESTRATOR,
+        name=live.chat_session.chat.assistant_name,
+        provider=leader.provider,
+        model=leader.model,
+        effort=leader.effort,
+        creativity=leader.creativity,
+        length=leader.length,
+        instructions=saved.instructions if saved else "",
+        tools=(REPORT_RESULT,) if last else (ORCHESTRATION,),
+        max_steps=1 if last else MOST_STEPS,
+    )
+
+
+def next_lead(live: LiveSession, directory: AgentDirectory, prompts: Prompts) -> AgentTurn:
+    """Return the turn that would be the orchestrator's next."""
+    session = live.group_session
+    agent = orchestrator_of(live, directory.group(session.group.id))
+    notes, state = told_to_lead(live, directory.members(session.group), prompts)
+    given = (ORCHESTRATION,)
+    return root_turn(agent, live, directory, given=given, kind=ORCHESTRATOR, notes=notes, state=state)
+
+
+def told_to_lead(
+    live: LiveSession, members: Sequence[Agent], prompts: Prompts, *, begun: bool = False
+) -> tuple[str, str]:
+    """Return what is told to the orchestrator for a turn, which may have begun: its members; the plan and the turns left."""
+    session = live.group_session
+    group, language = session.group, session.chat.language
+    left = group.turns_limit - turns_used(live) - (0 if begun else 1)
+    lines = [f"- {one.id} ({one.name}): {one.description or one.role or one.name}" for one in members]
+    notes = prompts.text(language, "orchestrator", group=group.name, members="\n".join(lines))
+    state = prompts.text(
+        language,
+        "orchestrator-state",
+        plan=_plan_text(session.plan),
+        left=max(0, left),
+        limit=group.turns_limit,
+    )
+    return notes, state
+
+
+def _plan_text(plan: Plan | None) -> str:
+    """Return the plan as text for the orchestrator: the user may have changed it."""
+    if plan is None or not plan.items:
+        return "There is no plan yet."
+    lines = [f"{number}. [{'x' if item.done else ' '}] {item.text}" for number, item in enumerate(plan.items)]
+    return "The plan now:\n" + "\n".join(lines)
+
+
+_SHORT = 240.0
+_LONG = 3_600.0
+
+
+def cache_plan(
+    session_id: str, speaker: str, messages: Sequence[Message], own: Iterable[Message], **fields: bool
+) -> CachePlan:
+    """Return the plan for a speaker's next request, after these messages; `own` are the speaker's, the newest first."""
+    before = next((one.created_at for one in own if one.role == Role.ASSISTANT and one.created_at), "")
+    now = next((one.created_at for one in reversed(messages) if one.created_at), "")
+    key = sha256(f"{session_id} {speaker}".encode()).hexdigest()[:32]
+    return CachePlan(key=key, life=life_of(before, now), **fields)
+
+
+def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
+    """Return the plan for the next request of an assistant's turn; a sub-agent's requests end with its turn."""
+    alone = bool(turn.parent_turn_id)
+    messages = live.turns.said(turn.turn_id) if alone else live.messages
+    own = (one for one in reversed(messages) if one.author.id == turn.agent.id)
+    brief = False
+    if live.turns.is_summarized and not alone:
+        brief = summary_for(live, live.turns.back_from(turn.follows or ""), turn.agent.id) is not None
+    return cache_plan(
+        live.id, turn.turn_id if alone else turn.agent.id, messages, own, brief=brief, tail=tail
+    )
+
+
+def life_of(before: str, now: str) -> str:
+    """Return how long a provider shall keep a request, from when the last two began: as long as it takes until the next.
+
+    "" where the next one is expected later than any provider keeps it: writing to the cache costs more than reading.
+    """
+    try:
+        gap = (datetime.fromisoformat(now) - datetime.fromisoformat(before)).total_seconds()
+    except (ValueError, TypeError):
+        # The first request, or a damaged time.
+        return "5m"
+    return "5m" if gap < _SHORT else "1h" if gap <= _LONG else ""

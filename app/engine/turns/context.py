@@ -10,7 +10,7 @@ from app.core.message import Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore
 from app.core.tool import ToolProgress
-from app.engine.availability.slots import Slots
+from app.engine.availability import Slots
 from app.engine.drafts import Drafts
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory

@@ -15,13 +15,11 @@ from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, Tool
 from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.core.turns import last_answer
-from app.engine.library.sub_agents import SUB_AGENT
+from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS
-from app.engine.requests.attempt import Attempt
-from app.engine.requests.hand_overs import ORCHESTRATOR
-from app.engine.requests.request import AgentTurn
+from app.engine.requests.request import ORCHESTRATOR, AgentTurn, Attempt
 
 PROMPT_USER = "promptUser"
 

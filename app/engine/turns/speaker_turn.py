@@ -1,26 +1,445 @@
-"""The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its failure.
+"""The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its answer, its failure.
 
-Used by debates, chats, groups, sub-agents and the steps of workflows. How often and when a call is made again is
-decided here; how long it waits first is `seconds_to_wait` in metered_models.py.
+Used by debates, chats, groups, sub-agents and the steps of workflows. The answer grows over the attempts of one call. How
+often and when a call is made again is decided here; how long it waits first is `seconds_to_wait` in
+metered_models.py.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from dataclasses import replace
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
-from app.core.message import Author, Failure, Message, MessageState
-from app.core.provider import ModelRequest
-from app.engine.availability.policies import Waits
-from app.engine.availability.slots import Work
+from app.core.ids import new_id
+from app.core.message import Attachment, Author, Failure, Message, MessageState, ToolCall, Usage
+from app.core.provider import (
+    AgentAct,
+    AgentAsk,
+    CallPiece,
+    Finished,
+    FinishReason,
+    ModelRequest,
+    PicturePiece,
+    Text,
+)
+from app.core.texts import closed, escape_markdown
+from app.core.usage import Effort
+from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
-from app.engine.requests.attempt import Attempt
-from app.engine.turns.answer import SHORT_WINDOW, Answer, CallPlan, CallResult
+from app.engine.requests.request import Attempt
 from app.engine.turns.context import Services
-from app.engine.turns.metered_models import seconds_to_wait
-from app.engine.turns.passing_faults import MOST_REPEATS, seconds_before, with_time
+from app.engine.turns.metered_models import (
+    MOST_REPEATS,
+    MeteredCall,
+    MeteredModels,
+    Place,
+    seconds_before,
+    seconds_to_wait,
+    with_time,
+)
+from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
+
+_IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
+
+
+def sources_text(answer: str, sources: Sequence[tuple[str, str]]) -> str:
+    """Return what follows an answer: a numbered list of its sources without those that it links to itself, "" for none.
+
+    The numbers are those of all sources, which answers refer to.
+    """
+    lines = [
+        f"{number}. [{escape_markdown(title or address)}]({address.translate(_IN_A_LINK)})"
+        for number, (address, title) in enumerate(sources, 1)
+        if f"]({address})" not in answer
+    ]
+    fence = closed(answer).removeprefix(answer.rstrip())
+    return "\n".join([f"{fence}\n\n---\n", *lines]) if lines else ""
+
+
+SHORT_WINDOW = 7
+"""How many messages a request has after one that was too long for the model."""
+SHOWN_ARGUMENTS = 300
+
+_log = logging.getLogger(__name__)
+
+
+class Reports(Protocol):
+    """Writes down what an external agent tells of its own calls."""
+
+    @property
+    def any(self) -> bool:
+        """Whether it has told of any."""
+        ...
+
+    def knows(self, act: AgentAct) -> bool:
+        """Whether it has told of an act before."""
+        ...
+
+    def begin(self, act: AgentAct, call_id: str, said: Message | None) -> None:
+        """Write a new call, of the message that ends with it or of the last one."""
+        ...
+
+    def update(self, act: AgentAct) -> None:
+        """Write what is new about a call."""
+        ...
+
+    def ask(self, ask: AgentAsk) -> None:
+        """Put what it asks to the user."""
+        ...
+
+    def close(self, state: str, text: str = "") -> None:
+        """End what has no result yet."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPlan:
+    """A call to be made: its message to be, its provider, and how to ask.
+
+    `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may still be asked.
+    `taken` are the ids of tool calls that the turn has used already. `make_room` makes the next request shorter
+    where one was too long for the model, and says whether it could; without it the next has fewer messages.
+    `reports` takes what an external agent tells of its own calls.
+    """
+
+    message: Message
+    provider: str
+    request: Callable[[Attempt], ModelRequest]
+    cleaner: Callable[[], ReplyCleaner]
+    may_ask: Callable[[], bool]
+    may_pass: bool = False
+    taken: frozenset[str] = frozenset()
+    make_room: Callable[[], Awaitable[bool]] | None = None
+    reports: "Reports | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """How a call ended."""
+
+    # Whole or failed, and yet to be written with what it used; None when the call has to be made again.
+    message: Message | None = None
+    # Where there is none the reason to pause, "" where the provider may no longer be asked.
+    held: str = ""
+
+
+class Answer:
+    """The answer as it grows over the attempts of one call."""
+
+    def __init__(
+        self, live: LiveSession, plan: CallPlan, models: MeteredModels, clock: Callable[[], float]
+    ) -> None:
+        self._live = live
+        self._plan = plan
+        self._models = models
+        self._clock = clock
+        # The message that grows: the session keeps its text and its thinking.
+        self._message: Message | None = None
+        self._calls: dict[int, _GrowingCall] = {}
+        self._pictures: dict[int, list[PicturePiece]] = {}
+        self._opening = ""
+        # What was said as long as it may be the request's opener again, None once words were shown.
+        self._held_back: str | None = ""
+        self._thinking_gap = ""
+        self._request: ModelRequest | None = None
+        self._asked: list[MeteredCall] = []
+        self._finished = Finished()
+        self._begun = clock()
+        self._thought_at: float | None = None
+        self._thought_for: float | None = None
+        self._first_word: float | None = None
+
+    @property
+    def content(self) -> str:
+        """The text so far, of an external agent that behind its last call."""
+        return self._live.text_of(self._message.id).strip() if self._message else ""
+
+    @property
+    def _thinking(self) -> str:
+        return self._live.thinking_of(self._message.id) if self._message else ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything that another try would repeat."""
+        return bool(self.content) or (self._plan.reports is not None and self._plan.reports.any)
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing of the answer was shown, not even what was thought."""
+        return self._message is None and not self.begun
+
+    async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
+        """Ask once; return why the answer is not complete, None when it is."""
+        self._begun, self._request = self._clock(), request
+        self._held_back, self._first_word = "", None
+        # The thinking of the tries before ends here.
+        self._thinking_gap = "\n\n" if self._thinking else ""
+        self._opening = request.opener.partition(":")[2].strip()
+        try:
+            await self._listen(place(request))
+        except ProviderError as error:
+            return error
+        except Exception as fault:
+            _log.exception("A turn failed in a way nobody foresaw")
+            return ProviderError(FailureKind.BAD_RESPONSE, type(fault).__name__)
+        if self._calls and self._finished.reason == FinishReason.TRUNCATED:
+            return ProviderError(FailureKind.INTERRUPTED)
+        reason = self._finished.reason
+        if (
+            self.begun
+            or self._calls
+            or self._pictures
+            or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL)
+        ):
+            return None
+        if reason == FinishReason.CONTEXT_FULL:
+            return ProviderError(FailureKind.CONTEXT_WINDOW)
+        if reason == FinishReason.LENGTH:
+            return ProviderError(FailureKind.ALL_THOUGHT)
+        return ProviderError(
+            FailureKind.INTERRUPTED if reason == FinishReason.TRUNCATED else FailureKind.EMPTY
+        )
+
+    async def _listen(self, call: MeteredCall) -> None:
+        cleaner = self._plan.cleaner()
+        self._calls.clear()
+        self._pictures.clear()
+        self._finished = Finished(reason=FinishReason.TRUNCATED)
+        self._asked.append(call)
+        ended, reports = MessageState.STOPPED, self._plan.reports
+        try:
+            await self._take_all(call, cleaner)
+            ended = MessageState.FAILED
+        except ProviderError:
+            ended = MessageState.FAILED
+            raise
+        finally:
+            if reports is not None:
+                reports.close(ended, "The external agent ended before it told what came of this.")
+
+    async def _take_all(self, call: MeteredCall, cleaner: ReplyCleaner) -> None:
+        reports = self._plan.reports
+        async with aclosing(call.stream()) as stream:
+            async for delta in stream:
+                if isinstance(delta, Text):
+                    cleaner.settled = cleaner.settled or bool(delta.thinking)
+                    self._show_cleaned(cleaner, cleaner.feed(delta.text), delta.thinking)
+                    if cleaner.cut:
+                        self._finished = Finished()
+                        break
+                elif isinstance(delta, CallPiece):
+                    self._take_call(delta)
+                elif isinstance(delta, PicturePiece):
+                    self._pictures.setdefault(delta.index, []).append(delta)
+                    self._started()
+                elif isinstance(delta, AgentAct):
+                    if reports is not None and reports.knows(delta):
+                        reports.update(delta)
+                    elif reports is not None:
+                        self._show_cleaned(cleaner, cleaner.finish())
+                        cleaner = self._plan.cleaner()
+                        self._begin_act(delta, reports)
+                elif isinstance(delta, AgentAsk):
+                    if reports is not None:
+                        reports.ask(delta)
+                else:
+                    self._finished = delta
+        self._show_cleaned(cleaner, cleaner.finish())
+        if self.content and self._request is not None and self._request.schema is None:
+            self._show(sources_text(self.content, self._finished.sources), "")
+
+    def _begin_act(self, act: AgentAct, reports: Reports) -> None:
+        """Write a new call of an external agent; what it says behind it is another message."""
+        said = None
+        if self._message is not None or not reports.any:
+            said = replace(self._ended(MessageState.DONE), usage=None)
+        call_id = self._free_id(act.id)
+        self._plan = replace(self._plan, taken=self._plan.taken | {call_id})
+        reports.begin(act, call_id, said)
+        if said is not None:
+            self._message = None
+            self._held_back = ""
+            self._thought_at = self._thought_for = self._first_word = None
+            following = replace(self._plan.message, id=new_id(), told="")
+            self._plan = replace(self._plan, message=following)
+
+    def _show_cleaned(self, cleaner: ReplyCleaner, shown: tuple[str, str], beside: str = "") -> None:
+        text, thinking = shown
+        if cleaner.taken_back and self._message is not None and self._held_back is None:
+            self._live.take_back_text(self._message.id)
+            self._held_back, self._first_word = "", None
+            self._thought_at, self._thought_for = self._begun, None
+        self._show(text, thinking + beside)
+
+    def _show(self, text: str, thinking: str) -> None:
+        if text and self._held_back is not None:
+            self._held_back += text
+            text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
+        if not text and not thinking:
+            return
+        if thinking:
+            thinking, self._thinking_gap = self._thinking_gap + thinking, ""
+        self._time_thought(spoken=bool(text))
+        if text:
+            self._held_back = None
+            self._time_first_word()
+        self._live.append_text(self._started().id, text, thinking)
+
+    def _time_thought(self, *, spoken: bool) -> None:
+        """Record when thinking began, and how long it took once something else comes."""
+        if self._thought_at is None:
+            self._thought_at = None if spoken else self._clock()
+        elif spoken and self._thought_for is None:
+            self._thought_for = round(self._clock() - self._thought_at, 3)
+
+    def _time_first_word(self) -> None:
+        if self._first_word is None:
+            self._first_word = round(self._clock() - self._begun, 3)
+
+    def _take_call(self, piece: CallPiece) -> None:
+        call = self._calls.get(piece.index)
+        if call is None:
+            call = self._calls[piece.index] = _GrowingCall(self._free_id(piece.id))
+        news = call.add(piece)
+        message = self._started()
+        self._time_thought(spoken=True)
+        self._time_first_word()
+        if news:
+            self._live.stream_calls(message.id, self._tool_calls())
+
+    def _free_id(self, wanted: str) -> str:
+        """Return a call's own id, with a changed start where the turn has used it: each call has one result. The end stays,
+        because Gemini puts a signature there.
+        """
+        taken = self._plan.taken | {call.id for call in self._calls.values()}
+        wanted = free = wanted or f"call_{new_id()}"
+        number = 2
+        while free in taken:
+            free, number = f"{number}_{wanted}", number + 1
+        return free
+
+    def _tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(call.whole() for _, call in sorted(self._calls.items()))
+
+    def _started(self) -> Message:
+        if self._message is None:
+            self._message = self._new_message()
+            self._live.start_message(self._message)
+        return self._message
+
+    def answered(self) -> CallResult:
+        """Return the whole answer, marked where it carries a warning."""
+        content, note = self.content, ""
+        if self._opening and self._finished.reason == FinishReason.LENGTH:
+            content = whole_sentences(content)
+        elif self._finished.reason in (
+            FinishReason.LENGTH,
+            FinishReason.TRUNCATED,
+            FinishReason.REFUSAL,
+            FinishReason.CONTEXT_FULL,
+            FailureKind.CONTENT_FILTER,
+        ):
+            note = self._finished.reason
+        if self._plan.may_pass and is_pass(content):
+            content, note = "", PASSED
+        message = replace(
+            self._ended(MessageState.DONE),
+            content=content,
+            note=note,
+            tool_calls=self._tool_calls(),
+            provider_state=dict(self._finished.state) if self._finished.state else None,
+        )
+        return CallResult(message)
+
+    @property
+    def lost_pictures(self) -> tuple[str, ...]:
+        """Why pictures of the answer could not be kept, one PictureFault each."""
+        return tuple(dict.fromkeys(self._finished.lost_pictures))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The tools that the model was not offered, because its provider accepts no form of them."""
+        return self._finished.left_out
+
+    def _attachments(self) -> tuple[Attachment, ...]:
+        return tuple(
+            Attachment(
+                name=f"image-{number}.{pieces[0].media_type.partition('/')[2]}",
+                media_type=pieces[0].media_type,
+                data="".join(piece.data for piece in pieces),
+            )
+            for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1)
+        )
+
+    def failed(self, error: ProviderError) -> CallResult:
+        """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
+        if error.kind == FailureKind.CONTENT_FILTER:
+            return CallResult(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
+        failure = Failure(kind=error.kind, detail=error.detail)
+        return CallResult(replace(self._ended(MessageState.FAILED), error=failure))
+
+    def stopped(self) -> None:
+        """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut as well."""
+        if self._message is not None:
+            self._live.finish_answer(self._ended(MessageState.STOPPED))
+        else:
+            self._models.note_unsaid(self._live, self._plan.message.author, *self._asked)
+
+    def _new_message(self) -> Message:
+        asked = self._request
+        model = f"{asked.provider}/{asked.model}" if asked else ""
+        takes = asked is not None and self._models.known_facts(asked.provider, asked.model).efforts != ()
+        effort = asked.effort if asked and takes and asked.effort != Effort.AUTO else ""
+        return replace(self._plan.message, created_at=utc_now(), model=model, effort=effort)
+
+    def _ended(self, state: str) -> Message:
+        self._time_thought(spoken=True)
+        # The tokens of several tries say nothing about the speed of the last.
+        used_once = sum(call.usage is not None for call in self._asked) == 1
+        return replace(
+            self._message or self._new_message(),
+            content=self.content,
+            thinking=self._thinking,
+            thinking_seconds=self._thought_for,
+            attachments=self._attachments(),
+            state=state,
+            usage=self._usage(),
+            seconds=round(self._clock() - self._begun, 3),
+            first_word_seconds=self._first_word if used_once else None,
+        )
+
+    def _usage(self) -> Usage | None:
+        """Return what all attempts used; None where none of them used anything."""
+        used = [usage for call in self._asked if (usage := call.usage) is not None]
+        return sum(used[1:], start=used[0]) if used else None
+
+
+class _GrowingCall:
+    """A tool call whose arguments come in pieces."""
+
+    def __init__(self, call_id: str) -> None:
+        self.id = call_id
+        self._name = ""
+        self._arguments: list[str] = []
+        self._length = 0
+
+    def add(self, piece: CallPiece) -> bool:
+        """Add a piece; return whether a line that shows the call looks different now."""
+        self._name = self._name or piece.name
+        self._arguments.append(piece.arguments)
+        before, self._length = self._length, self._length + len(piece.arguments)
+        return before < SHOWN_ARGUMENTS
+
+    def whole(self) -> ToolCall:
+        """Return the call as far as it came."""
+        if len(self._arguments) > 1:
+            self._arguments = ["".join(self._arguments)]
+        return ToolCall(id=self.id, name=self._name, arguments="".join(self._arguments))
+
 
 _TOO_LONG = (FailureKind.CONTEXT_WINDOW, FailureKind.TOO_LARGE, FailureKind.UNANSWERED)
 # What providers also answer to a request that is too long, without saying that it is.

@@ -31,10 +31,10 @@ from app.engine.history.summaries import (
 from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.hand_overs import ORCHESTRATOR
 from app.engine.requests.merging import Item, as_transcript
 from app.engine.requests.request import (
     MAX_SENT_RESULT,
+    ORCHESTRATOR,
     AgentTurn,
     History,
     history_of,
@@ -42,11 +42,10 @@ from app.engine.requests.request import (
     notes_and_rest,
     request_of,
     turn_items,
+    turn_plan,
 )
-from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
-from app.engine.turns.metered_models import MeteredCall, MeteredModels
-from app.engine.turns.passing_faults import PASSING
+from app.engine.turns.metered_models import PASSING, MeteredCall, MeteredModels
 from app.engine.turns.reply import ReplyCleaner
 
 SUMMARY, TURN_SUMMARY = "summary", "turn-summary"

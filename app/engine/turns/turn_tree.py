@@ -13,18 +13,21 @@ from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
 from app.core.turns import last_answer
-from app.engine.requests.attempt import Attempt
-from app.engine.requests.hand_overs import ORCHESTRATOR
-from app.engine.requests.request import AgentTurn, build_request, in_mode, news_of
-from app.engine.turns.answer import CallPlan
-from app.engine.turns.cache_plans import turn_plan
+from app.engine.requests.request import (
+    ORCHESTRATOR,
+    AgentTurn,
+    Attempt,
+    build_request,
+    in_mode,
+    news_of,
+    turn_plan,
+)
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner
-from app.engine.turns.reported_calls import ReportedCalls, asks_to_work
-from app.engine.turns.speaker_turn import SpeakerTurn
+from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
 from app.engine.turns.summarizing import Summarizing
-from app.engine.turns.tool_calls import ToolCalls
+from app.engine.turns.tool_calls import ReportedCalls, ToolCalls, asks_to_work
 
 GUIDED = "guided"
 

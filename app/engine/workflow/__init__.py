@@ -1,1 +1,1 @@
-"""Workflows: director says which steps are ready, run takes them, step_protocol reads how a step ends; commands."""
+"""Workflows: director says which steps are ready, run takes them and reads how a step ends; commands."""

@@ -16,8 +16,8 @@ from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
-from app.engine.availability.policies import known_roles
-from app.engine.chat.input import begun_with, checked_text
+from app.engine.availability import known_roles
+from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared

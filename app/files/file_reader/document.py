@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from app.core.files import MOST_CHARACTERS, NEW_PAGE
-from app.core.text import clean_text
+from app.core.texts import clean_text
 
 # A document that takes longer than this is cut, before the parent ends this process.
 _SECONDS = 22.0

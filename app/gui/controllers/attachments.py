@@ -23,7 +23,7 @@ from app.core.files import Progress, SeenAs, SeenFile, is_image_file, is_pdf
 from app.core.json_values import object_in
 from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
-from app.core.text import visible
+from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
 from app.engine.library.agents import AgentModel, look_of

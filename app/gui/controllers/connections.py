@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.errors import MootError
 from app.core.provider import FoundServer, ProviderConfig
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialogs import ConnectDialog

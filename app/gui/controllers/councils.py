@@ -13,7 +13,7 @@ from app.core.council import Panel
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import MootError
 from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Debate, DebateMode, Participant
-from app.core.text import exact
+from app.core.texts import exact
 from app.engine.council.journal import held_up, stands
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record

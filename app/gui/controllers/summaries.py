@@ -7,9 +7,9 @@ from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
 from app.core.session import Status
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.usage import tokens_text
-from app.engine.chat.summary_commands import ContextUse
+from app.engine.chat.commands import ContextUse
 from app.engine.history.summaries import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts

@@ -15,7 +15,7 @@ from app.core.message import Attachment
 from app.core.roles import role_of, roles_of
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, policy_of
+from app.engine.availability import MADE_FOR, policy_of
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge

@@ -10,9 +10,8 @@ from PySide6.QtCore import QTimer, Signal
 from app.core.errors import MootError
 from app.core.events import AvailabilityChanged, Event
 from app.core.session import Plan, PlanItem, Session
-from app.core.text import visible
-from app.engine.availability.policies import MADE_FOR
-from app.engine.availability.slots import Job
+from app.core.texts import visible
+from app.engine.availability import MADE_FOR, Job
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages

@@ -16,11 +16,11 @@ from app.core.provider import MOST_WINDOW
 from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder
 from app.core.stored_data import BackupContents, Difference, PackedDocument
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.core.tool import ServerResource
 from app.core.usage import amount_text
-from app.engine.chat.summary_commands import ChatStart, ContextUse
-from app.engine.importing.sessions import Arrival, Arrivals
+from app.engine.chat.commands import ChatStart, ContextUse
+from app.engine.importing import Arrival, Arrivals
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList

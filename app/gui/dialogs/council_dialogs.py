@@ -24,7 +24,7 @@ from app.core.session import (
     NO_JUDGE,
     Participant,
 )
-from app.core.text import exact
+from app.core.texts import exact
 from app.engine.council.journal import ENOUGH, Score, is_date, is_late, listed, standing_lines, stands
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of

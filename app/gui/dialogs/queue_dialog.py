@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QWidget
 
-from app.core.text import visible
+from app.core.texts import visible
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import Avatar, initials
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox

@@ -30,8 +30,7 @@ from app.core.session import (
     SessionSummary,
     Status,
 )
-from app.core.text import exact
-from app.core.texts import Texts
+from app.core.texts import Texts, exact
 from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
 from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, totals, used_text
 from app.engine.debate.estimates import Estimate, price_range

@@ -26,8 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 
 from app.engine.export.document import QUIET, Chart, DocumentHead, DocumentPart, Entry, Section
-from app.engine.export.html import CHART_HEIGHT, CHART_WIDTH, chart_svg
-from app.engine.export.markdown import entry_text, files_as_markdown
+from app.engine.export.formats import CHART_HEIGHT, CHART_WIDTH, chart_svg, entry_text, files_as_markdown
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import (
     BOLD,

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.errors import BadInput
 from app.core.files import PDF, FileReader, is_document, is_pdf
 from app.core.message import Attachment
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.core.usage import tokens_text
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.display.appearance import Language, Look

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from app.core.bare_links import bare_links
-from app.core.formula_marks import is_display
+from app.core.markdown_marks import bare_links, is_display
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 
-from app.core.formula_marks import is_display, tex_of
+from app.core.markdown_marks import is_display, tex_of
 from app.formulas import INK, Formula, draw
 from app.gui.markdown.blocks import FORMULA, Span
 

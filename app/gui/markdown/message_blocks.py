@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.formula_marks import IN_A_LINE, ON_LINES, open_as_text
+from app.core.markdown_marks import IN_A_LINE, ON_LINES, open_as_text
 from app.core.message import Message
 from app.gui.markdown.blocks import (
     CODE,

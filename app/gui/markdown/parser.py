@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pyromark
 
-from app.core.formula_marks import parsed_with_formulas
+from app.core.markdown_marks import parsed_with_formulas
 from app.gui.markdown.blocks import (
     BOLD,
     CODE,

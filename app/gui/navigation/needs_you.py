@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import called
 from app.gui.widgets.approval_card import arguments_of, is_hand_over

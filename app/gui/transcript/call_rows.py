@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Attachment, Consent, Message, ToolCall
-from app.core.text import clock_text, visible
+from app.core.texts import clock_text, visible
 from app.core.tool import ToolProgress
 from app.core.usage import size_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks

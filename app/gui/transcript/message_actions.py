@@ -9,8 +9,7 @@ from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
-from app.core.text import exact
-from app.core.texts import Texts
+from app.core.texts import Texts, exact
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.message_row import CONTINUE, RETRY, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures

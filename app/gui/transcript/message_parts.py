@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from app.core.council_parts import FileQuote
 from app.core.message import Attachment
 from app.core.usage import size_text
-from app.engine.council.quotes import QuoteState
-from app.engine.council.words import quote_words
+from app.engine.council.outcome import quote_words
+from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import SearchHit
 from app.gui.transcript.row_style import RowStyle

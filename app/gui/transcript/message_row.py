@@ -9,19 +9,11 @@ from PySide6.QtGui import QColor, QPainter
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, Role
 from app.core.usage import size_text
-from app.engine.council.quotes import quotes_of
+from app.engine.council.record import quotes_of
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
 from app.gui.markdown.message_blocks import StreamingBlocks, blocks_of
 from app.gui.transcript.message_parts import Chips, ThoughtLine, attachment_chips, quote_chips
-from app.gui.transcript.painted_row import (
-    COPY_CODE,
-    THOUGHT,
-    WORDS,
-    ContextRow,
-    Link,
-    RowContext,
-    SearchHit,
-)
+from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, WORDS, ContextRow, Link, RowContext, SearchHit
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
 from app.gui.transcript.row_style import COLUMN, MAX_COLUMN, RowStyle
 from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, model_of, thought_of, tip_of

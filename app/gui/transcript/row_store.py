@@ -10,7 +10,7 @@ from app.core.message import Message, MessageState
 from app.core.texts import Texts
 from app.core.usage import tokens_text
 from app.core.workflow import WORKFLOW
-from app.engine.workflow.step_protocol import read_by_people
+from app.engine.workflow.run import read_by_people
 from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.call_rows import CallState, CardContext, CardRow, links_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QObject, Signal
 
 from app.core.message import Message
-from app.core.text import visible
+from app.core.texts import visible
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
 from app.gui.transcript.canvas import Canvas, single_shot

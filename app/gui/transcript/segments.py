@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QTextCursor,
 )
 
-from app.core.formula_marks import tex_of
+from app.core.markdown_marks import tex_of
 from app.formulas import speech
 from app.gui.markdown.blocks import CODE, FORMULA, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, gap_between

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
-from app.core.text import clock_text
+from app.core.texts import clock_text
 from app.gui.transcript.row_style import RowStyle
 
 NAME = "name"

@@ -16,7 +16,7 @@ from typing import Final
 
 from app import __version__
 from app.core.json_values import object_in
-from app.core.text import clean_text, clean_values
+from app.core.texts import clean_text, clean_values
 
 MAX_PAGE = 2_000_000
 # Characters of a page that are read for its words, and of the words that are shown.

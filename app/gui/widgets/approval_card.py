@@ -18,8 +18,8 @@ from app.core.message import (
     Prompt,
     PromptReason,
 )
-from app.core.text import exact, visible
-from app.engine.chat.input import MAX_REASON, lasting_answers, takes_reason
+from app.core.texts import exact, visible
+from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
 from app.gui.widgets.boxes import FlowBox, hbox, vbox

@@ -53,7 +53,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.text import trimmed
+from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle

@@ -23,9 +23,8 @@ from PySide6.QtWidgets import (
 
 from app.core.agent import Creativity, Length
 from app.core.matching import fits
-from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature
 from app.core.provider import ProviderStatus
-from app.core.usage import amount_text
+from app.core.usage import Effort, FactSource, ModelFacts, TakesTemperature, amount_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

@@ -22,10 +22,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QLayout, QLineEdit, QSizePolicy, QWidget
 
-from app.core.bare_links import bare_links
 from app.core.forms import FieldKind, FormField, form_text, problem_of
+from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
-from app.core.text import exact, visible
+from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import (

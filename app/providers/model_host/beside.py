@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from openai.types.chat import ChatCompletionChunk
 
-from app.core.text import visible
+from app.core.texts import visible
 
 _STATE = (
     "reasoning_details", "extra_content", "thought_signature", "thought_signatures", "reasoning_opaque",

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.forms import FieldKind, FormField, means_yes, problem_of, read_form, value_of
-from app.core.text import readable, visible
+from app.core.texts import readable, visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000

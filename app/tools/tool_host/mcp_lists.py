@@ -6,7 +6,7 @@ from typing import Any
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 from pydantic import BaseModel, ValidationError
 
-from app.core.text import visible
+from app.core.texts import visible
 
 _LISTS: Mapping[str, tuple[type[BaseModel], str]] = {
     "tools": (Tool, "name"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from app.core.pictures import GIF, MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
-from app.core.text import readable, visible
+from app.core.texts import readable, visible
 
 _DESCRIPTION_CHARACTERS = 4_000
 _SCHEMA_CHARACTERS = 20_000

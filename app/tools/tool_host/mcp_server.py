@@ -28,7 +28,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.children import commands
 from app.children.processes import system_environment
-from app.core.text import readable, visible
+from app.core.texts import readable, visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError

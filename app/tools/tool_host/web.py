@@ -24,7 +24,7 @@ from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from app.core.text import clean_text
+from app.core.texts import clean_text
 from app.tools.tool_host.errors import RequestError
 
 # Clouds (Azure, Oracle) serve their secrets at these addresses, which Python considers public.

@@ -13,18 +13,12 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QHBoxLayout, QLabel, QLin
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import PROGRAM
-from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.tool import ServerStatus, ToolChoice
-from app.engine.availability.policies import (
-    DEFAULT_DEPTH,
-    DEFAULT_LIMIT,
-    DEFAULT_TIMEOUT_S,
-    Strategy,
-    policy_of,
-)
-from app.engine.library.sub_agents import SUB_AGENT
+from app.core.usage import ModelFacts
+from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of
+from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_state
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox

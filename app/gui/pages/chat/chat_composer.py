@@ -8,8 +8,7 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
-from app.core.text import exact
-from app.core.texts import has_hangul
+from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name

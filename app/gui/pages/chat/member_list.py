@@ -12,7 +12,7 @@ from app.core.session import GroupSession, Status
 from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
-from app.engine.requests.hand_overs import turns_used
+from app.engine.requests.request import turns_used
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

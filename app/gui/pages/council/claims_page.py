@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.council_parts import Claim
 from app.core.verdict import Point
-from app.engine.council.words import sides_of
+from app.engine.council.outcome import sides_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.debate.cited_text import CitedText

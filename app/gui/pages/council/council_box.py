@@ -11,9 +11,8 @@ from app.core.provider import ProviderStatus
 from app.core.reasons import paused_text, resumable
 from app.core.session import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, DebateSession, Status
 from app.engine.council.commands import Councils
-from app.engine.council.outcome import State, outcome, who_may_join
+from app.engine.council.outcome import State, outcome, state_text, who_may_join
 from app.engine.council.record import Record
-from app.engine.council.words import state_text
 from app.engine.debate.estimates import Estimate, price_text
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.pages.council.worth_card import Judged

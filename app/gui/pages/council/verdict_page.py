@@ -9,10 +9,14 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.verdict import Point
 from app.engine.council.journal import ENOUGH, Score
-from app.engine.council.outcome import State, View, case_for, in_full, moved_by
-from app.engine.council.words import (
+from app.engine.council.outcome import (
+    State,
+    View,
+    case_for,
+    in_full,
     judge_line,
     lettered,
+    moved_by,
     point_text,
     state_text,
     unread_lines,

@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
-from app.engine.council.outcome import CouncilOutcome, surest, who_may_join
+from app.engine.council.outcome import CouncilOutcome, cite_text, lettered, surest, who_may_join
 from app.engine.council.record import Record
-from app.engine.council.words import cite_text, lettered
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_column import Letter

@@ -18,7 +18,7 @@ from app.core.errors import MootError
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.usage import size_text
 from app.engine.engine import Engine
-from app.engine.importing.sessions import Arrival
+from app.engine.importing import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text

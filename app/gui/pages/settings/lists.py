@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.text import visible
+from app.core.texts import visible
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.badge import TONE, TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

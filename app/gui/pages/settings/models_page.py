@@ -15,12 +15,11 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidgetItem, QProgressBar, 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
 from app.core.errors import MootError
 from app.core.events import ModelFetching
-from app.core.local_models import HUB, FetchProgress, LocalModel
 from app.core.matching import fits
-from app.core.provider import MOST_WINDOW, ProviderStatus
+from app.core.provider import HUB, MOST_WINDOW, FetchProgress, LocalModel, ProviderStatus
 from app.core.settings import Settings
 from app.core.usage import size_text
-from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
+from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look

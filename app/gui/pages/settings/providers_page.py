@@ -18,7 +18,7 @@ from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.external_agents import recipe_of
 from app.core.provider import MOST_WINDOW, FoundServer, ProviderConfig, ProviderStatus
 from app.core.settings import Settings
-from app.core.text import exact
+from app.core.texts import exact
 from app.engine.engine import Engine
 from app.engine.providers import ProviderProblem
 from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, ConnectDialog

@@ -19,7 +19,7 @@ from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
 from app.core.provider import ProviderStatus
 from app.core.settings import Settings
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.providers import on_this_computer

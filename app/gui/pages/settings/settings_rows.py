@@ -17,7 +17,7 @@ from app.core.catalog import provider_kind
 from app.core.errors import MootError
 from app.core.provider import ProviderStatus
 from app.core.settings import Rule, Settings, rules
-from app.core.text import exact
+from app.core.texts import exact
 from app.core.usage import Total, amount_text, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
-from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
+from app.core.usage import Effort, ModelFacts
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine

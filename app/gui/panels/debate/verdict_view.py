@@ -15,8 +15,7 @@ from app.core.message import Message, Role, user_name
 from app.core.reasons import has_ended
 from app.core.session import Debate, DebateSession
 from app.core.verdict import Point
-from app.engine.debate.minority import minority_points
-from app.engine.debate.verdict import Judge, readings_points
+from app.engine.debate.verdict import Judge, minority_points, readings_points
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QSizePolicy, QWidget
 
-from app.core.text import visible
+from app.core.texts import visible
 from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_display import depths, in_order

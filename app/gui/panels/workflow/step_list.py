@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.text import visible
+from app.core.texts import visible
 from app.core.workflow import StepStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from app.core.draft import Draft
 from app.core.reasons import resumable
 from app.core.session import Status, WorkflowSession
-from app.core.text import visible
-from app.core.texts import has_hangul
+from app.core.texts import has_hangul, visible
 from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.workflow.commands import by_keyword
 from app.gui.display.appearance import Language, Look

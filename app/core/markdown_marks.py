@@ -1,15 +1,124 @@
-r"""Formulas in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]`.
+r"""What Markdown's parser does not know: bare addresses, emphasis before Korean particles, and formulas.
 
-The parser of Markdown knows dollars only, and would take a line of a formula for a list or a heading. It is
-therefore given a text in which brackets are dollars and such formulas stand on one line. Both take as many bytes,
-so that the places it tells are those of the text itself, in which the formula is then looked up.
+An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and the
+particles that Korean joins to it. No address has Hangul in its host.
+
+CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`. A parser is therefore given
+a punctuation mark in the place of such a letter, and the letter is put back into what it finds.
+
+Formulas are `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. The parser knows dollars only, and would take a line of a formula
+for a list or a heading. It is therefore given a text in which brackets are dollars and such formulas stand on one line.
+
+What is put in takes as many bytes of UTF-8 as what it stands for, so that the places the parser tells are those of the
+text itself, in which the formula is then looked up.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from app.core.korean_emphasis import parsed
+_ADDRESS = re.compile(
+    r"(?<![A-Za-z0-9_])https?://[^\s<>\"'`|\\^{}\[\]“”‘’「」『』《》〈〉（）]+", re.IGNORECASE
+)
+_HOST = re.compile(r"https?://(?:[^/?#@]*@)*[^/?#@\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]*")
+_NAMES_HOST = re.compile(r"https?://(?:[^/?#@]*@)*\w[^/?#@]*(?:[/?#]|$)")
+_HOST_ENDS = ("/", "?", "#")
+_AFTER = ".,;:!?(*_~…。、，．！？；：·"
+_HANGUL = re.compile(r"[\uac00-\ud7a3]+$")
+_PARTICLES = re.compile(
+    "(?:은|는|이|가|을|를|의|와|과|도|만|에|에게|에서|께|께서|한테|로|으로|로서|으로서|로써|으로써|까지|부터|마다|조차|마저|밖에"
+    "|뿐|처럼|보다|이나|나|이랑|랑|하고|이며|며|이고|고|인|인데|이란|란|이라|라|라고|이라고|라는|이라는|라면|이라면|야|요|이야"
+    "|입니다|이다|이에요|예요|선|엔|서|지만|이지만)+"
+)
+# Behind a name in Hangul only what hardly any name ends with; these four depend on the letter before.
+_BEHIND_NAME = re.compile("(?:에서|에게|까지|부터|으로|이라고|라고)(?:는|도|만|의)?$")
+_BEHIND_CONSONANT, _BEHIND_VOWEL = "은을", "는를"
+
+
+def bare_links(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the beginning and the end of each address."""
+    for match in _ADDRESS.finditer(text):
+        address = _ended(match.group())
+        if address:
+            yield match.start(), match.start() + len(address)
+
+
+def _ended(address: str) -> str:
+    """Return an address without what the sentence joins to it, "" where that leaves no host."""
+    host = _HOST.match(address)
+    if host is None:
+        return ""
+    end = host.end()
+    if end < len(address) and address[end] not in _HOST_ENDS:
+        address = address[:end]
+    before = ""
+    while address != before:
+        before = address
+        address = _without_particle(_balanced(address).rstrip(_AFTER))
+    return address if _NAMES_HOST.match(address) else ""
+
+
+def _balanced(address: str) -> str:
+    """Cut an address at a bracket that it does not open itself."""
+    depth = 0
+    for place, character in enumerate(address):
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return address[:place]
+    return address
+
+
+def _without_particle(address: str) -> str:
+    run = _HANGUL.search(address)
+    if run is None:
+        return address
+    words = run.group()
+    if address[run.start() - 1].isascii() and _PARTICLES.fullmatch(words):
+        return address[: run.start()]
+    ending = _BEHIND_NAME.search(words)
+    if ending and ending.start():
+        return address[: run.start() + ending.start()]
+    if len(words) > 1:
+        consonant = (ord(words[-2]) - 0xAC00) % 28 > 0
+        if words[-1] in (_BEHIND_CONSONANT if consonant else _BEHIND_VOWEL):
+            return address[:-1]
+    return address
+
+
+_STAND_IN = "\u2e19"
+_END = re.compile(r"(?<=[^\w\s*~\\(\[{<「『《〈“‘])([*~]+)([\u1100-\u11ff\uac00-\ud7a3])")
+_TEXTS = ("Text", "Code", "Html", "InlineHtml")
+
+AnyParser = Callable[[str], Iterable[Any]]
+
+
+def parsed(text: str, parser: AnyParser) -> Iterable[Any]:
+    """Return the events a parser of Markdown finds in a text, each with its place or without."""
+    if text.isascii() or _STAND_IN in text or not _END.search(text):
+        return parser(text)
+    letters: list[str] = []
+
+    def stand_in(match: re.Match[str]) -> str:
+        letters.append(match[2])
+        return match[1] + _STAND_IN
+
+    changed = _END.sub(stand_in, text)
+    left = iter(letters)
+    events = [_with_letters(event, left) for event in parser(changed)]
+    # What is left stands in an address or a title, out of order: such a text is parsed as it is.
+    return parser(text) if next(left, None) is not None else events
+
+
+def _with_letters(event: Any, letters: Iterator[str]) -> Any:
+    """Return an event with the letters that belong into its text."""
+    if isinstance(event, tuple):
+        return _with_letters(event[0], letters), event[1]
+    if isinstance(event, dict):
+        [(name, value)] = event.items()
+        if name in _TEXTS and _STAND_IN in value:
+            return {name: re.sub(_STAND_IN, lambda _match: next(letters, _STAND_IN), value)}
+    return event
+
 
 ON_LINES = re.compile(r"^[ \t]*\$\$(?:(?!\n[ \t]*\n|\$\$).)+\$\$[ \t]*$", re.DOTALL | re.MULTILINE)
 """A formula in a text that is no Markdown, on lines of its own."""

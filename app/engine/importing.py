@@ -1,0 +1,595 @@
+"""Reads the exports of other programs, and makes sessions of them and of Moot's own exports; pure.
+
+ChatGPT, Claude, LobeChat and Open WebUI, in this order; each is a row of `APPS`. What is not as it should be is
+BadInput that says where.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from app.core.agent import Agent
+from app.core.approvals import without_approvals
+from app.core.errors import BadInput
+from app.core.ids import derived_id, is_id, new_id
+from app.core.message import Author, Message, Role
+from app.core.session import Chat, ChatSession, Session, Status
+from app.core.store import StoredSession
+from app.core.texts import clean_text, fenced
+from app.engine.chat.commands import title_of
+from app.engine.chat.run import USER_AUTHOR
+from app.engine.export.document import MOOT_SESSION
+
+Kind = TypeVar("Kind")
+
+# Larger values are milliseconds since 1970, not seconds.
+_MILLISECONDS = 100_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignMessage:
+    """A message by the user, or by `name`. `at` is ISO 8601 in UTC, "" where it is unknown."""
+
+    by_user: bool
+    text: str
+    name: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignChat:
+    """A conversation: `app` is the program it comes from, `source_id` its id there."""
+
+    app: str
+    source_id: str
+    title: str
+    messages: tuple[ForeignMessage, ...]
+    created_at: str = ""
+    updated_at: str = ""
+
+    @property
+    def session_id(self) -> str:
+        """The id its session has here, the same whenever it is brought in."""
+        return derived_id(self.app, self.source_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignApp:
+    """A program that exports: `is_of` knows its values by what is in them, `chats` reads one.
+
+    `chats` is given the words for what cannot come over (picture, file, tool), and raises BadInput.
+    """
+
+    name: str
+    label: str
+    is_of: Callable[[Any], bool]
+    chats: Callable[[Any, Mapping[str, str]], Iterator[ForeignChat]]
+
+
+def taken(value: Any, kind: type[Kind], where: str) -> Kind:
+    """Return the value where it is of a kind. Raises BadInput that says where it is not."""
+    if not isinstance(value, kind):
+        raise BadInput(
+            "import_wrong", where=where[:200], detail=f"{type(value).__name__}, not {kind.__name__}"
+        )
+    return value
+
+
+def text_in(value: Any, *names: str) -> str:
+    """Return the first of these fields that is a text with something in it, "" where none is."""
+    for name in names:
+        found = value.get(name) if isinstance(value, dict) else None
+        if isinstance(found, str) and found.strip():
+            return clean_text(found)
+    return ""
+
+
+def moment(value: Any) -> str:
+    """Return a date as it is kept, from seconds or milliseconds since 1970 or ISO 8601; "" for none."""
+    try:
+        if isinstance(value, str):
+            when = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        elif isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            when = datetime.fromtimestamp(value / 1_000 if value > _MILLISECONDS else value, UTC)
+        else:
+            return ""
+        return when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def path_to(leaf: str, parents: Mapping[str, str]) -> list[str]:
+    """Return the ids from the first to a leaf of a tree, given each one's parent; a ring ends it."""
+    found: list[str] = []
+    seen: set[str] = set()
+    while leaf in parents and leaf not in seen:
+        seen.add(leaf)
+        found.append(leaf)
+        leaf = parents[leaf]
+    return found[::-1]
+
+
+def joined(pieces: list[str]) -> str:
+    """Return the pieces of a message as one text, an empty line between them."""
+    return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
+
+
+_CHATGPT_NAME = "ChatGPT"
+_HIDDEN = "is_visually_hidden_from_conversation"
+
+
+def _is_chatgpt(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
+
+
+def _chats_of_chatgpt(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+    nodes: dict[str, dict[str, Any]] = {}
+    for node_id, one in value["mapping"].items():
+        nodes[node_id] = taken(one, dict, f"mapping.{node_id}")
+    parents = {node_id: text_in(node, "parent") for node_id, node in nodes.items()}
+    leaf = text_in(value, "current_node")
+    if leaf not in nodes:
+        leaf = _newest_leaf(nodes)
+    model = text_in(value, "default_model_slug") or _CHATGPT_NAME
+    messages = []
+    for node_id in path_to(leaf, parents):
+        raw = nodes[node_id].get("message")
+        if raw is not None:
+            where = f"mapping.{node_id}.message"
+            message = _message_of_chatgpt(taken(raw, dict, where), model, words, where)
+            if message is not None:
+                messages.append(message)
+    yield ForeignChat(
+        app="chatgpt",
+        source_id=text_in(value, "conversation_id", "id") or leaf,
+        title=text_in(value, "title"),
+        messages=tuple(messages),
+        created_at=moment(value.get("create_time")),
+        updated_at=moment(value.get("update_time")),
+    )
+
+
+def _newest_leaf(nodes: Mapping[str, dict[str, Any]]) -> str:
+    def made(node_id: str) -> str:
+        message = nodes[node_id].get("message")
+        return moment(message.get("create_time")) if isinstance(message, dict) else ""
+
+    leaves = [node_id for node_id, node in nodes.items() if not node.get("children")]
+    return max(leaves, key=made, default="")
+
+
+def _message_of_chatgpt(
+    raw: dict[str, Any], model: str, words: Mapping[str, str], where: str
+) -> ForeignMessage | None:
+    author = taken(raw.get("author"), dict, f"{where}.author")
+    role = text_in(author, "role")
+    details = raw.get("metadata")
+    details = details if isinstance(details, dict) else {}
+    if role not in ("user", "assistant", "tool") or details.get(_HIDDEN):
+        return None
+    pieces = _pieces(taken(raw.get("content"), dict, f"{where}.content"), role, words, where)
+    files = details.get("attachments") if role == "user" else None
+    for one in taken(files or [], list, f"{where}.metadata.attachments"):
+        if not text_in(one, "mime_type", "mimeType").startswith("image/"):
+            pieces.append(words["file"].format(name=text_in(one, "name") or "?"))
+    text = joined(pieces)
+    if not text:
+        return None
+    name = text_in(author, "name") if role == "tool" else text_in(details, "model_slug")
+    return ForeignMessage(
+        by_user=role == "user", text=text, name=name or model, at=moment(raw.get("create_time"))
+    )
+
+
+def _pieces(content: dict[str, Any], role: str, words: Mapping[str, str], where: str) -> list[str]:
+    kind = content.get("content_type")
+    if kind in ("code", "execution_output"):
+        text = text_in(content, "text")
+        return [fenced(text, text_in(content, "language"))] if text else []
+    if kind not in ("text", "multimodal_text"):
+        return []  # What the model thought, remembered or looked up on its way.
+    pieces = []
+    for place, part in enumerate(taken(content.get("parts") or [], list, f"{where}.content.parts")):
+        if isinstance(part, str):
+            # What a tool gave back in words was for the model; its pictures were for the user.
+            pieces += [] if role == "tool" else [text_in({"part": part}, "part")]
+        else:
+            pieces.append(_part(taken(part, dict, f"{where}.content.parts[{place}]"), words))
+    return pieces
+
+
+def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
+    kind = text_in(part, "content_type")
+    if kind == "audio_transcription":
+        return text_in(part, "text")
+    return words["picture"] if "image" in kind else words["file"].format(name=kind or "?")
+
+
+CHATGPT = ForeignApp(name="chatgpt", label="ChatGPT", is_of=_is_chatgpt, chats=_chats_of_chatgpt)
+
+
+_CLAUDE_NAME = "Claude"
+
+
+def _is_claude(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
+
+
+def _chats_of_claude(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+    raws = [taken(one, dict, f"chat_messages[{place}]") for place, one in enumerate(value["chat_messages"])]
+    model = text_in(value, "model") or _CLAUDE_NAME
+    found = (
+        _message_of_claude(raw, model, words, f"chat_messages[{place}]")
+        for place, raw in enumerate(_shown_in_claude(value, raws))
+    )
+    yield ForeignChat(
+        app="claude",
+        source_id=text_in(value, "uuid") or text_in(raws[0] if raws else {}, "uuid"),
+        title=text_in(value, "name"),
+        messages=tuple(message for message in found if message is not None),
+        created_at=moment(value.get("created_at")),
+        updated_at=moment(value.get("updated_at")),
+    )
+
+
+def _shown_in_claude(value: dict[str, Any], raws: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages of the version that was shown, where the export says which; else all."""
+    by_id = {text_in(raw, "uuid"): raw for raw in raws}
+    parents = {message_id: text_in(raw, "parent_message_uuid") for message_id, raw in by_id.items()}
+    leaf = text_in(value, "current_leaf_message_uuid")
+    return [by_id[message_id] for message_id in path_to(leaf, parents)] or raws
+
+
+def _message_of_claude(
+    raw: dict[str, Any], model: str, words: Mapping[str, str], where: str
+) -> ForeignMessage | None:
+    sender = text_in(raw, "sender")
+    if sender not in ("human", "user", "assistant"):
+        return None
+    blocks = taken(raw.get("content") or [], list, f"{where}.content")
+    pieces = [_block(block, words) for block in blocks]
+    if not joined(pieces):
+        pieces = [text_in(raw, "text")]
+    attachments = taken(raw.get("attachments") or [], list, f"{where}.attachments")
+    for one in (*attachments, *taken(raw.get("files") or [], list, f"{where}.files")):
+        name = text_in(one, "file_name")
+        is_picture = text_in(one, "file_kind", "file_type").startswith("image")
+        pieces.append(words["picture"] if is_picture else words["file"].format(name=name or "?"))
+    text = joined(pieces)
+    if not text:
+        return None
+    by_user = sender != "assistant"
+    return ForeignMessage(by_user=by_user, text=text, name=model, at=moment(raw.get("created_at")))
+
+
+def _block(block: Any, words: Mapping[str, str]) -> str:
+    kind = text_in(block, "type")
+    if kind == "text":
+        return text_in(block, "text")
+    if kind == "tool_use":
+        return words["tool"].format(name=text_in(block, "name") or "?")
+    return words["picture"] if kind == "image" else ""
+
+
+CLAUDE = ForeignApp(name="claude", label="Claude", is_of=_is_claude, chats=_chats_of_claude)
+
+
+_LOBE_CHAT_NAME = "LobeChat"
+
+
+def _lists(value: Any) -> dict[str, Any]:
+    """Return what holds the lists: `state` of the browser's export, `data` of the database's."""
+    if isinstance(value, dict):
+        for name, beside in (("state", "version"), ("data", "schemaHash")):
+            inside = value.get(name)
+            if isinstance(inside, dict) and beside in value:
+                return inside
+    return {}
+
+
+def _is_lobe_chat(value: Any) -> bool:
+    return any(isinstance(_lists(value).get(name), list) for name in ("messages", "sessions", "topics"))
+
+
+def _chats_of_lobe_chat(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+    lists = _lists(value)
+    sessions = {text_in(one, "id"): one for one in _rows(lists, "sessions")}
+    topics = {text_in(one, "id"): one for one in _rows(lists, "topics")}
+    talks: dict[tuple[str, str], list[tuple[str, ForeignMessage]]] = {}
+    for place, raw in enumerate(_rows(lists, "messages")):
+        topic_id = text_in(raw, "topicId")
+        session_id = text_in(raw, "sessionId") or text_in(topics.get(topic_id), "sessionId")
+        talk = talks.setdefault((session_id, topic_id), [])
+        message = _message_of_lobe_chat(raw, sessions.get(session_id), words, f"messages[{place}]")
+        if message is not None:
+            talk.append((message.at, message))
+    for (session_id, topic_id), talk in talks.items():
+        topic, session = topics.get(topic_id, {}), sessions.get(session_id, {})
+        # A sort that keeps the order of what has no date, or the same.
+        messages = tuple(message for _, message in sorted(talk, key=lambda one: one[0]))
+        yield ForeignChat(
+            app="lobe-chat",
+            source_id=f"{session_id}/{topic_id}",
+            title=text_in(topic, "title")
+            or text_in(session.get("meta"), "title")
+            or text_in(session, "title"),
+            messages=messages,
+            created_at=moment((topic or session).get("createdAt")),
+            updated_at=moment((topic or session).get("updatedAt")),
+        )
+
+
+def _rows(lists: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    rows = taken(lists.get(name) or [], list, name)
+    return [taken(one, dict, f"{name}[{place}]") for place, one in enumerate(rows)]
+
+
+def _message_of_lobe_chat(
+    raw: dict[str, Any], session: dict[str, Any] | None, words: Mapping[str, str], where: str
+) -> ForeignMessage | None:
+    role = text_in(raw, "role")
+    if role not in ("user", "assistant"):
+        return None
+    pieces = [text_in({"text": taken(raw.get("content") or "", str, f"{where}.content")}, "text")]
+    pictures = taken(raw.get("imageList") or [], list, f"{where}.imageList")
+    files = taken(raw.get("fileList") or raw.get("files") or [], list, f"{where}.files")
+    pieces += [words["picture"] for _ in pictures]
+    if not pictures:
+        pieces += [words["file"].format(name=text_in(one, "name") or "?") for one in files]
+    text = joined(pieces)
+    if not text:
+        return None
+    config = session.get("config") if session else None
+    name = text_in(raw, "model", "fromModel") or text_in(raw.get("extra"), "fromModel")
+    name = name or text_in(config, "model") or text_in(session, "model") or _LOBE_CHAT_NAME
+    return ForeignMessage(by_user=role == "user", text=text, name=name, at=moment(raw.get("createdAt")))
+
+
+LOBE_CHAT = ForeignApp(name="lobe-chat", label="LobeChat", is_of=_is_lobe_chat, chats=_chats_of_lobe_chat)
+
+
+_OPEN_WEBUI_NAME = "Open WebUI"
+# What the model thought is kept in the answer, folded.
+_THOUGHTS = re.compile(r"<details type=\"reasoning\"[^>]*>.*?</details>", re.DOTALL)
+
+
+def _inside(value: Any) -> dict[str, Any]:
+    """Return the chat itself: exports of several wrap each one."""
+    chat = value.get("chat") if isinstance(value, dict) else None
+    return chat if isinstance(chat, dict) else value
+
+
+def _is_open_webui(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    chat = _inside(value)
+    history = chat.get("history")
+    has_tree = isinstance(history, dict) and isinstance(history.get("messages"), dict)
+    return has_tree or (chat is not value and isinstance(chat.get("messages"), list))
+
+
+def _chats_of_open_webui(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
+    chat = _inside(value)
+    models = chat.get("models")
+    named = (
+        models[0] if isinstance(models, list) and models and isinstance(models[0], str) else _OPEN_WEBUI_NAME
+    )
+    found = (_message_of_open_webui(raw, named, words, where) for where, raw in _shown_in_open_webui(chat))
+    messages = tuple(message for message in found if message is not None)
+    yield ForeignChat(
+        app="open-webui",
+        source_id=text_in(value, "id") or text_in(chat, "id") or f"{chat.get('timestamp')}{named}",
+        title=text_in(value, "title") or text_in(chat, "title"),
+        messages=messages,
+        created_at=moment(value.get("created_at")) or moment(chat.get("timestamp")),
+        updated_at=moment(value.get("updated_at")),
+    )
+
+
+def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    history = chat.get("history")
+    tree = history.get("messages") if isinstance(history, dict) else None
+    if isinstance(tree, dict) and tree:
+        places = {name: f"history.messages.{name}" for name in tree}
+        nodes = {name: taken(node, dict, places[name]) for name, node in tree.items()}
+        parents = {name: text_in(node, "parentId") for name, node in nodes.items()}
+        leaf = text_in(history, "currentId")
+        if leaf not in nodes:
+            leaf = max(nodes, key=lambda name: moment(nodes[name].get("timestamp")))
+        return [(places[name], nodes[name]) for name in path_to(leaf, parents)]
+    listed = taken(chat.get("messages") or [], list, "messages")
+    return [
+        (f"messages[{place}]", taken(one, dict, f"messages[{place}]")) for place, one in enumerate(listed)
+    ]
+
+
+def _message_of_open_webui(
+    raw: dict[str, Any], named: str, words: Mapping[str, str], where: str
+) -> ForeignMessage | None:
+    role = text_in(raw, "role")
+    if role not in ("user", "assistant"):
+        return None
+    content = raw.get("content")
+    pieces = []
+    if isinstance(content, list):
+        for part in content:
+            pieces.append(text_in(part, "text") or words["picture"])
+    else:
+        pieces.append(text_in({"text": taken(content or "", str, f"{where}.content")}, "text"))
+    if role == "assistant":
+        pieces = [_THOUGHTS.sub("", piece) for piece in pieces]
+    for one in taken(raw.get("files") or [], list, f"{where}.files"):
+        is_picture = text_in(one, "type") == "image"
+        pieces.append(
+            words["picture"] if is_picture else words["file"].format(name=text_in(one, "name") or "?")
+        )
+    text = joined(pieces)
+    if not text:
+        return None
+    name = text_in(raw, "modelName", "model") or named
+    return ForeignMessage(by_user=role == "user", text=text, name=name, at=moment(raw.get("timestamp")))
+
+
+OPEN_WEBUI = ForeignApp(
+    name="open-webui", label="Open WebUI", is_of=_is_open_webui, chats=_chats_of_open_webui
+)
+
+
+APPS: tuple[ForeignApp, ...] = (CHATGPT, CLAUDE, OPEN_WEBUI, LOBE_CHAT)
+MOOT = "Moot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """One session a file would bring: what a list says of it, and how it is made.
+
+    `app` is the program's name. `known` says that it is here already and is left alone; `unapproved` that
+    permissions or open tool calls of it are not taken over.
+    """
+
+    app: str
+    session_id: str
+    title: str
+    messages: int
+    first: str
+    last: str
+    known: bool
+    make: Callable[[], tuple[Session, Sequence[Message]]]
+    unapproved: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrivals:
+    """The contents of an imported file; `faults` say what could not be read, and where."""
+
+    name: str
+    sessions: tuple[Arrival, ...]
+    faults: tuple[BadInput, ...] = ()
+
+    @property
+    def fresh(self) -> tuple[Arrival, ...]:
+        """Those that are not here yet."""
+        return tuple(one for one in self.sessions if not one.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What sessions are made with: the texts of the language, the assistant to use, and the ids that are taken."""
+
+    words: Mapping[str, str]
+    language: str
+    agent: Agent | None
+    taken: Collection[str]
+    read_exported: Callable[[object, Sequence[object]], StoredSession]
+
+
+def arrivals(name: str, values: Iterable[Any], around: Surroundings) -> Arrivals:
+    """Return the sessions of a file's values, each once. Raises BadInput where there is none.
+
+    Each value is released before the next one is read, so that a large file is not in memory twice.
+    """
+    found: dict[str, Arrival] = {}
+    faults: list[BadInput] = []
+    recognised = False
+    for place, value in enumerate(values):
+        try:
+            some = _of_value(value, around)
+            recognised = recognised or some is not None
+            for one in some or ():
+                found.setdefault(one.session_id, one)
+        except BadInput as error:
+            recognised = True
+            details = {**error.details, "where": f"[{place}] {error.details.get('where', '')}"}
+            faults.append(BadInput(error.code, **details))
+    if not found and faults:
+        raise faults[0]
+    if not found:
+        raise BadInput("import_nothing" if recognised else "import_unknown", name=name)
+    return Arrivals(name=name, sessions=tuple(found.values()), faults=tuple(faults))
+
+
+def _of_value(value: Any, around: Surroundings) -> list[Arrival] | None:
+    """Return the sessions in a value; None for an unknown format."""
+    if isinstance(value, dict) and value.get("format") == MOOT_SESSION:
+        return [_of_moot(value, around)]
+    for app in APPS:
+        if app.is_of(value):
+            chats = app.chats(value, around.words)
+            return [_of_chat(app, chat, around) for chat in chats if chat.messages]
+    return None
+
+
+def _of_moot(value: dict[str, Any], around: Surroundings) -> Arrival:
+    """Return a session of Moot's own, without approvals; under another id where its own is taken."""
+    messages = value.get("messages")
+    stored = around.read_exported(value.get("session"), messages if isinstance(messages, list) else [])
+    session = stored.session
+    if not is_id(session.id) or session.id in around.taken:
+        session = replace(session, id=new_id())
+    cleared = without_approvals(session, stored.messages)
+    return Arrival(
+        app=MOOT,
+        session_id=session.id,
+        title=session.title,
+        messages=len(stored.messages),
+        first=session.created_at,
+        last=session.updated_at,
+        known=False,
+        make=lambda: (cleared.session, cleared.messages),
+        unapproved=cleared.session != session or bool(cleared.written),
+    )
+
+
+def _of_chat(app: ForeignApp, chat: ForeignChat, around: Surroundings) -> Arrival:
+    dates = sorted(filter(None, (message.at for message in chat.messages)))
+    return Arrival(
+        app=app.label,
+        session_id=chat.session_id,
+        title=_title(chat),
+        messages=len(chat.messages),
+        first=chat.created_at or (dates[0] if dates else ""),
+        last=(dates[-1] if dates else "") or chat.updated_at,
+        known=chat.session_id in around.taken,
+        make=lambda: session_of(chat, around.agent, around.language),
+    )
+
+
+def _title(chat: ForeignChat) -> str:
+    return title_of(chat.title, ()) or title_of(chat.messages[0].text, ())
+
+
+def session_of(chat: ForeignChat, agent: Agent | None, language: str) -> tuple[ChatSession, list[Message]]:
+    """Return a conversation as a chat with an assistant that goes on where it ended."""
+    messages: list[Message] = []
+    before = ""
+    for one in chat.messages:
+        author = USER_AUTHOR if one.by_user else Author(id=chat.app, name=one.name, path=(chat.app,))
+        message = Message(
+            id=new_id(),
+            turn_id=new_id(),
+            role=Role.USER if one.by_user else Role.ASSISTANT,
+            author=author,
+            content=one.text,
+            follows=before,
+            created_at=one.at or chat.created_at,
+        )
+        before = message.turn_id
+        messages.append(message)
+    session = ChatSession(
+        id=chat.session_id,
+        title=_title(chat),
+        status=Status.IDLE,
+        created_at=chat.created_at or messages[0].created_at,
+        updated_at=messages[-1].created_at or chat.updated_at,
+        source=f"{chat.app}/{chat.source_id}"[:200],
+        chat=Chat(
+            assistant_id=agent.id if agent else "",
+            assistant_name=agent.name if agent else "",
+            head=before,
+            language=language,
+        ),
+    )
+    return session, messages
