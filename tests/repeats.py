@@ -19,6 +19,11 @@ def repeats(short: int) -> int:
     return short * TIMES
 
 
+def tries(short: int, long: int) -> int:
+    """Return how many of something cheap to try: `long` in the long form, which takes them all."""
+    return short if TIMES == 1 else long
+
+
 def examples(whole: int) -> int:
     """Return how many examples a state machine or a fuzz test tries: half of the whole in the short form."""
     return max(1, whole * TIMES // 2)

@@ -8,7 +8,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
@@ -172,24 +172,14 @@ class Arguments:
     @classmethod
     def from_json(cls, values: Mapping[str, object]) -> "Arguments":
         """Read what `to_json` wrote. Raises ValueError for an unknown field or a wrong type."""
-        known = {field.name: field.default for field in fields(cls)}
-        taken: dict[str, object] = {}
-        for name, value in values.items():
-            if name not in known:
-                raise ValueError(name)
-            if isinstance(known[name], tuple):
-                if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                    raise ValueError(name)
-                taken[name] = tuple(value)
-            elif known[name] is None:
-                if value is not None and type(value) is not int:
-                    raise ValueError(name)
-                taken[name] = value
-            elif type(value) is not type(known[name]):
-                raise ValueError(name)
-            else:
-                taken[name] = value
-        return cls(**taken)  # type: ignore[arg-type]  # each was compared with its default's type
+        # Only the Moot that is given commands needs it.
+        from app.storage.codec import Wrong, is_known, read
+
+        wrong: list[Wrong] = []
+        found = read(cls, values, wrong)
+        if found is None or wrong or not is_known(cls, dict(values)):
+            raise ValueError(", ".join(field.path for field in wrong) or "unknown field")
+        return found
 
 
 THEMES = ("light", "dark", "system")

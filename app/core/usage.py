@@ -160,9 +160,10 @@ def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
 
 def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
     """Return what is believed of all that is said about a model; `source` is that of its window."""
-    order = tuple(FactSource)
+    # A later version may have written another source into `models.json`: it is believed least.
+    order: dict[str, int] = {source: place for place, source in enumerate(FactSource)}
     usual = ModelFacts(window=LOCAL_WINDOW if local else CLOUD_WINDOW)
-    ranked = [*sorted(said, key=lambda facts: order.index(FactSource(facts.source))), usual]
+    ranked = [*sorted(said, key=lambda facts: order.get(facts.source, len(order))), usual]
     values: dict[str, Any] = {
         field.name: next(
             (value for facts in ranked if (value := getattr(facts, field.name)) != field.default),

@@ -189,7 +189,7 @@ class WriterLock:
         try:
             found = json.loads(self._holder.read_text(encoding="utf-8"))
             return {"pid": int(found["pid"]), "since": str(found["since"])}
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
             return {"pid": "?", "since": "?"}
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import types
 import typing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -171,15 +172,14 @@ def _read_value(hint: Any, value: Any, wrong: list[Wrong], at: Place) -> Any:
         return _convert(value, hint)
     except msgspec.ValidationError as error:
         said = _said(error)
-    inner = _class_in(hint)
-    found: Any = None
-    if inner is not None and isinstance(value, dict):
+    if typing.get_origin(hint) is tuple:
+        if isinstance(value, list):
+            return _read_items(typing.get_args(hint)[0], value, wrong, at)
+    elif isinstance(value, dict) and (inner := _class_in(hint)) is not None:
         found = read(inner, value, wrong, at)
-    elif typing.get_origin(hint) is tuple and isinstance(value, list):
-        return _read_items(typing.get_args(hint)[0], value, wrong, at)
-    else:
-        wrong.append(Wrong(at, WRONG_TYPE, said))
-    return _UNREAD if found is None else found
+        return _UNREAD if found is None else found
+    wrong.append(Wrong(at, WRONG_TYPE, said))
+    return _UNREAD
 
 
 def _read_items(hint: Any, items: list[Any], wrong: list[Wrong], at: Place) -> tuple[Any, ...]:
@@ -253,44 +253,59 @@ def _records(value: object) -> list[Plain]:
 def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
     """Return a record with what the one before has besides the fields of its class, and what could not be read of it.
 
-    Items of a list are the same thing if they have the same id, without one if they have the same place. Those that could
-    not be read stay where they are.
+    Items of a list are the same thing if they have the same id; where there is none, the same content or else the
+    same place. Those that could not be read stay where they are.
     """
-    if not before:
+    if not before or before == now:
         return now
     hints, unset = _hints(kind, now), _unset(kind)
     whole = dict(now)
     for name, value in before.items():
         if name not in hints:
             whole[name] = value
+        elif isinstance(value, list) and typing.get_origin(hint := hints[name]) is tuple:
+            if items := _with_unknown_items(typing.get_args(hint)[0], value, now.get(name, [])):
+                whole[name] = items
         elif now.get(name, unset[name]) == unset[name] and not _fits(hints[name], value):
             # It could not be read, and nothing has taken its place.
             whole[name] = value
-        elif name in now and (inner := _class_in(hints[name])) is not None:
-            whole[name] = _with_unknown_inside(inner, value, now[name])
+        elif (
+            isinstance(value, dict)
+            and isinstance(inside := now.get(name), dict)
+            and (inner := _class_in(hints[name])) is not None
+        ):
+            whole[name] = with_unknown(inner, value, inside)
     return whole
 
 
-def _with_unknown_inside(kind: type, before: object, now: Any) -> Any:
-    if isinstance(now, dict):
-        return with_unknown(kind, before, now) if isinstance(before, dict) else now
-    if not isinstance(now, list | tuple) or not isinstance(before, list):
-        return now
-    readable = [one for one in before if isinstance(one, dict) and read(kind, one, []) is not None]
-    earlier = {_identity(one, place): one for place, one in enumerate(readable)}
-    whole: list[Any] = [
-        with_unknown(kind, earlier.get(_identity(one, place), {}), one) if isinstance(one, dict) else one
-        for place, one in enumerate(now)
-    ]
-    for place, one in enumerate(before):
-        if one not in readable:
-            whole.insert(place, one)
+def _with_unknown_items(hint: Any, before: list[Any], now: Sequence[Any]) -> list[Any]:
+    if before == now:
+        return before
+    readable = [item for item in before if _read_value(hint, item, [], ()) is not _UNREAD]
+    inner = _class_in(hint)
+    whole = list(now)
+    if inner is not None:
+        partners = _partners(inner, readable, now)
+        whole = [with_unknown(inner, partner, item) for partner, item in zip(partners, now, strict=True)]
+    for place, item in enumerate(before):
+        if item not in readable:
+            whole.insert(place, item)
     return whole
 
 
-def _identity(record: Plain, place: int) -> object:
-    found = record.get("id")
-    return found if isinstance(found, str) else place
+def _partners(kind: type, before: list[Plain], now: Sequence[Plain]) -> list[Plain | None]:
+    """Return what each item was before, None for what is new."""
+    if "id" in _types(kind):
+        by_id = {record["id"]: record for record in before}
+        return [by_id.get(record["id"]) for record in now]
+    values: list[Any] = [read(kind, record, []) for record in before]
+    left, found = dict(enumerate(before)), dict[int, Plain]()
+    for place, record in enumerate(now):
+        value: Any = read(kind, record, [])
+        same = next((other for other in left if values[other] == value), None)
+        if same is not None:
+            found[place] = left.pop(same)
+    return [found.get(place) or left.get(place) for place in range(len(now))]
 
 
 @functools.cache

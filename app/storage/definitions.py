@@ -36,6 +36,7 @@ from app.storage.other_versions import Replaced
 from app.storage.threads import OneAtATime
 
 KEPT_VERSIONS = 20
+MOST_VERSION = 1_000_000_000
 
 Fault = tuple[str, str, str]
 
@@ -197,8 +198,9 @@ class DefinitionFolder(Generic[Definition]):
         kept = self._kept(definition_id)
         data = as_bytes(_without_commands(file.value))
         number = before.version
-        if number in kept and kept[number].read_bytes() != data:
-            number = max(kept) + 1  # Written by hand with a number that is taken.
+        is_taken = number in kept and kept[number].read_bytes() != data
+        if is_taken or not 0 < number <= MOST_VERSION:
+            number = max(kept, default=0) + 1  # Written by hand.
         write_whole(self._disk, self._versions_of(definition_id) / f"{number}.json", data)
 
     def _keep_known(self, definition_id: str, path: Path, file: JsonFile | None) -> None:

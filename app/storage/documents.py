@@ -39,6 +39,7 @@ from app.storage.json_file import (
     read_json_file,
     refusal,
     replace_document,
+    with_defaults,
 )
 from app.storage.mcp_file import (
     packed,
@@ -64,6 +65,13 @@ from app.storage.providers_file import (
     writable_entries,
 )
 from app.storage.threads import OneAtATime, Result
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Consents:
+    """The contents of `consents.json`: the fingerprints that the user has allowed."""
+
+    consents: tuple[str, ...] = ()
 
 
 class JsonDocuments:
@@ -302,20 +310,13 @@ class JsonDocuments:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
         problems: list[Problem] = []
         found = read_json_file(self._paths.consents)
-        consents: list[str] = []
+        consents: tuple[str, ...] = ()
         if isinstance(found, Problem):
             problems.append(found)
         elif found is not None and is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
-            entries = found.value.get("consents", [])
-            for place, entry in enumerate(entries if isinstance(entries, list) else ()):
-                if isinstance(entry, str):
-                    consents.append(entry)
-                else:
-                    problems.append(found.problem("wrong_type", ("consents", place)))
-            if not isinstance(entries, list):
-                problems.append(found.problem("wrong_type", ("consents",)))
+            consents = with_defaults(_Consents, found, problems).consents
         self._consents = frozenset(consents)
         self._problems["consents"] = problems
 
@@ -424,27 +425,16 @@ class JsonDocuments:
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
-    """Return the settings that their rules allow; the others keep their defaults."""
-    values: dict[str, Any] = {}
-    allowed = rules()
-    for field in dataclasses.fields(Settings):
-        if field.name not in file.value:
-            continue
-        value, rule = file.value[field.name], allowed[field.name]
-        if isinstance(field.default, tuple):
-            fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
-            value = tuple(value) if fits else value
-        elif isinstance(field.default, float):
-            fits = type(value) in (int, float)
-        else:
-            # The default of a setting with choices may be a member of a StrEnum.
-            fits = type(value) is (str if isinstance(field.default, str) else type(field.default))
-        if not fits:
-            problems.append(file.problem("wrong_type", (field.name,)))
-        elif rule.choices and value not in rule.choices:
-            problems.append(file.problem("unknown_choice", (field.name,), str(value)[:40]))
+    """Return the settings that their rules allow; the others have their defaults."""
+    found, usual = with_defaults(Settings, file, problems), Settings()
+    for name, rule in rules().items():
+        value = getattr(found, name)
+        if rule.choices and value not in rule.choices:
+            code = "unknown_choice"
         elif type(value) in (int, float) and not rule.least <= value <= rule.most:
-            problems.append(file.problem("bad_number", (field.name,), str(value)[:40]))
+            code = "bad_number"
         else:
-            values[field.name] = float(value) if isinstance(field.default, float) else value
-    return Settings(**values)
+            continue
+        problems.append(file.problem(code, (name,), str(value)[:40]))
+        found = dataclasses.replace(found, **{name: getattr(usual, name)})
+    return found

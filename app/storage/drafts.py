@@ -12,6 +12,7 @@ import msgspec
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.store import Problem
+from app.core.text import clean_values
 from app.storage.codec import Plain, is_known, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, parse_object, set_aside, validated
@@ -103,7 +104,13 @@ def _as_bytes(draft: Draft, before: Plain | None) -> bytes:
 def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
     """Parse a draft, without the line numbers of its fields: pictures make the file long."""
     value = parse_object(path, data)
-    return value if isinstance(value, Problem) else JsonFile(path, value, {})
+    if isinstance(value, Problem):
+        return value
+    try:
+        # A lone surrogate is no text that any encoding can store.
+        return JsonFile(path, clean_values(value), {})
+    except RecursionError:
+        return Problem(path=str(path), code="too_deep")
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:

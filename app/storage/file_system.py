@@ -38,6 +38,10 @@ class FileId(NamedTuple):
     mtime_ns: int
 
 
+# How much of a FileId says whether it is the same file: which file it is, its size too, its time too.
+WHICH, SIZE, TIME = 2, 3, 4
+
+
 class FolderGoneError(OSError):
     """The data folder was moved or removed, or another folder has its name."""
 
@@ -177,6 +181,32 @@ class FileSystem:
         if found is None or not self._is_back():
             raise FolderGoneError(errno.ENODEV, "the data folder is gone", str(root))
         self._root_id = found
+
+
+class KnownFile:
+    """A file as this program has read or written it last; another program may replace, cut or delete it."""
+
+    def __init__(self, disk: FileSystem, path: Path) -> None:
+        self._disk = disk
+        self._path = path
+        # None for a file that this program does not know yet.
+        self.id: FileId | None = None
+
+    def is_there(self, parts: int = SIZE) -> bool:
+        """Return whether the path is the known file by these parts of its identity; true if none is known."""
+        try:
+            return self.id is None or self._disk.identity(self._path)[:parts] == self.id[:parts]
+        except FileNotFoundError:
+            return False
+
+    def open(self) -> int | None:
+        """Open it for appending; None if another file is at the path. Raises FileNotFoundError."""
+        descriptor = self._disk.open(self._path)
+        # It may have been replaced between a look and the opening.
+        if self.id is None or self._disk.identity(descriptor)[:SIZE] == self.id[:SIZE]:
+            return descriptor
+        self._disk.close(descriptor)
+        return None
 
 
 def _folder_id(folder: Path) -> tuple[int, int] | None:

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+
 from app.core.ids import is_id
 from app.core.reasons import Reason
 from app.core.session import SessionSummary, Status
@@ -18,7 +20,7 @@ from app.storage.replay import read_summary
 
 INDEX_VERSION = 4
 _SUFFIX = ".jsonl"
-_TUPLES = tuple(map(SessionSummary._fields.index, ("speakers", "always")))
+_FIELDS = len(SessionSummary._fields)
 
 
 @dataclass(slots=True)
@@ -90,16 +92,16 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
         return index
     if line is None or not line.ops or line.ops[0].get("version") != INDEX_VERSION:
         return index
-    summaries, stamps = index.summaries, index.stamps
     try:
-        for row in line.ops[0]["sessions"]:
-            session_id = row[0]
-            stamps[session_id + _SUFFIX] = (row.pop(1), row.pop(1))
-            for place in _TUPLES:
-                row[place] = tuple(row[place])
-            summaries[session_id] = SessionSummary._make(row)
-    except (KeyError, TypeError, ValueError, IndexError):
-        return SessionIndex()
+        rows = line.ops[0]["sessions"]
+        stamps = [(row.pop(1), row.pop(1)) for row in rows]
+        summaries = msgspec.convert(rows, list[SessionSummary])
+    except (KeyError, TypeError, AttributeError, IndexError, msgspec.ValidationError):
+        return index
+    if all(len(row) == _FIELDS for row in rows):
+        index.summaries |= {summary.id: summary for summary in summaries}
+        names = (summary.id + _SUFFIX for summary in summaries)
+        index.stamps |= dict(zip(names, stamps, strict=True))
     return index
 
 

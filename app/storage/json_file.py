@@ -259,6 +259,17 @@ def validated(
     return None if wrong else found
 
 
+def with_defaults(kind: type[Noun], file: JsonFile, problems: list[Problem]) -> Noun:
+    """Return the object of a class that a document describes, after adding a problem for each wrong field.
+
+    Such a field has its default; every field of the class has one.
+    """
+    wrong: list[Wrong] = []
+    found = read(kind, file.value, wrong)
+    problems += [file.problem(field.code, field.place, field.detail) for field in wrong]
+    return kind() if found is None else found
+
+
 def is_name(text: str) -> bool:
     """Return whether an id can be part of a file name and of a variable name on every system."""
     return (

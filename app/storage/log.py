@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from app.core.message import MessageState
-from app.storage.codec import encode
-from app.storage.records import MessageReader
+from app.storage.codec import Wrong, encode
+from app.storage.records import MessageReader, apply_patch, read_session
 
 VERSION = 1
 # What a program must know to write to a log: FIRST_READER everything but summaries.
@@ -32,6 +32,7 @@ MESSAGE = "message"
 FIELD = "field"
 TEXT = "text"
 SESSION = "session"
+SESSION_FIELD = "session_field"
 EVERYTHING = "everything"
 NOTHING = "nothing"
 UNKNOWN = "part"
@@ -173,7 +174,21 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
         if row.damaged:
             damaged += 1
             found.append(LogFault(row.place, _lost(row.damaged, finished)))
-    return found
+    return found + _session_faults(rows)
+
+
+def _session_faults(rows: list[LogRow]) -> list[LogFault]:
+    """Return the fields of the session that could not be read, at its last change."""
+    session: dict[str, Any] = {}
+    line = 1
+    changes = [(record.number, row.place, op) for row in rows for record in row.records for op in record.ops]
+    for _, place, op in sorted(changes, key=operator.itemgetter(0)):
+        if op.get("op") == SESSION and isinstance(patch := op.get("patch"), dict):
+            apply_patch(session, patch)
+            line = place
+    wrong: list[Wrong] = []
+    read_session("", session, wrong)
+    return [LogFault(line, SESSION_FIELD, detail=field.path) for field in wrong]
 
 
 def _messages(record: Line) -> Iterator[dict[str, object]]:

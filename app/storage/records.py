@@ -17,7 +17,7 @@ from app.core.session import (
     Status,
     WorkflowSession,
 )
-from app.storage.codec import Plain, Wrong, check, is_known, plain, read
+from app.storage.codec import Plain, Wrong, check, encode, is_known, plain, read, with_unknown
 
 # Deeper sub-agents are shown at this depth.
 MOST_DEPTH = 32
@@ -49,17 +49,18 @@ def merge_patch(old: Plain, new: Plain) -> Plain:
 
 
 def apply_patch(target: Plain, patch: Plain) -> None:
-    """Change `target` as an RFC 7396 patch says."""
-    for key, value in patch.items():
-        if value is None:
-            target.pop(key, None)
-        elif isinstance(value, dict):
-            inside = target.get(key)
-            if not isinstance(inside, dict):
-                inside = target[key] = {}
-            apply_patch(inside, value)
-        else:
-            target[key] = value
+    """Change `target` as an RFC 7396 patch says; never recurses."""
+    changes = [(target, patch)]
+    for inside, changed in changes:
+        for key, value in changed.items():
+            if value is None:
+                inside.pop(key, None)
+            elif isinstance(value, dict):
+                if not isinstance(inside.get(key), dict):
+                    inside[key] = {}
+                changes.append((inside[key], value))
+            else:
+                inside[key] = value
 
 
 def check_message(record: Plain) -> None:
@@ -79,6 +80,13 @@ def checked_session(session: Session) -> Plain:
     return record
 
 
+def whole_session(before: Plain | None, now: Plain) -> Plain:
+    """Return a session's record with what `before` has besides its fields, also the parts of other kinds."""
+    kind = kind_of(now)
+    others = {part: before[part] for part in _PARTS if before and part in before and _is_optional(kind, part)}
+    return {**with_unknown(kind, before, now), **others}
+
+
 def kind_of(record: Plain) -> type[Session]:
     """Return the class of a session's record."""
     return _SESSIONS.get(_text(record, "kind"), Session)
@@ -95,7 +103,7 @@ class MessageReader:
         self.wrong: list[Wrong] = []
         self.more: dict[str, Plain] = {}
         self.mended: set[str] = set()
-        self._authors: dict[tuple[object, ...], Author] = {}
+        self._authors: dict[bytes, Author] = {}
         self._texts: dict[str, str] = {}
 
     def read(self, record: Plain) -> Message | None:
@@ -124,20 +132,15 @@ class MessageReader:
         return _without_unknown_question(message)
 
     def _author(self, record: Plain) -> Author | None:
-        path = record.get("path") or ()
-        key: tuple[object, ...] = ()
-        try:
-            key = (record.get("id"), record.get("name"), record.get("kind"), *path, record.get("depth"))
-            if key in self._authors:
-                return self._authors[key]
-        except TypeError:
-            key = ()  # A field is a list or an object.
+        key = encode(record)
+        if key in self._authors:
+            return self._authors[key]
         wrong: list[Wrong] = []
         author = read(Author, record, wrong, ("author",))
         if author is None:
             return None
         author = dataclasses.replace(author, depth=max(0, min(author.depth, MOST_DEPTH)))
-        if key and not wrong:
+        if not wrong:
             self._authors[key] = author
         self.wrong += wrong
         return author
@@ -263,4 +266,4 @@ def _text(record: Plain, name: str) -> str:
 
 def _number(record: Plain, name: str) -> int:
     value = record.get(name)
-    return value if isinstance(value, int) else 0
+    return value if type(value) is int else 0

@@ -75,9 +75,9 @@ class Replay:
                 patch = op.get("patch")
                 if isinstance(patch, dict):
                     apply_patch(self.session, patch)
-            elif name == "remove":
-                self.messages.pop(op.get("id", ""), None)
-                self._open.pop(op.get("id", ""), None)
+            elif name == "remove" and isinstance(removed := op.get("id"), str):
+                self.messages.pop(removed, None)
+                self._open.pop(removed, None)
             elif name == "head":
                 least = op.get("min_reader")
                 self.min_reader = least if isinstance(least, int) else 1
@@ -88,8 +88,10 @@ class Replay:
 
     def _is_held(self, record: Plain) -> bool:
         message_id = record.get("id")
-        return message_id in self.messages and (
-            message_id not in self._open or record.get("state") == MessageState.STREAMING
+        return (
+            isinstance(message_id, str)
+            and message_id in self.messages
+            and (message_id not in self._open or record.get("state") == MessageState.STREAMING)
         )
 
     def _message(self, record: Plain) -> None:
@@ -112,9 +114,9 @@ class Replay:
         self.messages[message_id] = kept
 
     def _text(self, op: Op) -> None:
-        started = self._open.get(op.get("id", ""))
-        if started is not None:
-            started.add(op)
+        message_id = op.get("id")
+        if isinstance(message_id, str) and message_id in self._open:
+            self._open[message_id].add(op)
 
 
 class _OpenMessage:
@@ -130,7 +132,8 @@ class _OpenMessage:
         self._thinking.add(op.get("thinking_offset"), op.get("thinking", ""))
 
     def record(self) -> Plain:
-        return {**self._record, "content": self._content.text(), "thinking": self._thinking.text()}
+        texts = {"content": self._content.text(), "thinking": self._thinking.text()}
+        return self._record | {name: text for name, text in texts.items() if text}
 
 
 class _Pieces:

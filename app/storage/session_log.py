@@ -24,7 +24,18 @@ from app.core.message import Message, MessageState, Role
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage.codec import Plain, plain, with_unknown
-from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, write_all, write_whole
+from app.storage.file_system import (
+    SIZE,
+    TIME,
+    WHICH,
+    FileId,
+    FileStat,
+    FileSystem,
+    KnownFile,
+    storage_error,
+    write_all,
+    write_whole,
+)
 from app.storage.log import FIRST_READER, READER, Op, encode_line
 from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
@@ -33,8 +44,8 @@ from app.storage.records import (
     check_message,
     check_session,
     checked_session,
-    kind_of,
     merge_patch,
+    whole_session,
 )
 from app.storage.replay import Replay, mended_size, read_messages
 from app.storage.streamed_text import StreamedText
@@ -81,8 +92,7 @@ class SessionLog:
         self._refusal: StorageError | None = None
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
-        # The file as this program has read or written it last; None for one that it does not know.
-        self._known: FileId | None = None
+        self._known = KnownFile(file_system, self.path)
         self._has_written = False
         self._poisoned = False
         self._folder_synced = False
@@ -118,13 +128,13 @@ class SessionLog:
         if self._session is None or not self._has_written:
             self._session = replay.session
             self._more = replay.more
-            self._known = known or self._known
+            self._known.id = known or self._known.id
         self._check_reader(replay.min_reader)
 
     def start_over(self) -> None:
         """Continue from whatever file is at the path: one that the user has put there."""
         self.deleted = self._has_written = self._poisoned = False
-        self._session = self._known = None
+        self._session = self._known.id = None
         self.close()
 
     def add(self, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
@@ -255,10 +265,10 @@ class SessionLog:
                 # of this file would lie: the file is written anew.
                 self._poison()
                 raise
-        known = self._known
-        self._known = self._disk.identity(descriptor)
-        if self._known.size != self._size + len(data) or not self._is_there():
-            self._known = known
+        known, written = self._known.id, self._disk.identity(descriptor)
+        self._known.id = written
+        if written.size != self._size + len(data) or not self._is_there():
+            self._known.id = known
             return False
         self._folder_synced = self._folder_synced or synced
         self._unsynced = not synced
@@ -269,27 +279,12 @@ class SessionLog:
         self._summary = summary
         self._pending.clear()
         if summary is not None:
-            self.written = (summary, FileStat(self.path.name, self._known.size, self._known.mtime_ns))
+            self.written = (summary, FileStat(self.path.name, written.size, written.mtime_ns))
         return True
 
     def _is_there(self) -> bool:
-        """Return whether the file at the path is the one this program knows, as it was left."""
-        if self._known is None:
-            return True
-        try:
-            found = self._disk.identity(self.path)
-        except FileNotFoundError:
-            return False
-        if self._descriptor is None:
-            return found == self._known
         # Its time may change later, as on a network; while it is open nothing can be put in its place unnoticed.
-        return found[:3] == self._known[:3]
-
-    def _is_same_file(self) -> bool:
-        try:
-            return self._known is not None and self._disk.identity(self.path)[:2] == self._known[:2]
-        except FileNotFoundError:
-            return False
+        return self._known.is_there(TIME if self._descriptor is None else SIZE)
 
     def _put_right(self) -> None:
         """Make the path a log of all that was written, from the session in memory; keep what else is there."""
@@ -302,7 +297,7 @@ class SessionLog:
         stored = self._recall()
         if stored is None or stored.read_only:
             # Nothing of it is in memory, so that what is there is all there is.
-            self._session = self._known = None
+            self._session = self._known.id = None
             return
         unwritten = {
             part["message"]["id"] for batch in self._pending for part in batch.parts if "message" in part
@@ -311,15 +306,14 @@ class SessionLog:
         if other.is_log_of(self._session, self._size, self._number):
             self._number = other.replay.last_number
             self._session = other.replay.session
-            self._known = found
+            self._known.id = found
             return
         code, kept, kept_id = "log_deleted" if data is None else "log_cut", "", ""
         if data is not None and other.adds(stored.session.updated_at):
             kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
             code = "log_other" if kept_id else "log_unreadable"
-        record = checked_session(stored.session)
-        record = with_unknown(kind_of(record), self._session, record)
-        self._known = write_whole(self._disk, self.path, log_of(record, stored.messages, self._more))
+        record = whole_session(self._session, checked_session(stored.session))
+        self._known.id = write_whole(self._disk, self.path, log_of(record, stored.messages, self._more))
         self._session = record
         self._number = 1 + len(stored.messages)
         self._has_written = True
@@ -348,7 +342,7 @@ class SessionLog:
                     )
                 elif "op" in part:
                     ops.append(part)
-                elif patch := merge_patch(session, whole := with_unknown(kind_of(part), session, part)):
+                elif patch := merge_patch(session, whole := whole_session(session, part)):
                     ops.append({"op": "session", "patch": patch})
                     session = whole
             if ops:
@@ -362,9 +356,9 @@ class SessionLog:
 
     def _open(self) -> None:
         if self._poisoned:
-            if self._known is None or self._is_same_file():
+            if self._known.is_there(WHICH):
                 whole = self._disk.read(self.path, 0, self._size)
-                self._known = write_whole(self._disk, self.path, whole)
+                self._known.id = write_whole(self._disk, self.path, whole)
             self._poisoned = False
         if self._descriptor is not None or (descriptor := self._opened()) is None:
             return
@@ -374,7 +368,7 @@ class SessionLog:
                 self.adopt(read_messages(lambda: self._disk.open_read(self.path), MessageReader()))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
-            self._known = self._disk.identity(descriptor)
+            self._known.id = self._disk.identity(descriptor)
         except BaseException:
             self._disk.close(descriptor)
             raise
@@ -386,18 +380,17 @@ class SessionLog:
             if not self._is_there():
                 self._put_right()
             try:
-                descriptor = self._disk.open(self.path)
+                descriptor = self._known.open()
             except FileNotFoundError:
-                if self._known is not None:
+                if self._known.id is not None:
                     continue  # Deleted just now.
                 if not self._pending:
                     return None  # A session that is in memory no more was deleted.
                 self._disk.make_folder(self.path.parent)
                 self._session = {}
                 return self._disk.create(self.path)
-            if self._known is None or self._disk.identity(descriptor)[:3] == self._known[:3]:
+            if descriptor is not None:
                 return descriptor
-            self._disk.close(descriptor)  # Replaced between the look and the opening.
         raise self._busy()
 
     def _busy(self) -> OSError:

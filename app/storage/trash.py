@@ -16,12 +16,15 @@ from app.storage.replay import read_summary
 
 TRASH_DAYS = 30
 _DAY = 86_400
+# A time with more digits is none that a calendar has.
+_DIGITS = 11
 
 
 def thrown_at(file: str) -> int | None:
     """Return when a file was deleted, in seconds since 1970; None if it is not one of ours."""
     parts = file.rsplit(".", 2)  # An assistant's id may contain dots.
-    return int(parts[1]) if len(parts) == 3 and parts[1].isdecimal() else None
+    is_time = len(parts) == 3 and parts[1].isdecimal() and len(parts[1]) <= _DIGITS
+    return int(parts[1]) if is_time else None
 
 
 def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:

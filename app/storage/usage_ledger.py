@@ -19,8 +19,8 @@ from typing import Any, Protocol, TypeVar
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry, totals
-from app.storage.codec import plain, read
-from app.storage.file_system import FileId, FileSystem, storage_errors, write_all, write_whole
+from app.storage.codec import Plain, plain, read, with_unknown
+from app.storage.file_system import FileSystem, KnownFile, storage_errors, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch
@@ -60,9 +60,9 @@ class UsageFile(UsageLedger):
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._pending: dict[str, bytes] = {}
-        # What this process wrote, and the file as it left it; None for one that it has not opened.
+        # What this process wrote, and the file as it left it.
         self._written: dict[str, bytes] = {}
-        self._known: FileId | None = None
+        self._known = KnownFile(self._disk, self._path)
         self._descriptor: int | None = None
         self._size = 0
         self._size_before: int | None = None
@@ -113,7 +113,7 @@ class UsageFile(UsageLedger):
         """Write the queue and close the file."""
 
         def finish() -> None:
-            if self._pending or not self._is_there():
+            if self._pending or not self._known.is_there():
                 self._write_pending()
             if self._descriptor is not None:
                 self._disk.close(self._descriptor)
@@ -181,11 +181,11 @@ class UsageFile(UsageLedger):
             write_all(self._disk, self._descriptor, data)
             self._disk.sync(self._descriptor)
             self._size += len(data)
-            self._known = self._disk.identity(self._descriptor)
+            self._known.id = written = self._disk.identity(self._descriptor)
             self._written |= self._pending
             self._pending.clear()
             # Replaced while it was written: what went to the other file is in memory.
-            if self._known.size != self._size or not self._is_there():
+            if written.size != self._size or not self._known.is_there():
                 self._open()
         except OSError:
             # Kept for the next call; the session on the same disk reports the error. Opening the file again
@@ -196,7 +196,7 @@ class UsageFile(UsageLedger):
 
     def _open(self) -> bool:
         """Open the file and cut off an unfinished line; false if it is missing or replaced, and is being rebuilt."""
-        is_there = self._is_there()
+        is_there = self._known.is_there()
         if self._descriptor is not None and is_there:
             return True
         if self._descriptor is not None:
@@ -204,12 +204,10 @@ class UsageFile(UsageLedger):
             self._descriptor = None
         if not is_there:
             return self._begin_rebuilding()
-        try:
-            descriptor = self._disk.open(self._path)
-        except FileNotFoundError:
-            return self._begin_rebuilding()
-        if self._known is not None and self._disk.identity(descriptor)[:3] != self._known[:3]:
-            self._disk.close(descriptor)  # Replaced between the look and the opening.
+        descriptor = None
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = self._known.open()
+        if descriptor is None:
             return self._begin_rebuilding()
         try:
             self._size = mended_size(self._disk, self._path, descriptor)
@@ -217,7 +215,7 @@ class UsageFile(UsageLedger):
             self._disk.close(descriptor)
             raise
         self._descriptor = descriptor
-        self._known = self._disk.identity(descriptor)
+        self._known.id = self._disk.identity(descriptor)
         if self._size_before is None:
             self._size_before = self._size
         return True
@@ -227,35 +225,31 @@ class UsageFile(UsageLedger):
             self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
         return False
 
-    def _is_there(self) -> bool:
-        """Return whether the path is the file that this process knows, as it was left."""
-        if self._known is None:
-            return True
-        try:
-            return self._disk.identity(self._path)[:3] == self._known[:3]
-        except FileNotFoundError:
-            return False
-
     def _rebuild(self) -> None:
         """Write the file from the logs and what it holds, without the calls that are queued anyway."""
         found = b""
         with contextlib.suppress(FileNotFoundError):
             found = self._disk.read(self._path)
-        kept = read_ledger(found.splitlines(keepends=True))
-        entries = sorted(_once(chain(kept, self._from_logs())), key=lambda entry: entry.at)
+        kept = list(_records(found.splitlines(keepends=True)))
+        # What an entry has besides the fields of its class stays; the first of a call counts.
+        before = {entry.message_id: record for entry, record in reversed(kept)}
+        calls = chain((entry for entry, _ in kept), self._from_logs())
+        entries = sorted(_once(calls), key=lambda entry: entry.at)
 
         def take_over() -> None:
             own = self._written | self._pending
-            lines = [_line(entry) for entry in entries if entry.message_id not in own]
+            lines = [
+                _line(entry, before.get(entry.message_id)) for entry in entries if entry.message_id not in own
+            ]
             lines += [line for message_id, line in own.items() if message_id not in self._pending]
-            self._known = write_whole(self._disk, self._path, b"".join(lines))
+            self._known.id = write_whole(self._disk, self._path, b"".join(lines))
             self._write_pending()
 
         self._in_turn(take_over).result()
 
 
-def _line(entry: UsageEntry) -> bytes:
-    return encode_line(0, [{"op": _OP, "usage": plain(entry)}])
+def _line(entry: UsageEntry, before: Plain | None = None) -> bytes:
+    return encode_line(0, [{"op": _OP, "usage": with_unknown(UsageEntry, before, plain(entry))}])
 
 
 def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:
@@ -268,13 +262,16 @@ def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:
 
 def read_ledger(lines: Iterable[bytes]) -> Iterator[UsageEntry]:
     """Yield the calls in a ledger's lines, each once; unreadable lines are skipped."""
-    yield from _once(
-        entry
-        for line in read_lines(lines)
-        if line is not None
-        for op in line.ops
-        if op.get("op") == _OP and (entry := _entry(op.get("usage"))) is not None
-    )
+    yield from _once(entry for entry, _ in _records(lines))
+
+
+def _records(lines: Iterable[bytes]) -> Iterator[tuple[UsageEntry, Plain]]:
+    """Yield the calls in a ledger's lines, each with its record."""
+    for line in read_lines(lines):
+        for op in line.ops if line is not None else ():
+            record = op.get("usage")
+            if op.get("op") == _OP and (entry := _entry(record)) is not None:
+                yield entry, as_object(record)
 
 
 def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:

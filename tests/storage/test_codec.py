@@ -9,13 +9,13 @@ from app.core.council_parts import Position
 from app.core.draft import Draft
 from app.core.events import SessionChanged
 from app.core.message import Author, Failure, MessageState, Prompt, ToolCall, Usage
-from app.core.session import DebateSession
+from app.core.session import Chat, DebateSession, Plan, PlanItem
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
 from app.storage.drafts import DraftFolder
 from app.storage.file_system import FileSystem
 from app.storage.log import FIELD, LogFault, decode_line, encode_line, faults
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader, read_session
+from app.storage.records import MessageReader, read_session, whole_session
 from app.storage.replay import load_session
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, finished, message
@@ -134,6 +134,60 @@ def test_what_could_not_be_read_stays_where_it_was():
     assert [each.get("id") for each in written["tool_calls"]] == ["a", None, "b"]
     # A value of its own takes its place.
     assert with_unknown(type(one), before, plain(dataclasses.replace(one, round=2)))["round"] == 2
+
+
+def plan(*texts):
+    return Plan(goal="g", items=tuple(PlanItem(text=text) for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("now", "marks"),
+    [
+        (("b", "c"), [2, "odd", 3]),
+        (("new", "a", "b", "c"), [None, "odd", 1, 2, 3]),
+        (("c", "a", "b"), [3, "odd", 1, 2]),
+        (("a", "changed", "c"), [1, "odd", 2, 3]),
+        (("a", "a", "b", "c"), [1, "odd", None, 2, 3]),
+        ((), ["odd"]),
+    ],
+)
+def test_items_without_an_id_are_known_by_what_they_hold_and_then_by_their_place(now, marks):
+    before = {"goal": "g", "items": [{"text": text, "mark": n} for n, text in enumerate("abc", 1)]}
+    before["items"].insert(1, "odd")
+    written = with_unknown(Plan, before, plain(plan(*now)))
+    assert [item if item == "odd" else item.get("mark") for item in written["items"]] == marks
+    wrong = []
+    assert read(Plan, written, wrong) == plan(*now)
+    assert [field.path for field in wrong] == [f"$.items[{marks.index('odd')}]"]
+
+
+def test_a_text_that_cannot_be_read_stays_in_a_list_of_texts():
+    before = {"assistant_id": "a", "always": ["x", 5, "y"]}
+    now = plain(Chat(assistant_id="a", always=("x", "z")))
+    assert with_unknown(Chat, before, now)["always"] == ["x", 5, "z"]
+
+
+def test_an_object_in_place_of_a_list_is_none():
+    wrong = []
+    found = read(Plan, {"goal": "g", "items": {"text": "a"}}, wrong)
+    assert (found, [field.path for field in wrong]) == (Plan(goal="g"), ["$.items"])
+
+
+def test_a_session_keeps_the_parts_of_other_kinds():
+    before = {**plain(debate()), "chat": {"assistant_id": "a"}, "later": 1}
+    now = plain(debate(title="New"))
+    whole = whole_session(before, now)
+    assert (whole["chat"], whole["later"], whole["title"]) == ({"assistant_id": "a"}, 1, "New")
+
+
+def test_two_authors_are_the_same_if_their_records_are():
+    reader, record = MessageReader(), plain(message("x"))
+    first = reader.read({**record, "author": {"id": "a", "name": "A", "path": ["p", "q"], "depth": 1}})
+    again = reader.read({**record, "author": {"id": "a", "name": "A", "path": ["p", "q"], "depth": 1}})
+    assert first.author is again.author
+    odd = reader.read({**record, "author": {"id": "a", "name": "A", "path": "pq", "depth": True}})
+    assert (odd.author.path, odd.author.depth) == ((), 0)
+    assert [field.path for field in reader.wrong] == ["$.author.path", "$.author.depth"]
 
 
 def test_what_is_known_has_nothing_else():

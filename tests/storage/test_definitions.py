@@ -166,6 +166,18 @@ async def test_what_could_not_be_read_is_never_overwritten_nor_deleted(paths, da
     assert path.read_bytes() == data
 
 
+@pytest.mark.parametrize("version", [-3, 0, 10**299])
+async def test_a_version_that_names_no_file_is_kept_with_a_number_of_its_own(paths, version):
+    record = {"id": "trip", "name": "Trip", "version": version}
+    paths.folders.mkdir()
+    (paths.folders / "trip.json").write_text(json.dumps(record))
+    documents = await _loaded(paths)
+    [trip] = documents.folders.all()
+    saved = await documents.folders.change(partial(dataclasses.replace, trip, name="Tour"))
+    assert saved.version == 2
+    assert [kept.name for kept in await documents.folders.versions("trip")] == ["Trip"]
+
+
 async def test_a_definition_that_could_not_be_read_back_is_not_written(paths):
     documents = await _loaded(paths)
     for faulty in ({"name": " "}, {"provider": "openai"}, {"max_steps": 0}, {"tools": (1,)}):

@@ -88,7 +88,7 @@ async def test_a_setting_of_the_wrong_kind_is_reported_and_the_others_hold(paths
     assert documents.settings() == Settings(theme="dark")
     assert [(one.code, one.line, one.field) for one in documents.problems()] == [
         ("wrong_type", 2, "language"),
-        ("wrong_type", 4, "project_context"),
+        ("wrong_type", 4, "project_context[0]"),
     ]
 
 

@@ -85,6 +85,18 @@ async def test_one_that_cannot_be_read_is_set_aside_and_said(
     assert folder.problems() == ()
 
 
+async def test_lone_surrogates_are_replaced_and_what_is_too_deep_is_set_aside(paths: DataPaths) -> None:
+    paths.drafts.mkdir(parents=True)
+    paths.draft("odd").write_text('{"version": 1, "text": "a\\ud800b", "later": ["\\udc00"]}')
+    paths.draft("deep").write_text('{"version": 1, "later": ' + "[" * 900 + "]" * 900 + "}")
+    folder = DraftFolder(paths)
+    assert await folder.load() == {"odd": Draft(text="a\ufffdb")}
+    assert [(Path(fault.path).name, fault.code) for fault in folder.problems()] == [("deep.json", "too_deep")]
+    assert [path.name for path in paths.quarantine.iterdir()] == ["deep.json.1"]
+    await folder.save("odd", Draft(text="c"))
+    assert json.loads(paths.draft("odd").read_bytes())["later"] == ["\ufffd"]
+
+
 async def test_after_a_power_cut_anywhere_it_is_the_old_one_or_the_new_one() -> None:
     paths, old, new = DataPaths(Path("/data")), Draft(text="old"), Draft(text="new " * 5_000)
     seen = set()

@@ -39,6 +39,19 @@ def test_the_second_is_told_who_the_first_is(data_dir):
     assert {path.stat().st_mode & 0o777 for path in data_dir.iterdir()} <= {0o600}
 
 
+@pytest.mark.parametrize(
+    "holder", ["", "[]", '{"pid": 1e999, "since": ""}', '{"pid": [1], "since": ""}', "[" * 9_999]
+)
+def test_a_holder_that_cannot_be_read_is_not_named(data_dir, holder):
+    first, second = WriterLock(DataPaths(data_dir)), WriterLock(DataPaths(data_dir))
+    first.acquire()
+    (data_dir / "lock.holder").write_text(holder)
+    with pytest.raises(DataDirectoryBusy) as caught:
+        second.acquire()
+    assert caught.value.details["pid"] == "?"
+    first.release()
+
+
 def test_a_killed_holder_lets_go(data_dir):
     child = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(data_dir)],

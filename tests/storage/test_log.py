@@ -127,6 +127,27 @@ def test_a_line_out_of_order_adds_but_takes_nothing_back(number):
     assert replay.messages == {"a": "done", "b": "done"}
 
 
+@pytest.mark.parametrize("odd", [["a"], {"a": 1}, None, 5])
+def test_an_operation_on_what_is_no_id_changes_nothing(odd):
+    said = {"op": "message", "message": {"id": "a", "state": "done"}}
+    text = {"op": "text", "id": odd, "offset": 0, "text": "x"}
+    lines = [[said, text, {"op": "remove", "id": odd}], [{"op": "message", "message": {"id": odd}}]]
+    # The second line of a number may only add.
+    data = b"".join(encode_line(number, ops) for number, ops in ((1, lines[0]), (2, lines[1]), (2, lines[1])))
+    replay = read_log(lambda: io.BytesIO(data))
+    assert (list(replay.messages), replay.damaged) == (["a"], 2)
+
+
+def test_a_text_that_is_none_of_a_message_that_streams_stays_as_it_is():
+    begun = {"op": "message", "message": {"id": "a", "state": "streaming", "content": 5, "thinking": "so"}}
+    text = {"op": "text", "id": "a", "offset": 0, "text": "said"}
+    for ops, content in (([begun], 5), ([begun, text], "said")):
+        replay = Replay()
+        replay.add(Line(1, ops))
+        [(_, record)] = replay.open_records()
+        assert (record["content"], record["thinking"]) == (content, "so")
+
+
 def test_text_comes_once_however_often_it_is_read():
     begun = Line(1, [{"op": "message", "message": {"id": "a", "state": "streaming"}}])
     pieces = [

@@ -12,6 +12,7 @@ from app.storage.log import (
     MESSAGE,
     NOTHING,
     SESSION,
+    SESSION_FIELD,
     TEXT,
     UNKNOWN,
     LogFault,
@@ -86,6 +87,20 @@ def test_a_message_that_is_none_and_a_file_that_is_no_log():
     bad = {**plain(message("x")), "id": 5}
     assert faults([*log(), encode_line(8, [{"op": "message", "message": bad}])]) == [LogFault(8, MESSAGE)]
     assert faults([b"not a log\n", b"at all\n"]) == [LogFault(1, EVERYTHING)]
+
+
+def test_a_wrong_field_of_the_session_is_named_at_its_last_change():
+    patch = {"op": "session", "patch": {"debate": {"rounds": "many", "participants": [{"name": "Ada"}]}}}
+    lost = [
+        LogFault(8, SESSION_FIELD, detail=f"$.debate.{field}") for field in ("rounds", "participants[0].id")
+    ]
+    assert faults([*log(), encode_line(8, [patch])]) == lost
+    assert (
+        faults(
+            [*log(), encode_line(8, [patch]), encode_line(9, [{"op": "session", "patch": plain(debate())}])]
+        )
+        == []
+    )
 
 
 def test_an_unknown_state_is_no_damage():

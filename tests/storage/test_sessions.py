@@ -19,9 +19,11 @@ from app.core.message import Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import Debate
 from app.storage.access import WriterLock
 from app.storage.codec import plain
-from app.storage.log import encode_line
-from app.storage.records import merge_patch
+from app.storage.file_system import FileSystem
+from app.storage.log import decode_line, encode_line
+from app.storage.records import apply_patch, merge_patch
 from app.storage.sessions import JsonLogStore, autosave
+from app.storage.trash import remove_old, thrown
 from tests.storage.samples import (
     ADA,
     changed,
@@ -288,6 +290,16 @@ async def test_the_bin_is_emptied_after_thirty_days(paths):
     assert {path.name.split(".")[0] for path in paths.trash.iterdir()} == {fresh, "a"}
 
 
+def test_a_file_in_the_bin_with_a_time_that_is_none_stays_and_is_not_listed(paths):
+    paths.trash.mkdir(parents=True)
+    odd = f"ada.{'9' * 20}.json"
+    for name in (odd, "ben.99999999999.json"):
+        (paths.trash / name).write_text('{"id": "x", "name": "X"}')
+    assert [found.file for found in thrown(paths, FileSystem())] == ["ben.99999999999.json"]
+    remove_old(paths, FileSystem())
+    assert (paths.trash / odd).exists()
+
+
 @pytest.mark.threat("T18")
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
 async def test_files_are_the_users_own(store, paths):
@@ -411,6 +423,31 @@ def test_a_patch_makes_the_old_into_the_new():
     old = {"a": 1, "b": {"c": 1, "d": [1]}, "e": "x"}
     new = {"a": 1, "b": {"c": 2, "d": [1]}, "f": [2]}
     assert merge_patch(old, new) == {"b": {"c": 2}, "e": None, "f": [2]}
+
+
+def test_a_patch_may_be_nested_deeper_than_python_calls():
+    patch = {"a": 1}
+    for _ in range(5_000):
+        patch = {"in": patch}
+    target = {}
+    apply_patch(target, patch)
+    for _ in range(5_000):
+        target = target["in"]
+    assert target == {"a": 1}
+
+
+async def test_an_index_with_odd_rows_is_made_again(store, paths):
+    session = await saved(store, "x")
+    await store.close()
+    line = decode_line(paths.index.read_bytes().rstrip(b"\n"))
+    [row] = line.ops[0]["sessions"]
+    title = row.index(session.title)
+    for odd in ([*row[:title], 5, *row[title + 1 :]], row[:-1], [*row, "x"], "row", [None]):
+        paths.index.write_bytes(encode_line(1, [{**line.ops[0], "sessions": [odd]}]))
+        again = JsonLogStore(paths)
+        await again.open()
+        assert [summary.title for summary in again.summaries()] == [session.title]
+        await again.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process holds open is seen in /proc")

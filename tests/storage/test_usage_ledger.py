@@ -15,6 +15,8 @@ from app.core.store import StoredSession
 from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, Verdict
 from app.engine.live_session import LiveSession
+from app.storage.codec import plain
+from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.usage_ledger import UsageFile
@@ -133,6 +135,19 @@ async def test_a_message_that_was_written_twice_counts_once(place: Place) -> Non
     place.ledger.add(an_entry(1))
     await place.restart()
     assert await place.costs() == {"2026-11": 0.5}
+
+
+async def test_a_ledger_that_is_made_again_keeps_what_is_unknown(place: Place) -> None:
+    place.ledger.add(an_entry(1))
+    await place.ledger.months()
+    later = {**plain(an_entry(2)), "later": {"a": [1]}, "cost_usd": "dear"}
+    place.paths.usage.write_bytes(encode_line(0, [{"op": "usage", "usage": later}]))
+    place.ledger.add(an_entry(3))
+    await place.ledger.months()
+    await place.restart()
+    lines = [decode_line(line) for line in place.paths.usage.read_bytes().splitlines()]
+    records = {line.ops[0]["usage"]["message_id"]: line.ops[0]["usage"] for line in lines if line is not None}
+    assert records == {"e1": plain(an_entry(1)), "e2": later, "e3": plain(an_entry(3))}
 
 
 async def test_a_reader_beside_the_writer_sees_all_and_writes_nothing(place: Place) -> None:
