@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.arguments import Arguments, CommandName
-from app.cli.commands.session_list import list_sessions
+from app.cli.commands.session_list import sessions_text
 from app.cli.commands.sessions import run_command
 from app.cli.printing.lines import error_line, load_texts
 from app.core.errors import MootError
@@ -91,9 +91,8 @@ class Tries:
                 assert await self.run(CommandName.SHOW, language, session=session_id, **fields)
             for name in ExportFormat:
                 await self.run(CommandName.EXPORT, language, session=session_id, format=name)
-        out = Lines()
-        await list_sessions(self.moot.paths, Arguments(command=CommandName.SESSIONS, language=language), out)
-        assert out.out
+        arguments = Arguments(command=CommandName.SESSIONS, language=language)
+        assert (await asyncio.to_thread(sessions_text, self.moot.paths, arguments))[0]
         for session_id in fresh:
             await self.moot.engine.delete(session_id)
 

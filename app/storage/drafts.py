@@ -12,7 +12,7 @@ import msgspec
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.store import Problem
-from app.core.text import clean_values
+from app.core.texts import clean_values
 from app.storage.codec import Plain, is_known, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, parse_object, set_aside, validated

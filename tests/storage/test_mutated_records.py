@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app.core.model_facts import KnownFacts, KnownQuirks, believed
-from app.core.text import clean_values
 
 from app.cli.arguments import Arguments
 from app.core.agent import Agent, Group
@@ -37,7 +35,8 @@ from app.core.session import (
     WorkflowSession,
 )
 from app.core.settings import Settings, rules
-from app.core.usage import UsageEntry
+from app.core.texts import clean_values
+from app.core.usage import KnownFacts, KnownQuirks, UsageEntry, believed
 from app.core.workflow import WorkflowDefinition
 from app.storage.backup import MANIFEST
 from app.storage.definitions import MOST_VERSION

@@ -352,8 +352,8 @@ def _forget_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
 def _leave_half_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     def leave(self: SessionLog, error: OSError) -> None:
         # As if the half line were what is expected: a file of another length is read again.
-        self._known = self._disk.identity(self.path)
-        self._size = self._known.size
+        self._known.id = self._disk.identity(self.path)
+        self._size = self._known.id.size
 
     monkeypatch.setattr(SessionLog, "_take_back", leave)
     monkeypatch.setattr("app.storage.log._salvage", lambda place, body: LogRow(place, [], body))
