@@ -28,7 +28,7 @@ from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
-from app.gui.transcript.row_tree import group_id
+from app.gui.transcript.transcript_model import group_id
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000

@@ -10,8 +10,8 @@ from app.core.session import ENDED, Status, WorkflowSession
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import time_text
-from app.gui.markdown.excerpt import plain_of
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import parse
+from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import initials
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
