@@ -25,7 +25,18 @@ from app.core.session import SessionSummary
 from app.core.store import StoredSession
 from app.storage.codec import Plain, plain, with_unknown
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, write_all, write_whole
-from app.storage.log import FIRST_READER, READER, Op, encode_line
+from app.storage.log import (
+    FIRST_READER,
+    READER,
+    Op,
+    Replay,
+    StreamedText,
+    encode_line,
+    head_of,
+    log_of,
+    mended_size,
+    read_messages,
+)
 from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
 from app.storage.records import (
@@ -36,9 +47,6 @@ from app.storage.records import (
     kind_of,
     merge_patch,
 )
-from app.storage.replay import Replay, mended_size, read_messages
-from app.storage.streamed_text import StreamedText
-from app.storage.whole_log import head_of, log_of
 
 RETRY_SECONDS = 5.0
 _TRIES = 20
