@@ -25,6 +25,7 @@ from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
 from app.storage.access import WriterLock, check_owner, make_private
+from app.storage.backup import upgrade
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
 from app.storage.fault_log import FaultLog
@@ -35,7 +36,6 @@ from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive
-from app.storage.upgrades import upgrade
 from app.storage.usage_ledger import UsageFile
 from app.tools.mcp import McpServers
 from app.tools.tool_host_client import ToolHostClient

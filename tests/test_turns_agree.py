@@ -17,8 +17,7 @@ from app.core.turns import Turns
 from app.engine.chat.export import ChatDocument
 from app.engine.export.document import Entry
 from app.engine.live_session import LiveSession
-from app.gui.transcript.row_tree import CARD, MESSAGE
-from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.transcript.transcript_model import CARD, MESSAGE, TranscriptModel
 from tests.builders import PROMPTS
 from tests.repeats import examples
 

@@ -1,27 +1,62 @@
-"""Packs all data of the user into one zip file, without keys, consents, caches and logs.
+"""Backups of all data of the user in one zip file, restoring them, and upgrades of an older Moot's files.
 
-A session's log may grow meanwhile, so it is packed up to its last whole line.
+A backup has no keys, consents, caches or logs; a session's log is packed up to its last whole line, as it may
+grow. One to restore may come from anywhere, so the usual readers check every part. Upgrades go step by step,
+after a backup, whenever a writer opens a data directory; `schema.json` contains its version.
 """
 
 import contextlib
 import hashlib
+import io
 import json
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from app.core.errors import StorageError
+from app.core.approvals import without_approvals
+from app.core.errors import BadInput, StorageError
 from app.core.events import utc_now
 from app.core.ids import is_id
-from app.core.stored_data import Backup
-from app.storage.file_system import FileSystem, not_written, storage_error, write_all
-from app.storage.json_file import as_bytes
-from app.storage.mcp_file import packed
+from app.core.message import Message
+from app.core.stored_data import (
+    Backup,
+    BackupContents,
+    BackupReason,
+    Difference,
+    PackedDocument,
+    PackedSession,
+)
+from app.core.usage import UsageEntry
+from app.storage.codec import plain, with_unknown
+from app.storage.file_system import (
+    FileSystem,
+    not_written,
+    storage_error,
+    storage_errors,
+    write_all,
+    write_whole,
+)
+from app.storage.foreign_file import CheckedZip, Limits
+from app.storage.json_file import JsonFile, as_bytes, parse_json
+from app.storage.log import (
+    READER,
+    Op,
+    by_number,
+    encode_line,
+    read_lines,
+    read_log,
+    stored_session,
+    with_line,
+)
+from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DEFINITIONS, DataPaths
+from app.storage.records import MessageReader, merge_patch, read_session, summary_of
+from app.storage.usage_ledger import read_ledger
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1
@@ -237,3 +272,259 @@ def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
     same = [one for one in own_backups(paths, disk) if one.why == why]
     for old in same[KEPT:]:
         disk.remove(Path(old.path))
+
+
+Ops = list[Op]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The step from one version to the next: pure functions of a log line and of a document.
+
+    After a crash a step may be applied to its own result, and must then change nothing.
+    """
+
+    line: Callable[[Ops], Ops] = lambda ops: ops
+    document: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _name, document: document
+
+
+# The step at index n - 1 leads from version n to n + 1. So far there is only version 1.
+STEPS: tuple[Step, ...] = ()
+
+
+def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -> None:
+    """Upgrade a data directory; does nothing if it is up to date or newer.
+
+    Raises StorageError; then every file is complete, old or new, and the next start continues.
+    """
+    newest = 1 + len(steps)
+    have = schema_version(paths, disk)
+    if have >= newest:
+        return
+    with storage_errors(paths.root):
+        files = packed_files(paths, disk)
+        if files:
+            write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
+        for name, path in files:
+            data = disk.read(path.resolve())
+            fresh = upgraded(name, data, have, steps)
+            if fresh == data:
+                continue
+            if name.endswith(".jsonl"):
+                _check(name, data, fresh)
+                if _is_damaged(data):
+                    write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
+            write_whole(disk, path.resolve(), fresh)
+        write_whole(disk, paths.schema, as_bytes({"version": newest}))
+
+
+def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:
+    """Return a file of version `have` in the newest version; an unreadable one is returned unchanged.
+
+    A log contains its own version.
+    """
+    if name.startswith("sessions/"):
+        return _upgraded_log(data, have, steps)
+    if not name.endswith(".json") or have > len(steps):
+        return data
+    found = parse_json(Path(name), data)
+    if not isinstance(found, JsonFile):
+        return data
+    document = found.value
+    for step in steps[have - 1 :]:
+        document = step.document(name, document)
+    return data if document == json.loads(data.decode("utf-8-sig")) else as_bytes(document)
+
+
+def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
+    lines = by_number(line for line in read_lines(io.BytesIO(data)) if line is not None)
+    head = next((op for line in lines[:1] for op in line.ops if op.get("op") == "head"), None)
+    version = head.get("version") if head else have
+    newest = 1 + len(steps)
+    if not lines or type(version) is not int or not 1 <= version < newest:
+        return data
+    fresh = []
+    for place, line in enumerate(lines):
+        ops = line.ops
+        for step in steps[version - 1 :]:
+            ops = step.line(ops)
+        if place == 0:
+            rest = [op for op in ops if op.get("op") != "head"]
+            ops = [
+                {
+                    **(head or {"op": "head"}),
+                    "version": newest,
+                    "min_reader": READER + len(steps) - len(STEPS),
+                },
+                *rest,
+            ]
+        fresh.append(encode_line(line.number, ops))
+    return b"".join(fresh)
+
+
+def _check(name: str, before: bytes, after: bytes) -> None:
+    """Raise StorageError if a step lost messages or the session."""
+    old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
+    if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
+        raise StorageError("upgrade_failed", path=name)
+
+
+def _is_damaged(data: bytes) -> bool:
+    return any(line is None for line in read_lines(io.BytesIO(data)))
+
+
+# A year of work may be large, but not a single log or document.
+LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
+
+_SESSIONS = "sessions/"
+_LEDGER = "usage.jsonl"
+
+
+class OpenBackup:
+    """An open backup, and the data directory that it would be restored to; all methods block."""
+
+    def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
+        self._paths = paths
+        self._disk = disk
+        self._path = path
+        self._schema = 1
+        self._zip = CheckedZip(path, LIMITS)
+        try:
+            self.backup = self._read_manifest()
+        except BaseException:
+            self._zip.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def contents(self) -> BackupContents:
+        """Return the contents, each part compared with the data directory."""
+        sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
+        sessions.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
+        documents = tuple(
+            PackedDocument(name=name, state=self.document_state(name, data))
+            for name, data in self.documents()
+        )
+        return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
+
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """Yield name and bytes of everything except sessions.
+
+        The usage ledger is left out too: it may be open, and is imported line by line.
+        """
+        for name in self._zip.names:
+            if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
+                data = upgraded(name, self._zip.read(name), self._schema)
+                yield name, self._with_secrets(data) if name == "mcp.json" else data
+
+    def usage(self) -> list[UsageEntry]:
+        """Return the model calls in the backup's usage ledger."""
+        return list(read_ledger(io.BytesIO(self._zip.read(_LEDGER)))) if _LEDGER in self._zip.names else []
+
+    def log(self, session_id: str) -> bytes:
+        """Return the log of a session, after reading it completely. Raises BadInput."""
+        name = f"{_SESSIONS}{session_id}.jsonl"
+        if name not in self._zip.names:
+            raise BadInput("backup_lacks", name=self._path.name, entry=name)
+        data = self._log(name)
+        reader = MessageReader()
+        replay = read_log(lambda: io.BytesIO(data), reader.read)
+        session, _ = read_session(session_id, replay.session)
+        if session.kind == "unknown":
+            raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
+        return data
+
+    def session_state(self, session_id: str, data: bytes) -> str:
+        """Compare the log of a session with the present one."""
+        path = self._paths.session(session_id)
+        try:
+            here = self._disk.read(path, 0, len(data))
+        except FileNotFoundError:
+            return Difference.MISSING
+        except OSError:
+            return Difference.CHANGED
+        # A log only grows, so a log that begins with these bytes contains them all.
+        return Difference.SAME if here == data else Difference.CHANGED
+
+    def document_state(self, name: str, data: bytes) -> str:
+        """Compare a document with the present one."""
+        path = self._paths.root / name
+        here = b""
+        with contextlib.suppress(OSError):
+            here = path.read_bytes()
+        if not here.strip():
+            return Difference.MISSING
+        found = parse_json(path, data)
+        if not isinstance(found, JsonFile):
+            return Difference.UNREADABLE
+        now = parse_json(path, here)
+        return (
+            Difference.SAME if isinstance(now, JsonFile) and now.value == found.value else Difference.CHANGED
+        )
+
+    def _with_secrets(self, servers: bytes) -> bytes:
+        """Return `mcp.json` with the secrets that the user wrote into the present file."""
+        with contextlib.suppress(OSError):
+            return unpacked(servers, self._paths.mcp.read_bytes())
+        return servers
+
+    def _log(self, name: str) -> bytes:
+        return upgraded(name, self._zip.read(name), self._schema)
+
+    def _session(self, name: str) -> PackedSession:
+        session_id = name.removeprefix(_SESSIONS).removesuffix(".jsonl")
+        data = self._log(name)
+        replay = read_log(lambda: io.BytesIO(data))
+        summary = summary_of(session_id, replay.session, len(replay.messages), replay.latest, read_only=False)
+        return PackedSession(
+            id=session_id,
+            kind=summary.kind,
+            title=summary.title,
+            updated_at=summary.updated_at,
+            messages=summary.messages,
+            state=self.session_state(session_id, data) if replay.session else Difference.UNREADABLE,
+        )
+
+    def _read_manifest(self) -> Backup:
+        if MANIFEST not in self._zip.names:
+            raise BadInput("not_a_backup", name=self._path.name)
+        for name in self._zip.names:
+            if name != MANIFEST and not may_be_packed(name):
+                raise BadInput("zip_odd_entry", name=self._path.name, entry=name[:120])
+        found = parse_json(self._path, self._zip.read(MANIFEST))
+        manifest: dict[str, Any] = found.value if isinstance(found, JsonFile) else {}
+        version, made_at, why = (manifest.get(key) for key in ("version", "made_at", "why"))
+        if type(version) is not int or not isinstance(made_at, str) or not isinstance(why, str):
+            raise BadInput("not_a_backup", name=self._path.name)
+        schema = manifest.get("schema", 1)
+        self._schema = schema if type(schema) is int else 1
+        if version > BACKUP_VERSION or self._schema > 1 + len(STEPS):
+            raise BadInput("backup_newer", name=self._path.name)
+        if manifest.get("files") != len(self._zip.names) - 1:
+            raise BadInput("zip_damaged", name=self._path.name, detail=MANIFEST)
+        size = self._path.stat().st_size
+        return Backup(path=str(self._path), made_at=made_at[:40], why=why[:40], size=size)
+
+
+def renamed(data: bytes, made_at: str) -> bytes:
+    """Return a log with the day of the backup added to its title, to tell the copy from the original."""
+    replay = read_log(lambda: io.BytesIO(data))
+    title = f"{replay.session.get('title', '')} · {made_at[:10]}"
+    return with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
+
+
+def unapproved(data: bytes) -> bytes:
+    """Return a log with a line added that withdraws the approvals, if it contains any."""
+    reader = MessageReader()
+    replay = read_log(lambda: io.BytesIO(data), reader.read)
+    before = stored_session("", replay, reader, mend=True)
+    after = without_approvals(before.session, before.messages)
+    ops: list[Op] = [
+        {"op": "message", "message": with_unknown(Message, reader.more.get(one.id), plain(one))}
+        for one in after.written
+    ]
+    if patch := merge_patch(plain(before.session), plain(after.session)):
+        ops.append({"op": "session", "patch": patch})
+    return with_line(data, replay.last_number + 1, ops) if ops else data

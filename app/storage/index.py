@@ -14,9 +14,8 @@ from app.core.reasons import Reason
 from app.core.session import SessionSummary, Status
 from app.storage.access import WriterLock
 from app.storage.file_system import FileStat, FileSystem, Stamp, storage_errors, write_whole
-from app.storage.log import decode_line, encode_line
+from app.storage.log import decode_line, encode_line, read_summary
 from app.storage.paths import DataPaths
-from app.storage.replay import read_summary
 
 INDEX_VERSION = 4
 _SUFFIX = ".jsonl"

@@ -1,21 +1,38 @@
-"""The lines of a session's log: writing them, reading them whatever happened to the file, and finding damage.
+"""The lines of a session's log: writing and reading them, finding damage, replaying them by their numbers.
 
-A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and a newline. Bytes are split at that newline only,
-because texts may contain every other separator.
+A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and a newline. Bytes are split at that newline
+only, because texts may contain every other separator. Reading the same lines again changes nothing.
 """
 
 import operator
 import re
+import time
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 
-from app.core.message import MessageState
-from app.storage.codec import Wrong, encode
-from app.storage.records import MessageReader, apply_patch, read_session
+from app.core.message import Message, MessageState, Role
+from app.core.session import SessionSummary
+from app.core.store import StoredSession
+from app.storage.codec import Plain, Wrong, encode, plain, with_unknown
+from app.storage.file_system import FileSystem, write_all
+from app.storage.records import (
+    MessageReader,
+    apply_patch,
+    check_message,
+    mended_message,
+    mended_session,
+    read_session,
+    summary_of,
+)
+
+# Listing sessions takes less time without it.
+if TYPE_CHECKING:
+    from app.core.events import MessageDelta
 
 VERSION = 1
 # What a program must know to write to a log: FIRST_READER everything but summaries.
@@ -215,3 +232,384 @@ def _lost(damaged: bytes, finished: set[str]) -> str:
     if kinds == {TEXT} and ids and ids <= finished:
         return NOTHING
     return next((kind for kind in (MESSAGE, SESSION, TEXT) if kind in kinds), UNKNOWN)
+
+
+_CHUNK = 64 * 1024
+
+
+class Replay:
+    """The state after the lines of one log; `keep` returns what to keep of a finished message's record.
+
+    `more` is that of the MessageReader where one has read the messages.
+    """
+
+    def __init__(self, keep: Callable[[Plain], object | None] = lambda _: True) -> None:
+        self.session: Plain = {}
+        self.damaged = 0
+        self.last_number = 0
+        self.min_reader = 1
+        self.latest = ""
+        self.messages: dict[str, object] = {}
+        self.more: dict[str, Plain] = {}
+        self._keep = keep
+        self._open: dict[str, _OpenMessage] = {}
+
+    def add_all(self, lines: Iterable[Line | None]) -> bool:
+        """Apply lines, None for a damaged one; stop and return false when a number does not rise."""
+        for line in lines:
+            if line is None:
+                self.damaged += 1
+            elif line.number > self.last_number:
+                self.add(line)
+            else:
+                return False
+        return True
+
+    def add(self, line: Line) -> None:
+        """Apply a line whose number is not below the last one's.
+
+        A line with the same number was written twice, or by a second writer: it may add messages that are not
+        finished yet, and change nothing else.
+        """
+        repeated = line.number == self.last_number
+        self.last_number = line.number
+        for op in line.ops:
+            name = op.get("op")
+            if name == "message":
+                record = op.get("message")
+                if isinstance(record, dict) and not (repeated and self._is_held(record)):
+                    self._message(record)
+            elif name == "text":
+                self._text(op)
+            elif repeated:
+                continue
+            elif name == "session":
+                patch = op.get("patch")
+                if isinstance(patch, dict):
+                    apply_patch(self.session, patch)
+            elif name == "remove" and isinstance(removed := op.get("id"), str):
+                self.messages.pop(removed, None)
+                self._open.pop(removed, None)
+            elif name == "head":
+                least = op.get("min_reader")
+                self.min_reader = least if isinstance(least, int) else 1
+
+    def open_records(self) -> list[tuple[str, Plain]]:
+        """Return the messages that never finished, with their text so far."""
+        return [(message_id, started.record()) for message_id, started in self._open.items()]
+
+    def _is_held(self, record: Plain) -> bool:
+        message_id = record.get("id")
+        return (
+            isinstance(message_id, str)
+            and message_id in self.messages
+            and (message_id not in self._open or record.get("state") == MessageState.STREAMING)
+        )
+
+    def _message(self, record: Plain) -> None:
+        message_id = record.get("id")
+        if not isinstance(message_id, str):
+            self.damaged += 1
+            return
+        created = record.get("created_at")
+        if isinstance(created, str):
+            self.latest = max(self.latest, created)
+        if record.get("state") == MessageState.STREAMING:
+            self._open[message_id] = _OpenMessage(record)
+            self.messages[message_id] = None
+            return
+        kept = self._keep(record)
+        if kept is None:
+            self.damaged += 1
+            return
+        self._open.pop(message_id, None)
+        self.messages[message_id] = kept
+
+    def _text(self, op: Op) -> None:
+        message_id = op.get("id")
+        if isinstance(message_id, str) and message_id in self._open:
+            self._open[message_id].add(op)
+
+
+class _OpenMessage:
+    """An unfinished message and the pieces of its text."""
+
+    def __init__(self, record: Plain) -> None:
+        self._record = record
+        self._content = _Pieces(record.get("content", ""))
+        self._thinking = _Pieces(record.get("thinking", ""))
+
+    def add(self, op: Op) -> None:
+        self._content.add(op.get("offset"), op.get("text", ""))
+        self._thinking.add(op.get("thinking_offset"), op.get("thinking", ""))
+
+    def record(self) -> Plain:
+        texts = {"content": self._content.text(), "thinking": self._thinking.text()}
+        return self._record | {name: text for name, text in texts.items() if text}
+
+
+class _Pieces:
+    """A text made of pieces with offsets."""
+
+    def __init__(self, start: object) -> None:
+        self._pieces = [start] if isinstance(start, str) else []
+        self._length = sum(map(len, self._pieces))
+
+    def add(self, offset: object, text: object) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        if not isinstance(offset, int) or not 0 <= offset <= self._length:
+            return  # A piece before it is lost, and text behind a gap would be misread.
+        text = text[self._length - offset :]
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+def read_log(
+    open_log: Callable[[], BinaryIO], keep: Callable[[Plain], object | None] = lambda _: True
+) -> Replay:
+    """Replay a whole log. Raises OSError.
+
+    Programs that synchronise files may repeat or move lines. Only then the log is held in memory and sorted by
+    number.
+    """
+    replay = Replay(keep)
+    with open_log() as file:
+        if replay.add_all(read_lines(file)):
+            return replay
+    replay = Replay(keep)
+    with open_log() as file:
+        found = list(read_lines(file))
+    replay.damaged = found.count(None)
+    for line in by_number(line for line in found if line is not None):
+        replay.add(line)
+    return replay
+
+
+def read_messages(open_log: Callable[[], BinaryIO], reader: MessageReader) -> Replay:
+    """Replay a whole log with its messages read. Raises OSError."""
+    replay = read_log(open_log, reader.read)
+    replay.more = reader.more
+    return replay
+
+
+def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[StoredSession, "Replay"]:
+    """Read a session; also return the replay, from which the writer continues. Raises OSError.
+
+    With `mend`, a running session is paused and a streaming message is stopped.
+    """
+    reader = MessageReader()
+    replay = read_messages(lambda: file_system.open_read(path), reader)
+    stored = stored_session(path.stem, replay, reader, mend=mend)
+    replay.messages.clear()
+    return stored, replay
+
+
+def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, mend: bool) -> StoredSession:
+    """Return the session of a log that was replayed with `reader.read`."""
+    damaged = replay.damaged
+    for message_id, record in replay.open_records():
+        message = reader.read(record)
+        if message is None:
+            damaged += 1
+            del replay.messages[message_id]
+        else:
+            replay.messages[message_id] = mended_message(message) if mend else message
+    messages: list[Any] = list(replay.messages.values())
+    wrong: list[Wrong] = []
+    session, read_only = read_session(session_id, replay.session, wrong)
+    return StoredSession(
+        session=mended_session(session) if mend else session,
+        messages=messages,
+        damaged=damaged + len(reader.mended) + bool(wrong),
+        read_only=read_only or replay.min_reader > READER,
+    )
+
+
+def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
+    """Return the summary of a log, None if the file contains nothing."""
+    replay = read_log(lambda: file_system.open_read(path))
+    if not replay.session and not replay.messages and not replay.damaged:
+        return None
+    return summary_of(
+        path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER
+    )
+
+
+def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[bytes]:
+    """Yield the lines of a log without newlines, the last first, reading only as much as is asked for.
+
+    The part behind the last newline comes first, even if it is empty. Raises OSError.
+    """
+    rest = b""
+    end = size
+    step = _CHUNK
+    while end > 0:
+        start = max(0, end - step)
+        rest = file_system.read(path, start, end) + rest
+        end = start
+        step *= 2
+        lines = rest.split(b"\n")
+        yield from reversed(lines[1:])
+        rest = lines[0]
+    yield rest
+
+
+def mended_size(
+    disk: FileSystem,
+    path: Path,
+    descriptor: int,
+    keep: Callable[[bytes, int], object] = lambda _tail, _start: None,
+) -> int:
+    """Make a log end with a newline, so that an unfinished record cannot swallow the next; return its size.
+
+    `keep` gets the bytes that are cut off and where they began. Raises OSError.
+    """
+    size = disk.stat(path).size
+    tail = next(iter(lines_backwards(disk, path, size))) if size else b""
+    if not tail:
+        return size
+    if whole_records(tail):
+        write_all(disk, descriptor, b"\n")
+        return size + 1
+    keep(tail, size - len(tail))
+    disk.truncate(descriptor, size - len(tail))
+    return size - len(tail)
+
+
+def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
+    """Return the last `count` finished messages, oldest first, from the end of the file.
+
+    None if a line is missing or misplaced: then only the whole log tells which are newest.
+    """
+    newest: dict[str, Message] = {}
+    reader = MessageReader()
+    order: list[str] = []
+    number: int | None = None
+    for data in lines_backwards(file_system, path, file_system.stat(path).size):
+        if len(order) > count:
+            break
+        line = decode_line(data.rstrip(b"\r"))
+        if line is None:
+            continue
+        if number is not None and line.number != number - 1:
+            return []
+        number = line.number
+        for op in reversed(line.ops):
+            record = op.get("message")
+            if op.get("op") != "message" or not isinstance(record, dict):
+                continue
+            message_id = record.get("id")
+            if not isinstance(message_id, str):
+                continue
+            if message_id in newest:
+                order.remove(message_id)
+                order.append(message_id)
+            elif record.get("state") != MessageState.STREAMING and (message := reader.read(record)):
+                newest[message_id] = message
+                order.append(message_id)
+    return [newest[message_id] for message_id in reversed(order)][-count:]
+
+
+def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain] | None = None) -> bytes:
+    """Return the whole log of a session with this record. Raises ValueError for a message that could not be read back.
+
+    `more` are the records, by the message's id, of messages that had more than what is known here.
+    """
+    least = READER if any(one.role == Role.SUMMARY for one in messages) else FIRST_READER
+    lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
+    for message in messages:
+        said = plain(message)
+        check_message(said)
+        said = with_unknown(Message, more.get(message.id) if more else None, said)
+        lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
+    return b"".join(lines)
+
+
+def head_of(session_id: str, least: int) -> Op:
+    """Return the first operation of a log, with the least version that may write to it."""
+    return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
+
+
+FLUSH_BYTES = 2048
+FLUSH_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Text of one message, and how much of it is in the log already."""
+
+    # Where the text begins in the message's own, and in its thinking.
+    offset: int = 0
+    text: list[str] = field(default_factory=list)
+    thinking_offset: int = 0
+    thinking: list[str] = field(default_factory=list)
+
+
+class StreamedText:
+    """Collects the text of a session's unfinished messages until it is worth a line."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, _Piece] = {}
+        self._bytes = 0
+        self._since: float | None = None
+        self._thinking_lengths: dict[str, int] = {}
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is so much text that it is to be written at once."""
+        return self._bytes >= FLUSH_BYTES
+
+    @property
+    def due(self) -> float | None:
+        """When the text is to be written (monotonic time), None where there is none."""
+        return None if self._since is None else self._since + FLUSH_SECONDS
+
+    def add(self, event: "MessageDelta") -> None:
+        """Add a piece."""
+        length = self._thinking_lengths.get(event.message_id, 0)
+        piece = self._pieces.get(event.message_id)
+        if piece is None:
+            piece = self._pieces[event.message_id] = _Piece(thinking_offset=length)
+        if event.text:
+            if not piece.text:
+                piece.offset = event.offset
+            piece.text.append(event.text)
+        if event.thinking:
+            piece.thinking.append(event.thinking)
+            self._thinking_lengths[event.message_id] = length + len(event.thinking)
+        self._bytes += len((event.text + event.thinking).encode(errors="replace"))
+        if self._since is None:
+            self._since = time.monotonic()
+
+    def begin(self, message: Message) -> None:
+        """Go on from an unfinished message that is in the log with what it thought so far."""
+        if message.thinking:
+            self._thinking_lengths[message.id] = len(message.thinking)
+
+    def end(self, message_id: str) -> None:
+        """Drop the text of a message that is finished: its record has all of it."""
+        self._pieces.pop(message_id, None)
+        self._thinking_lengths.pop(message_id, None)
+
+    def take(self) -> list[Op]:
+        """Return the operations that write the text, and drop it."""
+        ops: list[Op] = []
+        for message_id, piece in self._pieces.items():
+            op: Op = {"op": "text", "id": message_id}
+            if piece.text:
+                op |= {"offset": piece.offset, "text": "".join(piece.text)}
+            if piece.thinking:
+                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
+            ops.append(op)
+        self.drop()
+        return ops
+
+    def drop(self) -> None:
+        """Drop the text of all messages."""
+        self._pieces.clear()
+        self._bytes = 0
+        self._since = None

@@ -17,9 +17,8 @@ from app.core.message import Message, MessageState
 from app.core.store import Problem
 from app.storage.codec import Plain, plain
 from app.storage.file_system import FileSystem, write_whole
-from app.storage.log import with_line
+from app.storage.log import Replay, read_log, with_line
 from app.storage.paths import DataPaths
-from app.storage.replay import Replay, read_log
 
 _MARK = ".other-"
 

@@ -36,7 +36,18 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
-from app.storage.log import FIRST_READER, READER, Op, encode_line
+from app.storage.log import (
+    FIRST_READER,
+    READER,
+    Op,
+    Replay,
+    StreamedText,
+    encode_line,
+    head_of,
+    log_of,
+    mended_size,
+    read_messages,
+)
 from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
 from app.storage.records import (
@@ -47,9 +58,6 @@ from app.storage.records import (
     merge_patch,
     whole_session,
 )
-from app.storage.replay import Replay, mended_size, read_messages
-from app.storage.streamed_text import StreamedText
-from app.storage.whole_log import head_of, log_of
 
 RETRY_SECONDS = 5.0
 _TRIES = 20

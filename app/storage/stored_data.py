@@ -13,12 +13,11 @@ from app.core.errors import BadInput, NotFound
 from app.core.ids import derived_id
 from app.core.store import StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
-from app.storage.backup import is_due, own_backups, write_backup, write_zip
+from app.storage.backup import OpenBackup, is_due, own_backups, renamed, unapproved, write_backup, write_zip
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem, not_written, storage_errors, write_whole
 from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.restore import OpenBackup, renamed, unapproved
 from app.storage.sessions import JsonLogStore
 from app.storage.threads import in_thread
 from app.storage.trash import remove_for_good, thrown, thrown_at

@@ -9,10 +9,10 @@ from app.core.ids import is_id
 from app.core.stored_data import Thrown
 from app.storage.file_system import FileStat, FileSystem
 from app.storage.json_file import JsonFile, read_json_file
+from app.storage.log import read_summary
 from app.storage.mcp_file import SERVERS
 from app.storage.paths import DataPaths
 from app.storage.providers_file import PROVIDERS, read_providers
-from app.storage.replay import read_summary
 
 TRASH_DAYS = 30
 _DAY = 86_400

@@ -3,7 +3,7 @@
 from statistics import median
 
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import SESSION, application, closed, cpu, message, shown, texts

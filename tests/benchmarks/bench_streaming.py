@@ -23,7 +23,7 @@ from app.core.session import (
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (

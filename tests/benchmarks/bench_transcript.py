@@ -6,7 +6,7 @@ from time import thread_time
 
 from app.core.message import Message
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result

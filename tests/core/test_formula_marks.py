@@ -6,8 +6,7 @@ import pyromark
 import pytest
 
 from app.core.markdown_marks import is_display, open_as_text, tex_of, with_dollars
-from app.gui.markdown.blocks import BOLD, CODE, FORMULA, INLINE_CODE, PLAIN
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import BOLD, CODE, FORMULA, INLINE_CODE, PLAIN, parse
 
 
 def formulas(text: str) -> list[str]:

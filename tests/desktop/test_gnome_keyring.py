@@ -10,7 +10,7 @@ from keyring.backends import SecretService
 
 from app.core.store import KeyNews
 from app.main import open_window
-from app.storage import system_keyring
+from app.storage import secrets as secrets_module
 from app.storage.secrets import KeyringSecrets
 from tests.app_driver import until
 from tests.desktop.desktops import BUS_ADDRESS, Keyring, desktop, missing
@@ -110,7 +110,7 @@ async def test_what_is_locked_is_named_and_nothing_else(ring):
 
 
 async def test_a_keyring_that_is_stopped_stores_the_newest_key_once_it_goes_on(ring, monkeypatch):
-    monkeypatch.setattr(system_keyring, "SILENT_SECONDS", 0.3)
+    monkeypatch.setattr(secrets_module, "SILENT_SECONDS", 0.3)
     await stored(ring)
     secrets = Kept()
     ring.stop()
@@ -125,7 +125,7 @@ async def test_a_keyring_that_is_stopped_stores_the_newest_key_once_it_goes_on(r
 
 
 async def test_a_key_that_is_removed_from_a_stopped_keyring_is_gone_in_the_end(ring, monkeypatch):
-    monkeypatch.setattr(system_keyring, "SILENT_SECONDS", 0.3)
+    monkeypatch.setattr(secrets_module, "SILENT_SECONDS", 0.3)
     await stored(ring)
     secrets = Kept()
     await secrets.refresh((OPENAI,))

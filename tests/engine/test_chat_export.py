@@ -29,8 +29,7 @@ from app.core.turns import ItemKind, Turns
 from app.engine import session_kinds as export_module
 from app.engine.live_session import LiveSession
 from app.engine.session_kinds import export, export_in_turns
-from app.gui.markdown.blocks import CODE
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import CODE, parse
 from app.markdown_page import as_html
 from tests.builders import PROMPTS
 

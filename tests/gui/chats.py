@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from app.core.message import Author, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.session import Chat, ChatSession, Status
 from app.core.turns import Turns
-from app.gui.transcript.row_tree import RowEntry, tree_rows
+from app.gui.transcript.transcript_model import RowEntry, tree_rows
 
 USER = Author(id="user", name="User", kind="user")
 MASTER = Author(id="master", name="Master", kind="main", path=("master",))

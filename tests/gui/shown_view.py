@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"

@@ -6,8 +6,7 @@ from functools import partial
 import pytest
 
 from app.core.message import CouncilPart
-from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.council.council_tabs import VERDICT
+from app.gui.pages.council.council_page import VERDICT, CouncilPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, ended, opened, options, script

@@ -14,9 +14,8 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.message import Attachment, CouncilPart
 from app.core.session import DebateMode, Participant
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.gui.pages.council.claims_page import ClaimRow
-from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
+from app.gui.pages.council.council_page import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT, CouncilPage
+from app.gui.pages.council.verdict_page import ClaimRow
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.text import Paragraph
 from app.providers.model_file import find_model

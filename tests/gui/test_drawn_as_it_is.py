@@ -11,8 +11,8 @@ from app.core.session import Debate, Participant
 from app.core.verdict import Ballot
 from app.gui.display.appearance import Language, Look, ui_font
 from app.gui.display.theme import LIGHT
+from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import BlockDocument
-from app.gui.markdown.parser import parse
 from app.gui.panels.debate.stance_chart import GAP, StanceChart
 from app.storage.paths import resources_dir
 from tests.gui.chats import SESSION, call, gave, spoke

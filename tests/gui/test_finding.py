@@ -12,12 +12,11 @@ from app.core.events import CallsStreamed
 from app.core.message import Attachment, Message, MessageState, Prompt
 from app.core.turns import Turns
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.message_parts import THOUGHT_KEPT
-from app.gui.transcript.message_row import FOLD_ABOVE
-from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
-from app.gui.transcript.row_tree import group_id, whole_rows
+from app.gui.transcript.message_rows import FOLD_ABOVE
+from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, THOUGHT_KEPT
 from app.gui.transcript.row_words import SHOWN
 from app.gui.transcript.search import MAX_HITS, SEARCH_S
+from app.gui.transcript.transcript_model import group_id, whole_rows
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
 from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, rows_of, spoke, stored

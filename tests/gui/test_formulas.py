@@ -16,12 +16,10 @@ from app.core.message import MessageState
 from app.core.texts import Texts
 from app.formulas import draw, speech
 from app.gui.display.theme import DARK, LIGHT
-from app.gui.markdown.formula_object import OBJECT
-from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
-from app.gui.markdown.parser import parse
-from app.gui.markdown.utf16 import Utf16Places
+from app.gui.markdown.blocks import StreamingBlocks, literal_blocks, parse
+from app.gui.markdown.document import OBJECT, Utf16Places
 from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.segments import Range
+from app.gui.transcript.row_text import Range
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import texts

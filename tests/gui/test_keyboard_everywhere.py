@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.pages.chat.message_box import NameList
 from app.gui.transcript.message_actions import ActionBar
-from app.gui.transcript.scroll_widgets import JumpPill
-from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.transcript.transcript_view import JumpPill, TranscriptView
 from app.gui.widgets.choices import ChipButton
 from app.gui.widgets.editable_lists import PlanRow, QueuedMessageRow
 from tests.app_driver import at_window

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.markdown_marks import bare_links, parsed
-from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK
-from app.gui.markdown.message_blocks import StreamingBlocks
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK, StreamingBlocks, parse
 from app.markdown_page import as_html
 from tests.repeats import examples
 

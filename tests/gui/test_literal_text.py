@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from app.core.markdown_marks import ON_LINES
 from app.core.message import Author, Message, Role
 from app.engine.export.formats import literal_markdown, message_as_markdown
-from app.gui.markdown.message_blocks import CHARACTERS, literal_blocks
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import CHARACTERS, literal_blocks, parse
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.markdown_page import as_html

@@ -4,9 +4,8 @@ import time
 
 import pytest
 
-from app.gui.markdown.blocks import CODE
+from app.gui.markdown.blocks import CODE, parse
 from app.gui.markdown.highlight import COMMENT, KEYWORD, MARK, NAME, NUMBER, STRING, lex
-from app.gui.markdown.parser import parse
 
 
 def found(language: str, code: str) -> list[tuple[str, str]]:

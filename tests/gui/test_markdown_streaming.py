@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gui.markdown.blocks import CODE, CODE_CHUNK, TABLE
-from app.gui.markdown.message_blocks import StreamingBlocks, half_done
-from app.gui.markdown.parser import parse
+from app.gui.markdown.blocks import CODE, CODE_CHUNK, TABLE, StreamingBlocks, half_done, parse
 from tests.repeats import examples
 
 PIECES = (

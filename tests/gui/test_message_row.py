@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_style import COMPACT, WIDE
+from app.gui.transcript.row_text import COMPACT, WIDE
 from app.gui.transcript.row_words import sent_at
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import texts

@@ -16,7 +16,7 @@ from app.core.workflow import StepState
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import state_of
 from app.gui.panels.debate.stance_chart import stance_lines
-from app.gui.panels.workflow.step_display import seconds_of
+from app.gui.panels.workflow.step_list import seconds_of
 from app.gui.transcript.row_words import chips_of
 from tests.app_driver import Person, at_window, until
 from tests.builders import a_debate

@@ -23,8 +23,8 @@ from app.engine.export.document import (
 from app.gui.display.theme import LIGHT
 from app.gui.files import pdf_file
 from app.gui.files.pdf_file import write_pdf
+from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import BlockDocument
-from app.gui.markdown.parser import parse
 
 ONE = """**Ada**
 

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import Message, MessageState
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.pending_messages import SLICE, PendingMessages
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.feed import SLICE, PendingMessages
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, rows_of, spoke
 from tests.gui.shown_view import shown_view, texts

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from app.gui.transcript.row_heights import RowEstimate, RowHeights
-from app.gui.transcript.row_scroller import RowScroller
+from app.gui.transcript.row_heights import RowEstimate, RowHeights, RowScroller
 from tests.repeats import examples
 
 SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))

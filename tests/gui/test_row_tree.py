@@ -11,8 +11,7 @@ from app.core.message import Author, Consent, Message, MessageState, Prompt, Pro
 from app.core.session import Debate, DebateSession, Participant
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id
-from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.transcript.transcript_model import CARD, GROUP, MESSAGE, QUESTION, TranscriptModel, group_id
 from tests.gui.chats import (
     MASTER,
     SESSION,

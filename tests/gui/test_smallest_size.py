@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
 
 from app.core.message import Author, Message, Usage
 from app.core.session import Debate, DebateMode, DebateSession, Participant
-from app.gui.transcript.speaker_line import CHIP, NAME
+from app.gui.transcript.painted_row import CHIP, NAME
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
 from tests.app_driver import Person, at_window

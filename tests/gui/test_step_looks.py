@@ -6,7 +6,7 @@ from app.core.agent import Agent
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language
-from app.gui.panels.workflow.step_display import SKIP, STOP, any_runs, done_count, looks_of, made_of
+from app.gui.panels.workflow.step_list import SKIP, STOP, any_runs, done_count, looks_of, made_of
 from app.storage.paths import resources_dir
 
 NIGHT = {"started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-22T08:00:00Z"}

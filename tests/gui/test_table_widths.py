@@ -4,9 +4,8 @@ import pytest
 from PySide6.QtGui import QFont
 
 from app.gui.display.theme import LIGHT
-from app.gui.markdown.blocks import TABLE
+from app.gui.markdown.blocks import TABLE, parse
 from app.gui.markdown.document import BlockDocument, TextStyle, shared
-from app.gui.markdown.parser import parse
 
 
 @pytest.mark.parametrize(

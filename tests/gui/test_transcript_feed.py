@@ -14,7 +14,7 @@ from app.core.message import Attachment, Message, MessageState, Prompt
 from app.core.session import Status
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.call_rows import CardRow
-from app.gui.transcript.row_style import WIDE
+from app.gui.transcript.row_text import WIDE
 from app.gui.transcript.row_words import thought_of
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored

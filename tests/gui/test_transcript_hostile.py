@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.message import MessageState
 from app.gui.markdown.blocks import Block
 from app.gui.markdown.document import BlockDocument
-from app.gui.transcript.row_style import COMPACT
+from app.gui.transcript.row_text import COMPACT
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import shown_view
 from tests.gui.test_transcript_view import SESSION, said

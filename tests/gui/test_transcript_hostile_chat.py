@@ -7,10 +7,9 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import Attachment, Message, MessageState, Prompt
-from app.gui.transcript.message_row import MessageRow
-from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION
-from app.gui.transcript.scroll_widgets import JumpPill
-from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.transcript.message_rows import MessageRow
+from app.gui.transcript.transcript_model import CARD, GROUP, MESSAGE, QUESTION
+from app.gui.transcript.transcript_view import JumpPill, TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, question, spoke
 from tests.gui.hostile_documents import DOCUMENTS, LEAST
 from tests.gui.shown_view import shown_view

@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.forms import FormField
 from app.core.message import Consent, Message, Prompt, PromptType
-from app.gui.transcript.message_row import MessageRow
-from app.gui.transcript.question_row import QuestionRow
+from app.gui.transcript.message_rows import MessageRow, QuestionRow
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, call, gave, question, spoke
 from tests.gui.shown_view import shown_view

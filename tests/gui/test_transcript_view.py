@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.gui.display.theme import DARK, LIGHT
-from app.gui.transcript.row_style import COMPACT
+from app.gui.transcript.row_text import COMPACT
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import shown_view, texts
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.events import TurnFinished
 from app.core.message import MessageState, Prompt, Usage
-from app.gui.transcript.turn_book import TurnBook
+from app.gui.transcript.transcript_model import TurnBook
 from tests.gui.chats import a_tree, agent, call, gave, question, spoke, stored
 
 UNDER = ("tm", "c1")

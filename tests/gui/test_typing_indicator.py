@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
-from app.gui.transcript import speaker_line
-from app.gui.transcript.row_style import COMPACT, RowStyle
-from app.gui.transcript.speaker_line import RowSpeaker, TypingIndicator
+from app.gui.transcript import painted_row
+from app.gui.transcript.painted_row import RowSpeaker, TypingIndicator
+from app.gui.transcript.row_text import COMPACT, RowStyle
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 ADA = RowSpeaker("Ada", "A", "#000000", "#ffffff")
@@ -21,7 +21,7 @@ BEN = RowSpeaker("Ben", "B", "#000000", "#ffffff")
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(speaker_line, "monotonic", lambda: now[0])
+    monkeypatch.setattr(painted_row, "monotonic", lambda: now[0])
     return now
 
 

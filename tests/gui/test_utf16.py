@@ -10,13 +10,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
-from app.gui.markdown.blocks import TABLE
-from app.gui.markdown.parser import parse
-from app.gui.markdown.utf16 import Utf16Places, units
+from app.gui.markdown.blocks import TABLE, parse
+from app.gui.markdown.document import Utf16Places, units
 from app.gui.pages.chat.message_box import MessageBox
-from app.gui.transcript.message_parts import thought_blocks
-from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.segments import Range
+from app.gui.transcript.painted_row import PaintedRow, thought_blocks
+from app.gui.transcript.row_text import Range
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.text import Paragraph

@@ -13,10 +13,9 @@ from app.core.session import Chat, DebateSession, Plan, PlanItem
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
 from app.storage.drafts import DraftFolder
 from app.storage.file_system import FileSystem
-from app.storage.log import FIELD, LogFault, decode_line, encode_line, faults
+from app.storage.log import FIELD, LogFault, decode_line, encode_line, faults, load_session
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, whole_session
-from app.storage.replay import load_session
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, finished, message
 

@@ -38,17 +38,15 @@ from app.core.settings import Settings, rules
 from app.core.texts import clean_values
 from app.core.usage import KnownFacts, KnownQuirks, UsageEntry, believed
 from app.core.workflow import WorkflowDefinition
-from app.storage.backup import MANIFEST
+from app.storage.backup import MANIFEST, OpenBackup
 from app.storage.definitions import MOST_VERSION
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
-from app.storage.log import FIELD, MESSAGE, SESSION_FIELD, Op, decode_line, encode_line, faults
+from app.storage.log import FIELD, MESSAGE, SESSION_FIELD, Op, decode_line, encode_line, faults, load_session
 from app.storage.paths import DataPaths
 from app.storage.records import MOST_DEPTH
-from app.storage.replay import load_session
-from app.storage.restore import OpenBackup
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile, read_ledger
 from tests.repeats import tries

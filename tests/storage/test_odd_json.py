@@ -12,12 +12,12 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, MootError
 from app.core.tool import ToolError, read_arguments
 from app.engine.library.definitions import read_document
+from app.storage.backup import OpenBackup
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign
 from app.storage.log import encode_line
 from app.storage.paths import DataPaths
-from app.storage.restore import OpenBackup
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, message
 

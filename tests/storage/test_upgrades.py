@@ -11,13 +11,12 @@ from app import wiring
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.stored_data import BackupReason
-from app.storage import log, upgrades
-from app.storage.backup import own_backups, write_backup
+from app.storage import backup as backup_module
+from app.storage import log
+from app.storage.backup import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
-from app.storage.restore import OpenBackup
 from app.storage.sessions import JsonLogStore
-from app.storage.upgrades import STEPS, Ops, Step, upgrade, upgraded
 from tests.storage.samples import ROOT, log_bytes, log_file, new_store, saved
 from tests.storage.sim_fs import SimFS
 
@@ -133,9 +132,8 @@ def test_a_backup_of_before_comes_back_in_the_form_of_now(paths: DataPaths, monk
     put(paths.settings, '{"version": 1, "theme": "dark"}')
     packed = write_backup(paths, DISK, "daily").path
     paths.session(session_id).unlink()
-    for module in ("app.storage.restore.STEPS", "app.storage.upgrades.STEPS"):
-        monkeypatch.setattr(module, TOMORROW)
-    monkeypatch.setattr("app.storage.restore.upgraded", lambda *args: upgraded(*args, TOMORROW))
+    monkeypatch.setattr("app.storage.backup.STEPS", TOMORROW)
+    monkeypatch.setattr("app.storage.backup.upgraded", lambda *args: upgraded(*args, TOMORROW))
     backup = OpenBackup(paths, DISK, Path(packed))
     assert b'"SAID"' in backup.log(session_id)
     assert dict(backup.documents())["settings.json"].count(b'"look": "dark"') == 1
@@ -148,7 +146,7 @@ def test_the_power_goes_off_at_every_call_of_an_upgrade():
     def filled() -> SimFS:
         disk = SimFS()
         for session_id in session_ids:
-            upgrades.write_whole(disk, paths.session(session_id), log_bytes())
+            backup_module.write_whole(disk, paths.session(session_id), log_bytes())
         return disk
 
     number, ended = 0, False
@@ -177,7 +175,7 @@ async def test_opening_runs_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
     store = new_store(root=data_dir)
     session = await saved(store, "said")
     await store.close()
-    for module in ("session_log", "replay"):
+    for module in ("session_log", "log"):
         monkeypatch.setattr(f"app.storage.{module}.READER", log.READER + 1)
     monkeypatch.setattr(wiring, "upgrade", lambda paths, disk: upgrade(paths, disk, TOMORROW))
     moot = await wiring.open_moot(data_dir)

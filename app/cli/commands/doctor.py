@@ -34,8 +34,7 @@ from app.storage.file_system import FileSystem, storage_error
 from app.storage.log import NOTHING
 from app.storage.log import faults as log_faults
 from app.storage.paths import DataPaths
-from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
-from app.storage.system_keyring import LOCKED, NO_KEYRING, KeyringQueue, default_backend
+from app.storage.secrets import LOCKED, NO_KEYRING, SERVICE, TIMEOUT_SECONDS, KeyringQueue, default_backend
 from app.wiring import Moot, open_moot
 
 _PACKAGES = (

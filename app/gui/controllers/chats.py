@@ -29,7 +29,7 @@ from app.gui.display.descriptions import colours_of, most_text, names_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
-from app.gui.transcript.message_row import COMPARE, CONTINUE, RETRY, SETTINGS
+from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow

@@ -26,9 +26,8 @@ from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
-    from app.gui.pages.assistants.assistant_editor import AssistantEditor
     from app.gui.pages.assistants.assistant_form import Choices
-    from app.gui.pages.assistants.assistants_page import AssistantsPage
+    from app.gui.pages.assistants.assistants_page import AssistantEditor, AssistantsPage
     from app.gui.pages.groups.group_page import GroupPage
 
 

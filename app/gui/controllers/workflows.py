@@ -26,9 +26,9 @@ from app.gui.controllers.working_assistants import QueueController
 from app.gui.display.descriptions import colours_of, estimate_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.workflow.definitions_view import DefinitionsView
-from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
-from app.gui.transcript.row_tree import group_id
+from app.gui.transcript.transcript_model import group_id
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000

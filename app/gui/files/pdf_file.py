@@ -41,13 +41,13 @@ from app.gui.markdown.blocks import (
     Block,
     Cell,
     Span,
+    StreamingBlocks,
     break_words,
     clean,
     finished,
 )
 from app.gui.markdown.document import INDENT, ITEM_GAP, BlockDocument, TextStyle, gap_between
-from app.gui.markdown.message_blocks import StreamingBlocks
-from app.gui.transcript.segments import group
+from app.gui.transcript.row_text import group
 
 DOTS_PER_INCH = 96
 MARGIN_MM = 18

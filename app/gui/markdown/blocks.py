@@ -1,16 +1,29 @@
-"""The blocks of a message's Markdown: plain text with styles, never HTML.
+"""The blocks of a message's text: plain text with styles, never HTML; parsed by pulldown-cmark (`pyromark`).
 
-HTML stays literal text (`<br>` breaks the line), images become links, and formulas keep their source.
+HTML is literal text (`<br>` breaks the line), images are links, formulas keep their source. While Markdown
+streams, all but its last two pieces (blocks; items of a list, rows of a table, stretches of code) are final
+and never parsed again; `finish` parses the whole once, because link definitions may stand at the end.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urlsplit
 
-from app.core.markdown_marks import bare_links, is_display
+import pyromark
+
+from app.core.markdown_marks import (
+    IN_A_LINE,
+    ON_LINES,
+    bare_links,
+    is_display,
+    open_as_text,
+    parsed_with_formulas,
+)
+from app.core.message import Message
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"
@@ -202,3 +215,462 @@ def linked(span: Span) -> Iterator[Span]:
         position = end
     if position < len(span.text):
         yield replace(span, text=span.text[position:])
+
+
+MAX_CELLS = 1_000
+MAX_FORMULAS = 400
+"""Formulas of a message up to which they are drawn."""
+
+_MARKDOWN = pyromark.Markdown(
+    options=pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_STRIKETHROUGH
+    | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_MATH
+)
+_LINE_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
+
+WHOLE = "whole"
+ITEM = "item"
+ROW = "row"
+LINES = "lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place where parsing can begin again: before a WHOLE block, or inside a list, table or code.
+
+    `start` is in bytes, `index` counts blocks, `done` the rows of the table before it.
+    """
+
+    start: int
+    index: int
+    kind: str
+    done: int = 0
+
+
+@dataclass(slots=True)
+class Parsed:
+    """The blocks of a text, the places where it can be cut, and the text as UTF-8."""
+
+    source: bytes
+    blocks: list[Block] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+
+
+def parse(text: str) -> list[Block]:
+    """Return the blocks of a whole message."""
+    return parse_with_cuts(text).blocks
+
+
+def parse_with_cuts(text: str, number: int | None = None) -> Parsed:
+    """Return the blocks and cuts of a text; `number` is that of the list item it begins with."""
+    source = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
+    events = parsed_with_formulas(source.decode("utf-8"), _MARKDOWN.events_with_range)
+    return _Builder(source, number).run(events)
+
+
+class _Builder:
+    """Makes flat blocks from the parser's events in one pass."""
+
+    def __init__(self, source: bytes, number: int | None) -> None:
+        self._source = source
+        self._number = number
+        self._out = Parsed(source)
+        self._depth = 0
+        self._quote = 0
+        self._lists: list[int | None] = []
+        self._marker = ""
+        self._spans: list[Span] | None = None
+        self._heading = 0
+        self._style = PLAIN
+        self._links: list[str] = []
+        self._targets: list[tuple[int, str, bool]] = []
+        self._code: list[str] | None = None
+        self._language = ""
+        self._fenced = False
+        self._rows: list[tuple[Cell, ...]] = []
+        self._cells: list[Cell] = []
+        self._alignment: tuple[str, ...] = ()
+        self._block_start = 0
+        self._formulas = 0
+
+    def run(self, events: Iterable[tuple[Any, Any]]) -> Parsed:
+        for event, place in events:
+            if isinstance(event, str):
+                self._on_word(event, place["start"])
+                continue
+            [(name, value)] = event.items()
+            if name == "Start":
+                self._on_start(value, place["start"])
+            elif name == "End":
+                self._on_end(value, place["end"])
+            else:
+                self._on_text(name, value)
+        self._flush()
+        return self._out
+
+    def _cut(self, start: int, kind: str = WHOLE, done: int = 0) -> None:
+        line = self._source.rfind(b"\n", 0, start) + 1
+        if not self._source[line:start].strip():
+            start = line
+        self._out.cuts.append(Cut(start, len(self._out.blocks), kind, done))
+
+    def _on_word(self, event: str, start: int) -> None:
+        if event == "Rule":
+            self._flush()
+            if not self._depth:
+                self._cut(start)
+            self._add(Block(RULE))
+        elif event == "SoftBreak":
+            self._append(" ")
+        else:
+            self._append("\n")
+
+    def _on_start(self, tag: Any, start: int) -> None:
+        name: str
+        value: Any
+        name, value = (tag, None) if isinstance(tag, str) else next(iter(tag.items()))
+        if name in _INLINE:
+            self._style |= _INLINE[name]
+            return
+        if name in ("Link", "Image"):
+            self._begin_link(value["dest_url"], name == "Image")
+            return
+        if name == "TableRow" and self._depth == 1:
+            self._cut(start, ROW, len(self._rows))
+        if name in ("TableHead", "TableRow", "TableCell"):
+            self._cells = self._cells if name == "TableCell" else []
+            self._spans = []
+            return
+        self._flush()
+        if not self._depth:
+            self._block_start = start
+            if name != "List":
+                self._cut(start)
+        self._depth += 1
+        match name:
+            case "Heading":
+                self._heading = int(value["level"][1])
+            case "BlockQuote":
+                self._quote += 1
+            case "CodeBlock":
+                self._code = []
+                self._fenced = value != "Indented"
+                self._language = "" if not self._fenced else clean(value["Fenced"]).split(" ")[0][:40]
+            case "List":
+                if value is not None and self._number is not None and not self._out.blocks:
+                    value = self._number
+                self._lists.append(value)
+            case "Item":
+                if self._marker:
+                    self._spans = []
+                    self._flush()
+                if self._depth == 2 and len(self._lists) == 1:
+                    self._cut(start, ITEM)
+                self._begin_item()
+            case "Table":
+                self._alignment = tuple(value)
+                self._rows = []
+
+    def _begin_item(self) -> None:
+        number = self._lists[-1]
+        if number is None:
+            self._marker = "•"
+        else:
+            self._marker = f"{number}."
+            self._lists[-1] = number + 1
+
+    def _on_end(self, tag: Any, end: int) -> None:
+        name = tag if isinstance(tag, str) else next(iter(tag))
+        if name in _INLINE:
+            self._style &= ~_INLINE[name]
+            return
+        if name in ("Link", "Image"):
+            self._end_link()
+            return
+        if name == "TableCell":
+            self._cells.append(finished(self._spans or []))
+            self._spans = None
+            return
+        if name in ("TableHead", "TableRow"):
+            self._rows.append(tuple(self._cells))
+            self._spans = None
+            return
+        if name == "CodeBlock":
+            self._end_code()
+        elif name == "Table":
+            self._end_table(end)
+        elif name == "Item" and self._marker and self._spans is None:
+            self._spans = []
+        self._flush()
+        self._depth -= 1
+        match name:
+            case "Heading":
+                self._heading = 0
+            case "BlockQuote":
+                self._quote -= 1
+            case "List":
+                self._lists.pop()
+
+    def _on_text(self, name: str, value: Any) -> None:
+        if self._code is not None:
+            self._code.append(value)
+        elif name == "TaskListMarker":
+            self._marker = TICKED if value else UNTICKED
+        elif name in ("Html", "InlineHtml"):
+            parts = _LINE_BREAK_TAG.split(value)
+            for index, part in enumerate(parts):
+                if index:
+                    self._append("\n")
+                self._append(part)
+        elif name == "Code":
+            self._append(value, INLINE_CODE)
+        elif name == "Formula":
+            self._formulas += 1
+            self._append(value, FORMULA if self._formulas <= MAX_FORMULAS else PLAIN)
+        else:
+            self._append(value)
+
+    def _append(self, text: str, style: int = PLAIN) -> None:
+        if self._spans is None:
+            self._spans = []
+        if text:
+            link = self._links[-1] if self._links else ""
+            self._spans.append(Span(text, self._style | style, link))
+
+    def _begin_link(self, url: str, image: bool) -> None:
+        if self._spans is None:
+            self._spans = []
+        self._targets.append((len(self._spans), url, image))
+        self._links.append(safe_link(url))
+
+    def _end_link(self) -> None:
+        start, url, image = self._targets.pop()
+        spans = self._spans if self._spans is not None else []
+        shown = clean(plain(tuple(spans[start:])))
+        link = self._links[-1]
+        address = clean(url)
+        short = address if len(address) <= 80 else address[:79] + "…"
+        if image:
+            spans[start:] = [Span(f"{shown} ({short})" if shown else f"({short})", IMAGE, link)]
+        elif not link:
+            self._links.pop()
+            self._append(f" ({short})")
+            return
+        elif names_other_host(shown, link):
+            self._append(f" ({urlsplit(link).hostname})")
+        self._links.pop()
+
+    def _flush(self) -> None:
+        if self._spans is None:
+            return
+        spans, self._spans = self._spans, None
+        kind = HEADING if self._heading else PARAGRAPH
+        done = finished(spans)
+        for part in apart(done) if kind == PARAGRAPH else [done]:
+            if part or self._marker:
+                self._add(Block(kind, part, level=self._heading))
+
+    def _end_code(self) -> None:
+        text, self._code = "".join(self._code or []), None
+        chunks = code_chunks(text, Block(CODE, language=self._language))
+        top = self._depth == 1 and self._fenced
+        position = self._source.find(b"\n", self._block_start) + 1
+        for index, chunk in enumerate(chunks):
+            if index and top:
+                for _ in range(CODE_CHUNK):
+                    position = self._source.find(b"\n", position) + 1
+                self._out.cuts.append(Cut(position, len(self._out.blocks), LINES))
+            self._add(chunk)
+
+    def _end_table(self, end: int) -> None:
+        rows = tuple(self._rows)
+        if len(rows) * len(self._alignment) > MAX_CELLS:
+            source = self._source[self._block_start : end].decode("utf-8", "replace")
+            for chunk in code_chunks(source, Block(CODE)):
+                self._add(chunk)
+            return
+        self._add(Block(TABLE, rows=rows, alignment=self._alignment))
+
+    def _add(self, block: Block) -> None:
+        marker, self._marker = self._marker, ""
+        if marker or self._lists or self._quote:
+            block = replace(block, indent=len(self._lists), quote=self._quote, marker=marker)
+        self._out.blocks.append(block)
+
+
+_INLINE = {"Emphasis": ITALIC, "Strong": BOLD, "Strikethrough": STRUCK}
+
+
+_KEPT_OPEN = 2
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_TABLE_HEAD = re.compile(r"^ {0,3}\|(.+)\|[ ]*(?:\n[ |:-]*)?$")
+_OPEN_TARGET = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*$")
+
+
+def half_done(text: str) -> str:
+    """Close the marks that the last paragraph leaves open, so that its look does not change when they are closed."""
+    start = text.rfind("\n\n") + 2 if "\n\n" in text else 0
+    last = text[start:]
+    if not last.strip() or len(_FENCE.findall(text)) % 2:
+        return text
+    head = _TABLE_HEAD.match(last)
+    if head:
+        columns = head.group(1).count("|") + 1
+        return text[:start] + last.split("\n")[0] + "\n|" + "-|" * columns
+    shown = open_as_text(last)
+    if shown != last:
+        return text[:start] + shown
+    last = _OPEN_TARGET.sub(r"\1", last)
+    if last.count("`") % 2:
+        last = last[:-1] if last.endswith("`") else last + "`"
+    elif last.count("**") % 2:
+        stripped = last.rstrip("*")
+        last = stripped if last.endswith("**") else last.rstrip() + "**"
+    return text[:start] + last
+
+
+class StreamingBlocks:
+    """The blocks of a streaming text: `feed` pieces, then `finish`."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._pieces: list[str] = []
+        self._frozen = 0
+        self._tail = ""
+        self._prefix = ""
+        self._number: int | None = None
+        self._code_goes_on = False
+        self._rows: tuple[tuple[Cell, ...], ...] = ()
+        self._table_source = ""
+
+    @property
+    def source(self) -> str:
+        """The text so far."""
+        return "".join(self._pieces)
+
+    def feed(self, text: str) -> int:
+        """Add a piece; return the index of the first block that may have changed."""
+        self._pieces.append(text)
+        self._tail += text
+        first = self._frozen
+        tail = self._tail if self._prefix else half_done(self._tail)
+        parsed = parse_with_cuts(self._prefix + tail, self._number)
+        own_rows = parsed.blocks[0].rows if parsed.blocks else ()
+        before = len(parsed.blocks)
+        self._join(parsed)
+        self.blocks[first:] = parsed.blocks
+        if len(parsed.cuts) > _KEPT_OPEN and not self._tail.endswith("\r"):
+            self._freeze(parsed, parsed.cuts[-_KEPT_OPEN], own_rows, len(parsed.blocks) - before)
+        return first
+
+    def finish(self) -> int:
+        """Parse the whole text; return the index of the first block that changed."""
+        whole = parse(self.source)
+        old, self.blocks = self.blocks, whole
+        for index, (before, after) in enumerate(zip(old, whole, strict=False)):
+            if before != after:
+                return index
+        return min(len(old), len(whole))
+
+    def _join(self, parsed: Parsed) -> None:
+        """Complete the first block of the tail from the final part before it."""
+        if not parsed.blocks:
+            return
+        first = parsed.blocks[0]
+        if self._code_goes_on and first.kind == CODE:
+            parsed.blocks[0] = replace(first, first=False)
+        elif self._rows and first.kind == TABLE:
+            rows = self._rows + first.rows[1:]
+            if len(rows) * len(first.alignment) > MAX_CELLS:
+                end = next((cut.start for cut in parsed.cuts if cut.index > 0), len(parsed.source))
+                rest = parsed.source[len(self._prefix.encode()) : end].decode("utf-8", "replace")
+                parsed.blocks[:1] = code_chunks(self._table_source + rest.rstrip("\n"), Block(CODE))
+            else:
+                parsed.blocks[0] = replace(first, rows=rows)
+
+    def _freeze(self, parsed: Parsed, cut: Cut, own_rows: tuple[tuple[Cell, ...], ...], added: int) -> None:
+        """Shorten the tail, so that only its last pieces are parsed again."""
+        before = len(self._prefix.encode("utf-8", "replace"))
+        place = cut.index + (added if cut.index else 0)
+        if cut.start <= before:
+            return
+        # An empty quotation has made no block yet.
+        block = parsed.blocks[place] if place < len(parsed.blocks) else Block(PARAGRAPH)
+        rows = own_rows if cut.index == 0 else block.rows
+        if cut.kind == ROW and not rows:
+            return
+        raw = (self._prefix + self._tail).replace("\r\n", "\n").replace("\r", "\n")
+        source = raw.encode("utf-8", "replace")
+        begin = max(
+            [other.start for other in parsed.cuts if other.kind == WHOLE and other.start <= cut.start],
+            default=0,
+        )
+        number = block.marker if cut.kind == ITEM else ""
+        self._number = int(number[:-1]) if number.endswith(".") else None
+        self._code_goes_on = cut.kind == LINES
+        prefix = ""
+        if cut.kind == ROW:
+            first_row = next(other for other in parsed.cuts if other.index == cut.index and other.kind == ROW)
+            prefix = source[begin : first_row.start].decode()
+            same = bool(self._rows) and cut.index == 0
+            self._rows = self._rows + rows[1 : cut.done] if same else rows[: cut.done]
+            done = source[(before if same else begin) : cut.start].decode()
+            self._table_source = self._table_source + done if same else done
+        else:
+            self._rows, self._table_source = (), ""
+        if cut.kind == LINES:
+            prefix = source[begin : source.find(b"\n", begin) + 1].decode()
+        self._frozen += place
+        self._prefix = prefix
+        self._tail = source[cut.start :].decode()
+
+
+CHARACTERS = 1_500
+"""A block is full at about so many; a long text is several, one below the other without a gap."""
+
+
+def blocks_of(message: Message, text: str) -> list[Block]:
+    """Return the blocks of a message's text: Markdown, except what the user wrote."""
+    return literal_blocks(text) if message.by_user else parse(text)
+
+
+def literal_blocks(text: str) -> list[Block]:
+    """Return a text with every character and line as it was typed; only addresses are links, and `$$…$$` formulas."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    blocks: list[Block] = []
+    position = 0
+    for match in ON_LINES.finditer(text) if "$$" in text else ():
+        if len(blocks) < MAX_FORMULAS:
+            blocks += [_block(lines) for lines in _chunks(text[position : match.start()].strip("\n"))]
+            blocks.append(Block(LITERAL, (Span(_cleaned(match[0].strip()), FORMULA),)))
+            position = match.end()
+    return blocks + [_block(lines) for lines in _chunks(text[position:].lstrip("\n") if position else text)]
+
+
+def _chunks(text: str) -> Iterator[list[str]]:
+    lines: list[str] = []
+    length = 0
+    for line in text.split("\n") if text else ():
+        lines.append(line)
+        length += len(line) + 1
+        if length >= CHARACTERS:
+            yield lines
+            lines, length = [], 0
+    if lines:
+        yield lines
+
+
+def _block(lines: list[str]) -> Block:
+    spans: list[Span] = []
+    # The text between two formulas, a formula, and so on.
+    for number, part in enumerate(IN_A_LINE.split(_cleaned("\n".join(lines)))):
+        if number % 2:
+            spans.append(Span(part, FORMULA))
+        elif part:
+            spans += linked(Span(break_words(part))) if "http" in part else (Span(break_words(part)),)
+    return Block(LITERAL, tuple(spans) or (Span(""),))
+
+
+def _cleaned(text: str) -> str:
+    return "\n".join([clean(line) for line in text.split("\n")])

@@ -1,17 +1,27 @@
-"""Blocks as QTextDocuments, built with a cursor, never from HTML or Markdown."""
+"""Blocks as QTextDocuments, built with a cursor, never from HTML or Markdown, and as text to copy.
 
+A formula is an object in a line of the document. The program counts characters and converts positions that it
+passes to Qt or gets from it: Qt counts UTF-16 code units, and an emoji is two of those.
+"""
+
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nlargest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QByteArray, QRectF, QSizeF, Qt, QUrl
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
+    QFontMetrics,
     QFontMetricsF,
     QImage,
+    QPainter,
+    QPyTextObject,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -24,9 +34,12 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
+from app.core.markdown_marks import is_display, tex_of
+from app.formulas import INK, Formula, draw
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import (
     BOLD,
+    BREAK,
     CODE,
     FORMULA,
     HEADING,
@@ -35,16 +48,187 @@ from app.gui.markdown.blocks import (
     ITALIC,
     LITERAL,
     PARAGRAPH,
+    RULE,
     STRUCK,
     TABLE,
     TICK_BOXES,
     Block,
+    Cell,
     Span,
     plain,
     stands_apart,
 )
-from app.gui.markdown.formula_object import OBJECT, format_of, formula_of, register
-from app.gui.markdown.utf16 import units
+
+if TYPE_CHECKING:
+    from PySide6.QtSvg import QSvgRenderer
+
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+
+
+def units(text: str) -> int:
+    """Return the number of UTF-16 code units of a text, its length in Qt."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class Utf16Places:
+    """Converts positions between a text and its document; fast where all characters take one code unit.
+
+    Each of `objects`, ranges of the text in order, is one character in the document.
+    """
+
+    __slots__ = ("_ends", "_lost", "_starts")
+
+    def __init__(self, text: str, objects: Sequence[tuple[int, int]] = ()) -> None:
+        wide = units(text) != len(text)
+        odd = [(match.start(), match.end(), 2) for match in _WIDE.finditer(text)] if wide else []
+        if objects:
+            odd = [each for each in odd if not any(start <= each[0] < end for start, end in objects)]
+            odd = sorted(odd + [(start, end, 1) for start, end in objects])
+        self._starts = [start for start, _, _ in odd]
+        self._ends = [end for _, end, _ in odd]
+        self._lost = [0]
+        """How much shorter the document is than the text, before each of them."""
+        for start, end, taken in odd:
+            self._lost.append(self._lost[-1] + end - start - taken)
+
+    def to_qt(self, position: int, *, end: bool = False) -> int:
+        """Return a position in the document for one in the text; inside an object, its start or its `end`."""
+        if not self._starts:
+            return position
+        number = bisect_left(self._starts, position)
+        if number and position < self._ends[number - 1]:
+            number -= 1
+            position = self._ends[number] if end else self._starts[number]
+            number += end
+        return position - self._lost[number]
+
+    def from_qt(self, position: int) -> int:
+        """Return a position in the text for one in the document; inside a character, where it begins."""
+        if not self._starts:
+            return position
+        number = bisect_left(range(len(self._starts)), position, key=self._begins)
+        if number and position < self._ends[number - 1] - self._lost[number]:
+            return self._starts[number - 1]
+        return position + self._lost[number]
+
+    def _begins(self, number: int) -> int:
+        return self._starts[number] - self._lost[number]
+
+
+OBJECT = "\ufffc"
+"""The one character of a document that a formula is."""
+_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
+_SOURCE = QTextFormat.Property.UserProperty.value + 1
+_EM = QTextFormat.Property.UserProperty.value + 2
+_SHIFT = QTextFormat.Property.UserProperty.value + 3
+MARKED = QTextFormat.Property.UserProperty.value + 4
+"""Says in the format of a selection that formulas in it are marked."""
+_SCALE = 1.1
+"""The letters of formulas are smaller than those of the text, of the same size."""
+_OVER, _UNDER = 0.25, 0.1
+"""What is kept free over and under a formula, in em."""
+
+
+def formula_of(span: Span) -> Formula | None:
+    """Return the picture of a formula; None for other text and for a formula that is shown as its source."""
+    if not span.style & FORMULA:
+        return None
+    return draw(tex_of(span.text), display=is_display(span.text))
+
+
+def format_of(span: Span, formula: Formula, font: QFont, text_format: QTextCharFormat) -> QTextCharFormat:
+    """Return the format of the object for a formula, in the colour of a text and the size of a font.
+
+    Qt takes an object of a height H to have (H + shift) / 2 over the base line, with half the height of an x as
+    the shift; the object has a font of the size with which that is right.
+    """
+    em = font.pixelSize() * _SCALE
+    over = (formula.ascent + _OVER - _UNDER) * em - _depth(formula, em)
+    x_height = QFontMetrics(font).xHeight()
+    tuned = QFont(font)
+    tuned.setPixelSize(max(1, round(2 * over * font.pixelSize() / x_height)))
+    text_format.setObjectType(_TYPE)
+    text_format.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
+    text_format.setProperty(QTextFormat.Property.FontPixelSize, tuned.pixelSize())
+    text_format.setProperty(_SOURCE, span.text)
+    text_format.setProperty(_EM, em)
+    text_format.setProperty(_SHIFT, QFontMetrics(tuned).xHeight() / 2)
+    return text_format
+
+
+def register(document: QTextDocument) -> None:
+    """Have a document paint its formulas."""
+    document.documentLayout().registerHandler(_TYPE, _OBJECT)
+
+
+class _FormulaObject(QPyTextObject):
+    """Paints all formulas of all documents; what differs is in their formats."""
+
+    def intrinsicSize(self, document: QTextDocument, _position: int, of: QTextFormat) -> QSizeF:
+        formula = _drawn(of)
+        if formula is None:
+            return QSizeF()
+        em, shift = _em(document, of, formula), of.doubleProperty(_SHIFT)
+        over = (formula.ascent + _OVER) * em
+        under = _depth(formula, em) + _UNDER * em
+        return QSizeF(formula.width * em, max(2 * over - shift, 2 * under + shift))
+
+    def drawObject(
+        self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, of: QTextFormat
+    ) -> None:
+        formula = _drawn(of)
+        if formula is None:
+            return
+        em = _em(document, of, formula)
+        # Qt puts the middle of the object on the middle of its line, and letters on whole pixels.
+        block = document.findBlock(position)
+        line = block.layout().lineForTextPosition(position - block.position())
+        device, scale = painter.deviceTransform(), painter.deviceTransform().m22()
+        base = rect.center().y() + (line.ascent() - line.descent()) / 2
+        base = (round(base * scale + device.dy()) - device.dy()) / scale
+        top, height = base - formula.ascent * em, (formula.ascent + formula.descent) * em
+        picture = _picture(formula, of.toCharFormat().foreground().color().name())
+        place = QRectF(rect.left(), top, formula.width * em, height)
+        picture.render(painter, place)
+        if of.boolProperty(MARKED):
+            _marked.append((picture, place))
+
+
+_marked: list[tuple["QSvgRenderer", QRectF]] = []
+
+
+def paint_marked(painter: QPainter) -> None:
+    """Paint the formulas of the document painted last that are marked once more: Qt dims marked objects."""
+    for picture, place in _marked:
+        picture.render(painter, place)
+    _marked.clear()
+
+
+@lru_cache(maxsize=128)
+def _picture(formula: Formula, colour: str) -> "QSvgRenderer":
+    from PySide6.QtSvg import QSvgRenderer
+
+    return QSvgRenderer(QByteArray(formula.svg.replace(INK, colour).encode()))
+
+
+def _drawn(of: QTextFormat) -> Formula | None:
+    source = of.stringProperty(_SOURCE)
+    return draw(tex_of(source), display=is_display(source))
+
+
+def _depth(formula: Formula, em: float) -> float:
+    """Return the pixels of a formula under the base line, at least those of a text."""
+    return max(formula.descent, _UNDER) * em
+
+
+def _em(document: QTextDocument, of: QTextFormat, formula: Formula) -> float:
+    """Return the pixels of one em, fewer where the formula would be wider than the document."""
+    em, width = of.doubleProperty(_EM), document.textWidth()
+    return min(em, width / formula.width) if width > 0 else em
+
+
+_OBJECT = _FormulaObject()
+
 
 LINE_HEIGHT = 1.5
 BLOCK_GAP = 8
@@ -378,3 +562,95 @@ def shared(needs: Sequence[tuple[float, float]], width: float) -> list[float]:
         return [word + spare * want / sum(wants) for word, want in zip(words, wants, strict=True)]
     cells = [cell for _, cell in needs]
     return [cell * width / sum(cells) for cell in cells]
+
+
+def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
+    """Return a range of the plain text as Markdown."""
+    parts: list[str] = []
+    above: Block | None = None
+    for block, begin, stop in _covered(blocks, start, end):
+        text = _markdown(block, begin, stop)
+        if above is not None:
+            tight = bool(above.indent and block.indent) or (block.kind == CODE and not block.first)
+            tight = tight or block.kind == LITERAL
+            parts.append("\n" if tight else "\n\n")
+        parts.append(text)
+        above = block
+    return "".join(parts).replace("\n```\n\n```", "").replace(BREAK, "")
+
+
+def plain_of(blocks: Sequence[Block], start: int, end: int) -> str:
+    """Return a range of the plain text without marks."""
+    parts = []
+    for block, begin, stop in _covered(blocks, start, end):
+        marker = f"{block.marker} " if block.marker and not begin else ""
+        parts.append("  " * max(0, block.indent - 1) + marker + block.text[begin:stop])
+    return "\n".join(parts).replace(BREAK, "")
+
+
+def _covered(blocks: Sequence[Block], start: int, end: int) -> list[tuple[Block, int, int]]:
+    result = []
+    position = 0
+    for block in blocks:
+        length = len(block.text)
+        if position <= end and start <= position + length:
+            result.append((block, max(0, start - position), min(length, end - position)))
+        position += length + 1
+    return result
+
+
+def _markdown(block: Block, begin: int, stop: int) -> str:
+    quote = "> " * block.quote
+    if block.kind == RULE:
+        return quote + "---"
+    if block.kind == LITERAL:
+        return block.text[begin:stop]
+    if block.kind == TABLE:
+        whole = begin == 0 and stop >= len(block.text)
+        return _table(block) if whole else block.text[begin:stop]
+    if block.kind == CODE:
+        code = block.text[begin:stop]
+        fence = "````" if "```" in code else "```"
+        return f"{fence}{block.language}\n{code}\n{fence}"
+    text = inline(_sliced(block.spans, begin, stop)).replace("\n", "  \n")
+    if begin:
+        return quote + text
+    head = "#" * block.level + " " if block.kind == HEADING else ""
+    marker = {"•": "- ", "☐": "- [ ] ", "☑": "- [x] ", "": ""}.get(block.marker, f"{block.marker} ")
+    return quote + "  " * max(0, block.indent - (1 if marker else 0)) + head + marker + text
+
+
+def _table(block: Block) -> str:
+    marks = {"None": "---", "Left": ":---", "Center": ":-:", "Right": "---:"}
+    lines = [
+        "| " + " | ".join(inline(cell).replace("\n", "<br>") for cell in row) + " |" for row in block.rows
+    ]
+    lines.insert(1, "|" + "|".join(marks[each] for each in block.alignment) + "|")
+    return "\n".join(lines)
+
+
+def _sliced(spans: Cell, begin: int, stop: int) -> list[Span]:
+    result = []
+    position = 0
+    for span in spans:
+        text = span.text[max(0, begin - position) : max(0, stop - position)]
+        if text:
+            result.append(Span(text, span.style, span.link))
+        position += len(span.text)
+    return result
+
+
+def inline(spans: Sequence[Span]) -> str:
+    """Return spans as Markdown."""
+    parts = []
+    for span in spans:
+        text = span.text
+        if span.style & INLINE_CODE:
+            text = f"`{text}`"
+        for style, mark in ((STRUCK, "~~"), (ITALIC, "*"), (BOLD, "**")):
+            if span.style & style:
+                text = f"{mark}{text}{mark}"
+        if span.link and span.link != span.text:
+            text = f"[{text}]({span.link})"
+        parts.append(text)
+    return "".join(parts)

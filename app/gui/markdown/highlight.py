@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QTextCharFormat, QTextDocument, QTextLayout
 
 from app.gui.display.theme import Tokens
-from app.gui.markdown.utf16 import Utf16Places
+from app.gui.markdown.document import Utf16Places
 
 Run = tuple[int, int, str]
 

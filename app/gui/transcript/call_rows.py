@@ -1,6 +1,8 @@
-"""The rows of tool calls: a card for each call, with the pictures and files that it returned.
+"""The rows of tool calls, of the turns and steps below them, and of summaries.
 
-What a tool was given and returned is plain text, never Markdown and never a link.
+A card for each call, with the pictures and files that it returned; what a tool was given and returned is
+plain text, never Markdown and never a link. A head over the turn of a sub-agent or a step of a workflow. A
+summary is a thin line that unfolds to the text that models are sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,22 +17,33 @@ from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.texts import clock_text, visible
 from app.core.tool import ToolProgress
 from app.core.usage import size_text
-from app.gui.markdown.blocks import CODE, Block, code_chunks
-from app.gui.transcript.message_parts import Chips, paint_chevron, size_of
+from app.engine.history.summaries import NOTES, summary_line
+from app.gui.display.descriptions import time_text
+from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript.painted_row import (
     ARGUMENTS,
+    CHIP,
     COPY_CODE,
+    META,
     RESULT,
     WORDS,
+    Chips,
     ContextRow,
+    HeaderChip,
     Link,
+    Piece,
     RowContext,
+    RowSpeaker,
     SearchHit,
+    paint_avatar,
+    paint_chevron,
+    paint_header,
+    place_header,
+    size_of,
 )
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_style import MAX_CARD, RowStyle
+from app.gui.transcript.row_text import MAX_CARD, Range, RowStyle
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
-from app.gui.transcript.segments import Range
 
 CARD_HEIGHT = 32
 FOLD = "fold"
@@ -385,4 +398,200 @@ class CardRow(ContextRow[CardContext]):
             said += f", {self.progress_words(self.context.progress)}"
         returned = ", ".join(one.words for one in (self._pictures, self._chips) if one is not None)
         said += f", [{returned}]" if returned else ""
+        return f"{said}: {self.text.plain_text}" if self.context.unfolded else said
+
+
+STOP_TURN = "stop_turn"
+HEAD_HEIGHT = 26
+HEAD_AVATAR = 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupContext(RowContext):
+    """What the head of a turn shows; `doing` is the current action of a folded sub-agent that runs.
+
+    `of_step` means that the turn is a step of a workflow, not a sub-agent's.
+    """
+
+    speaker: RowSpeaker
+    of_step: bool = False
+    path: str = ""
+    steps: int = 0
+    tokens: str = ""
+    folded: bool = False
+    runs: bool = False
+    waiting: bool = False
+    failed: str = ""
+    guided: bool = False
+    doing: str = ""
+    elapsed_s: int = 0
+
+
+class GroupRow(ContextRow[GroupContext]):
+    """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
+
+    def __init__(
+        self, row_id: str, message: Message, style: RowStyle, context: GroupContext, width: int
+    ) -> None:
+        super().__init__(row_id, message, style, context, width)
+        self._pieces: list[Piece] = []
+        self.lay_out()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the head is painted the same until the context changes."""
+        return not self.context.runs
+
+    @property
+    def turn_id(self) -> str:
+        """The sub-agent's turn."""
+        return self.message.turn_id
+
+    def summary(self) -> str:
+        """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""
+        context, texts = self.context, self.style.texts
+        parts: list[str] = []
+        if context.runs and context.folded:
+            parts = [context.doing] if context.doing else []
+            parts.append(time_text(context.elapsed_s, texts))
+        else:
+            parts.append(texts("transcript.group.steps", count=context.steps))
+        if context.tokens:
+            parts.append(texts("transcript.group.tokens", tokens=context.tokens))
+        return " · ".join(parts)
+
+    def _place(self) -> None:
+        style, context, top = self.style, self.context, self.top
+        left, right = self.left + style.text_left - 33, self.right
+        high = style.tall(HEAD_HEIGHT)
+        line = QRect(left, top, right - left, high)
+        self._line_top = top
+        self._links = [Link(FOLD, "", line)]
+        x = right - 22
+        if context.runs or context.waiting:
+            words = style.texts("transcript.group.stop")
+            wide = style.chip_metrics.horizontalAdvance(words) + 2
+            self._links.insert(0, Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
+            x -= wide + 12
+        summary = self.summary()
+        metrics = style.meta_metrics
+        name_left = self.text_left
+        room = max(0, (x - name_left) * 3 // 5)
+        shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
+        wide = metrics.horizontalAdvance(shown) + 2
+        kind = "transcript.group.step" if context.of_step else "transcript.group.sub_agent"
+        chips = [HeaderChip(style.texts(kind))]
+        if context.guided:
+            chips.append(HeaderChip(style.texts("why.guided")))
+        if context.waiting:
+            chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
+        if context.failed:
+            chips.append(HeaderChip(style.texts(context.failed), "error"))
+        self._pieces = place_header(
+            style, context.speaker, chips, context.path, name_left, top + 2, x - wide - 12
+        )
+        if shown:
+            tip = summary if shown != summary else ""
+            self._pieces.append(Piece(META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip))
+        self.height = top + high + 2 + self.below
+
+    def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+        avatar = QRect(self.text_left - 33, self.top + 2, HEAD_AVATAR, HEAD_AVATAR)
+        paint_avatar(painter, self.style, self.context.speaker, avatar)
+        paint_header(painter, self.style, self._pieces)
+        at = QPointF(self.right - 8, self.top + self.style.tall(HEAD_HEIGHT) / 2 + 0.5)
+        paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether the sub-agent's messages are shown."""
+        return not self.context.folded
+
+    def tip_at(self, point: QPoint) -> str:
+        """Return the full text of what is elided at a point of the row."""
+        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
+
+    def describe(self) -> str:
+        """Return name, depth, path and fold state for a screen reader."""
+        context, texts = self.context, self.style.texts
+        chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
+        said = [texts("transcript.card.depth", count=self.depth), context.path, self.summary()]
+        said.append(texts("transcript.collapsed" if context.folded else "transcript.expanded"))
+        return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"
+
+
+LINE_HEIGHT = 28
+_AROUND = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryContext(RowContext):
+    """What the line shows; `unused` says that the user does not want the summary used."""
+
+    unused: bool = False
+    unfolded: bool = False
+
+
+class SummaryRow(ContextRow[SummaryContext]):
+    """A line "Summarised here" between two turns, with its text below it where it is unfolded."""
+
+    def __init__(
+        self, row_id: str, message: Message, style: RowStyle, context: SummaryContext, width: int
+    ) -> None:
+        super().__init__(row_id, message, style, context, width)
+        self._line = QRect()
+        self._fill()
+        self.lay_out()
+
+    def _fill(self) -> None:
+        """Set the text of an unfolded summary."""
+        self.text.set_blocks(parse(self.message.content) if self.context.unfolded else [], 0)
+        self.text.stale = 0
+
+    def words(self) -> str:
+        """Return the words of the line."""
+        words = summary_line(self.message, self.style.texts)
+        return self.style.texts("summary.unused", line=words) if self.context.unused else words
+
+    def _place(self) -> None:
+        self._line = QRect(self.left, self.top, self.right - self.left, self.style.tall(LINE_HEIGHT))
+        self._links = [Link(FOLD, "", self._line)]
+        bottom = self._line.bottom() + 1
+        if self.context.unfolded:
+            bottom = self.text.place(self.text_left, bottom + 4, self.right - self.text_left) + 8
+        self.height = bottom + self.below
+
+    def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+        tokens, line = self.style.tokens, self._line
+        room = line.width() - 4 * _AROUND - 20
+        words = self.style.meta_metrics.elidedText(self.words(), Qt.TextElideMode.ElideRight, max(40, room))
+        wide = self.style.meta_metrics.horizontalAdvance(words) + 18
+        begin, middle = line.center().x() - wide // 2, line.center().y()
+        painter.setPen(QColor(tokens.line_strong))
+        painter.drawLine(line.left(), middle, begin - _AROUND, middle)
+        painter.drawLine(begin + wide + _AROUND, middle, line.right(), middle)
+        painter.setFont(self.style.meta_font)
+        painter.setPen(QColor(tokens.text_2))
+        painter.drawText(
+            QRect(begin, line.top(), wide, line.height()), int(Qt.AlignmentFlag.AlignVCenter), words
+        )
+        at = QPointF(begin + wide - 6, middle + 0.5)
+        paint_chevron(painter, at, self.context.unfolded, tokens.text_2)
+        self.text.paint(painter, clip, ranges)
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether the text is shown."""
+        return self.context.unfolded
+
+    def tip_at(self, point: QPoint) -> str:
+        """Return what the line means, under a point of it."""
+        tip = "summary.turn.tip" if self.message.through_message else "summary.tip"
+        tip = "summary.notes.tip" if self.message.author.kind == NOTES else tip
+        return self.style.texts(tip) if self._line.contains(point) else ""
+
+    def describe(self) -> str:
+        """Return the words of the line and the unfolded text for a screen reader."""
+        state = self.style.texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
+        said = f"{self.words()}, {state}"
         return f"{said}: {self.text.plain_text}" if self.context.unfolded else said

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts, exact
 from app.gui.transcript.canvas import Canvas
-from app.gui.transcript.message_row import CONTINUE, RETRY, MessageRow
+from app.gui.transcript.message_rows import CONTINUE, RETRY, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
-from app.gui.transcript.row_style import RowStyle
+from app.gui.transcript.row_text import RowStyle
 from app.gui.transcript.row_words import is_cut
 
 COPY = "copy"

@@ -1,6 +1,6 @@
 """Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them.
 
-These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in blocks.py, parser.py, and
+These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in blocks.py, and
 `loadResource` in document.py, which loads nothing; app/markdown_page.py for HTML), since nothing is fetched without the user's yes.
 A fetch goes from a controller, which asks, over a command of `engine`, `Tools` (core/tool.py) and tools/toolbox.py to `SERVICES` (tools/tool_host/host.py).
 """
@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPainterPat
 from app.core.message import Attachment, Message
 from app.core.pictures import MOST_PIXELS, size_in
 from app.gui.transcript.painted_row import Link
-from app.gui.transcript.row_style import RowStyle
+from app.gui.transcript.row_text import RowStyle
 from app.gui.widgets.picture_viewer import PictureDecoder
 
 SAVE_PICTURE = "save_picture"

@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.row_scroller import Placed
-from app.gui.transcript.segments import Range
+from app.gui.transcript.row_heights import Placed
+from app.gui.transcript.row_text import Range
 
 MAX_HEIGHT = 1_600
 """Taller rows are painted each time, in pixels."""

@@ -11,7 +11,7 @@ from app.core.texts import Texts, clock_text, visible
 from app.core.tool import READ_FILE_PART
 from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
-from app.gui.transcript.speaker_line import HeaderChip
+from app.gui.transcript.painted_row import HeaderChip
 
 CUT = ("truncated", "length", "context_full")
 

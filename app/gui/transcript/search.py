@@ -1,10 +1,11 @@
-"""Finding words in everything a session holds, folded or not.
+"""Finding words in everything a session holds, folded or not, and marking quotes in its rows.
 
-`Finder` searches a little at a time, from the end, and again where something changed; `Search` runs it between
-frames and shows what it finds.
+`Finder` searches a little at a time, from the end, and again where something changed; `Search` runs it
+between frames and shows what it finds. `Marks`: what differs on a warm ground, what all say with a dotted
+line.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from time import thread_time
 from typing import NamedTuple
 
@@ -12,17 +13,76 @@ from PySide6.QtCore import QObject, Signal
 
 from app.core.message import Message
 from app.core.texts import visible
-from app.gui.markdown.blocks import CODE, Block, code_chunks
-from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
-from app.gui.transcript.canvas import Canvas, single_shot
+from app.engine.council.requests import found_in
+from app.gui.display.theme import Tokens
+from app.gui.markdown.blocks import CODE, Block, StreamingBlocks, code_chunks, literal_blocks
+from app.gui.transcript.canvas import Canvas, shown_text, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.marks import Marks
-from app.gui.transcript.message_parts import thought_blocks
-from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, PaintedRow, SearchHit
-from app.gui.transcript.row_store import shown_text
-from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, SUMMARY, RowEntry, plain_rows, whole_rows
-from app.gui.transcript.segments import Range
-from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.transcript.painted_row import (
+    ARGUMENTS,
+    REST,
+    RESULT,
+    TEXT,
+    THOUGHT,
+    PaintedRow,
+    SearchHit,
+    thought_blocks,
+)
+from app.gui.transcript.row_text import Range
+from app.gui.transcript.transcript_model import (
+    CARD,
+    GROUP,
+    QUESTION,
+    SUMMARY,
+    RowEntry,
+    TranscriptModel,
+    plain_rows,
+    whole_rows,
+)
+
+Quote = tuple[str, str]
+"""Words of a message, and their kind: DIFFERS or AGREED."""
+DIFFERS, AGREED = "differ", "agreed"
+
+
+class Marks:
+    """The quotes of each row; a row is searched once for each text it has."""
+
+    def __init__(self) -> None:
+        self._quotes: Mapping[str, Sequence[Quote]] = {}
+        self._found: dict[str, tuple[str, list[tuple[int, int, str]]]] = {}
+
+    def show(self, quotes: Mapping[str, Sequence[Quote]]) -> None:
+        """Mark these words from now on, by the id of their message."""
+        if quotes != self._quotes:
+            self._quotes, self._found = quotes, {}
+
+    def ranges(self, row: PaintedRow, tokens: Tokens) -> list[Range]:
+        """Return what to mark in a row."""
+        if row.row_id not in self._quotes:
+            return []
+        text = row.text.plain_text
+        known = self._found.get(row.row_id)
+        if known is None or known[0] != text:
+            known = self._found[row.row_id] = (text, self._find(row.row_id, text))
+        return [
+            Range(start, end, underline=tokens.ok) if kind == AGREED else Range(start, end, tokens.warn_bg)
+            for start, end, kind in known[1]
+        ]
+
+    def _find(self, row_id: str, text: str) -> list[tuple[int, int, str]]:
+        places = []
+        for words, kind in self._quotes[row_id]:
+            # The row shows no Markdown marks.
+            found = found_in(text, words.translate(_NO_MARKS))
+            if found:
+                start = text.index(found)
+                places.append((start, start + len(found), kind))
+        return places
+
+
+_NO_MARKS = dict.fromkeys(map(ord, "*`"))
+
 
 SEARCH_S = 0.003
 """Seconds of processor time for each step of a search."""

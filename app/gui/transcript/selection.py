@@ -1,14 +1,24 @@
-"""What is selected in a transcript, across rows, and how it is copied."""
+"""What the reader of a transcript does by mouse and keyboard: selecting, copying, following links.
 
+`Selection` is what is selected across rows and how it is copied. The keyboard reaches links and actions one by
+one, and has a text cursor that selects.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
-from app.gui.markdown.excerpt import markdown_of, plain_of
-from app.gui.markdown.message_blocks import blocks_of
-from app.gui.transcript.row_tree import MESSAGE
-from app.gui.transcript.segments import Range
-from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.markdown.blocks import blocks_of
+from app.gui.markdown.document import markdown_of, plain_of
+from app.gui.transcript.canvas import Canvas
+from app.gui.transcript.painted_row import COPY_CODE, PaintedRow
+from app.gui.transcript.row_text import Range
+from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
 
 TO_END = 1 << 60
 """A position behind the end of every text."""
@@ -109,3 +119,212 @@ class Selection:
         if start <= 0 and end >= length:
             return source.strip("\n") if markdown else plain_of(blocks, 0, length)
         return (markdown_of if markdown else plain_of)(blocks, start, min(end, length))
+
+
+AUTO_SCROLL_MS = 40
+
+
+class Pointer(QObject):
+    """Turns mouse events into selections, links and actions."""
+
+    def __init__(
+        self,
+        area: QAbstractScrollArea,
+        canvas: Canvas,
+        selection: Selection,
+        act: Callable[[PaintedRow, str, QPoint], None],
+        follow: Callable[[str, str], None],
+    ) -> None:
+        """`act(row, action, point)` does what a row offers; `follow(url, shown text)` opens a link."""
+        super().__init__(area)
+        self._area = area
+        self._canvas = canvas
+        self._selection = selection
+        self._act = act
+        self._follow = follow
+        self._pressed: tuple[str, str] | None = None
+        self._drag = QPoint()
+        self._auto_scroll = QTimer(self)
+        self._auto_scroll.setInterval(AUTO_SCROLL_MS)
+        self._auto_scroll.timeout.connect(self._on_auto_scroll)
+
+    def press(self, event: QMouseEvent) -> None:
+        """Begin a selection, or extend it with Shift."""
+        found = self._canvas.row_at(event.position().toPoint())
+        if found is None:
+            return
+        row, point = found
+        self._pressed = (row.text.link_at(point)[0], row.action_at(point))
+        place = TextPlace(row.row_id, row.position_at(point))
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
+            self._selection.extend(place)
+        else:
+            self._selection.start(place)
+        self._canvas.repaint()
+
+    def move(self, event: QMouseEvent) -> None:
+        """Extend the selection while the button is held; else show by the pointer what is under it."""
+        point = event.position().toPoint()
+        if event.buttons() & Qt.MouseButton.LeftButton and self._pressed:
+            self._drag = point
+            outside = not 0 <= point.y() < self._area.viewport().height()
+            if outside and not self._auto_scroll.isActive():
+                self._auto_scroll.start()
+            elif not outside:
+                self._auto_scroll.stop()
+            self._extend_to(point)
+            return
+        shape = Qt.CursorShape.ArrowCursor
+        if found := self._canvas.row_at(point):
+            row, inside = found
+            if row.text.link_at(inside)[0] or row.action_at(inside):
+                shape = Qt.CursorShape.PointingHandCursor
+            elif any(segment.rect.contains(inside) for segment in row.text.segments):
+                shape = Qt.CursorShape.IBeamCursor
+        self._area.viewport().setCursor(shape)
+
+    def release(self, event: QMouseEvent) -> None:
+        """Do what was clicked, unless something was selected."""
+        self._auto_scroll.stop()
+        pressed, self._pressed = self._pressed, None
+        found = self._canvas.row_at(event.position().toPoint())
+        if (
+            event.button() != Qt.MouseButton.LeftButton
+            or not pressed
+            or not found
+            or self._selection.bounds()
+        ):
+            return
+        row, point = found
+        url, shown = row.text.link_at(point)
+        action = row.action_at(point)
+        if action and action == pressed[1]:
+            self._act(row, action, point)
+        elif url and url == pressed[0]:
+            self._follow(url, shown)
+
+    def double_click(self, event: QMouseEvent) -> None:
+        """Select the word under the pointer."""
+        if found := self._canvas.row_at(event.position().toPoint()):
+            row, point = found
+            start, end = row.word_at(row.position_at(point))
+            self._selection.start(TextPlace(row.row_id, start))
+            self._selection.extend(TextPlace(row.row_id, end))
+            self._canvas.repaint()
+
+    def _extend_to(self, point: QPoint) -> None:
+        if found := self._canvas.row_at(point):
+            row, inside = found
+            self._selection.extend(TextPlace(row.row_id, row.position_at(inside)))
+            self._canvas.repaint()
+
+    def _on_auto_scroll(self) -> None:
+        over = self._drag.y() - (0 if self._drag.y() < 0 else self._area.viewport().height())
+        bar = self._area.verticalScrollBar()
+        bar.setValue(bar.value() + over // 2 + (1 if over > 0 else -1))
+        self._extend_to(self._drag)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTarget:
+    """Something Enter can use: a link or an action of a row; `rect` and `point` are in the row."""
+
+    row_id: str
+    rect: QRect
+    point: QPoint
+    url: str = ""
+    text: str = ""
+    action: str = ""
+
+
+class Keyboard:
+    """The focused link or action, and the keys that extend a selection."""
+
+    def __init__(self, model: TranscriptModel, canvas: Canvas, selection: Selection) -> None:
+        self._model = model
+        self._canvas = canvas
+        self._selection = selection
+        self.target: KeyTarget | None = None
+
+    def to_next(self, *, forward: bool) -> bool:
+        """Go to the next link or action on screen; return False past the last."""
+        stops = self._targets()
+        index = stops.index(self.target) if self.target in stops else (-1 if forward else len(stops))
+        index += 1 if forward else -1
+        self.target = stops[index] if 0 <= index < len(stops) else None
+        self._canvas.repaint()
+        return self.target is not None
+
+    def follow_target(self) -> None:
+        """Take the new place of the target after its row was folded or unfolded."""
+        if self.target:
+            row_id = self.target.row_id
+            self.target = next((each for each in self._targets() if each.row_id == row_id), None)
+
+    def extend(self, key: int) -> bool:
+        """Extend the selection by an arrow key, Home or End; return False for another key."""
+        cursor = self._selection.cursor
+        if cursor is None:
+            if not self._canvas.placed:
+                return False
+            cursor = TextPlace(self._model.id(self._canvas.placed[0].row), 0)
+            self._selection.start(cursor)
+        place = moved(self._model, self._canvas.row, cursor, key)
+        if place is not None:
+            self._selection.extend(place)
+            self._canvas.repaint()
+        return place is not None
+
+    def _targets(self) -> Sequence[KeyTarget]:
+        """Return the links and actions on screen from top to bottom."""
+        found: list[KeyTarget] = []
+        for placed in self._canvas.placed:
+            row = self._canvas.row(placed.row)
+            for position, span in row.text.links:
+                rect = row.position_rect(position).adjusted(-2, 0, 0, 0)
+                end = row.position_rect(position + len(span.text))
+                rect.setRight(end.right() + 2 if end.top() == rect.top() else rect.left() + 40)
+                found.append(KeyTarget(row.row_id, rect, rect.center(), span.link, span.text))
+            for rect in row.text.copy_rects:
+                found.append(KeyTarget(row.row_id, rect, rect.center(), action=COPY_CODE))
+            for action, rect in row.action_rects:
+                found.append(KeyTarget(row.row_id, rect, rect.center(), action=action))
+        return found
+
+
+def moved(
+    model: TranscriptModel, row_of: Callable[[int], PaintedRow], place: TextPlace, key: int
+) -> TextPlace | None:
+    """Return where a key takes the cursor of the selection; None for a key that moves nothing."""
+    index = model.index(place.row_id)
+    row = row_of(index)
+    length = row.text.length
+    position = min(place.position, length)
+    keys = Qt.Key
+    if key == keys.Key_Left:
+        position -= 1
+    elif key == keys.Key_Right:
+        position += 1
+    elif key in (keys.Key_Up, keys.Key_Down):
+        position = _line_moved(row, position, key == keys.Key_Down)
+    elif key == keys.Key_Home:
+        return TextPlace(model.id(0), 0)
+    elif key == keys.Key_End:
+        return TextPlace(model.id(-1), TO_END)
+    else:
+        return None
+    if position < 0 and index > 0:
+        above = row_of(index - 1)
+        return TextPlace(above.row_id, above.text.length)
+    if position > length and index < len(model.entries) - 1:
+        return TextPlace(model.id(index + 1), 0)
+    return TextPlace(place.row_id, max(0, min(position, length)))
+
+
+def _line_moved(row: PaintedRow, position: int, down: bool) -> int:
+    rect = row.position_rect(position)
+    y = rect.bottom() + rect.height() // 2 if down else rect.top() - rect.height() // 2
+    result = row.position_at(QPoint(rect.left(), y))
+    if down:
+        return result if row.position_rect(result).top() > rect.top() else row.text.length + 1
+    return result if row.position_rect(result).top() < rect.top() else -1

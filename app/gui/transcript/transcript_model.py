@@ -1,23 +1,350 @@
-"""What a transcript shows, without a screen: rows in order, streaming texts, and the look of speakers."""
+"""What a transcript shows, without a screen: rows in order, streaming texts, turns, the look of speakers.
 
-from collections.abc import Mapping, Sequence
+`tree_rows` puts the rows of messages in the order of the calls: the same messages give the same rows, live or
+read from disk. `TurnBook` says how far each call and each sub-agent is.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from time import monotonic
 from typing import NamedTuple
 
-from app.core.message import Author, Message, Role, user_name
+from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
+from app.core.message import Author, Message, MessageState, PromptType, Role, ToolCall, user_name
 from app.core.session import DebateTools, Session, Status
 from app.core.texts import Texts
+from app.core.tool import ToolProgress
+from app.core.turns import Item, ItemKind, Turns
 from app.core.workflow import WORKFLOW
+from app.engine.turns.context import TurnState
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import clean
-from app.gui.transcript.message_row import MessageContext
-from app.gui.transcript.painted_row import RowFrame
-from app.gui.transcript.row_tree import MESSAGE, RowEntry, group_id, plain_rows, same_rows, tree_rows
-from app.gui.transcript.row_words import ORCHESTRATOR
-from app.gui.transcript.speaker_line import RowSpeaker
-from app.gui.transcript.turn_book import TurnBook
+from app.gui.transcript.call_rows import CallState
+from app.gui.transcript.message_rows import MessageContext
+from app.gui.transcript.painted_row import RowFrame, RowSpeaker
+from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT
 from app.gui.widgets.badge import initial, told_apart
+
+MESSAGE = "message"
+CARD = "card"
+GROUP = "group"
+QUESTION = "question"
+SUMMARY = "summary"
+
+TURN_GAP = 22
+STEP_GAP = 16
+CARD_GAP = 4
+UNDER_TEXT_GAP = 6
+TEXT_GAP = 8
+
+
+class RowEntry(NamedTuple):
+    """One row: what it shows and its place.
+
+    `message_id` is the message it is drawn from, `call` the index of a CARD's call in it and `result_id` the tool message
+    with the result. `groups` are the sub-agents' turns around the row, outermost first; a GROUP row is the head of the
+    last of them. `gap` is the space over the row in pixels, `headed` whether a message shows its speaker.
+    """
+
+    id: str
+    kind: str
+    message_id: str
+    groups: tuple[str, ...] = ()
+    call: int = -1
+    result_id: str = ""
+    gap: int = 0
+    headed: bool = True
+
+
+def plain_rows(messages: Iterable[Message]) -> list[RowEntry]:
+    """Return one row per message, for sessions without calls."""
+    return [RowEntry(one.id, SUMMARY if one.role == Role.SUMMARY else MESSAGE, one.id) for one in messages]
+
+
+def group_id(turn_id: str) -> str:
+    """Return the id of the row over a sub-agent's turn."""
+    return f"group {turn_id}"
+
+
+def tree_rows(turns: Turns, roots: Iterable[str], folded: Collection[str] = ()) -> list[RowEntry]:
+    """Return the rows of root turns and the turns called in them; `folded` are turn ids."""
+    return [row for root in roots for row in _spaced(whole_rows(turns, root, folded))]
+
+
+def whole_rows(turns: Turns, root: str, folded: Collection[str] = ()) -> Iterator[RowEntry]:
+    """Yield the rows of a root turn one by one and without gaps."""
+    speakers: dict[str, str] = {}
+    for item in turns.read([root], folded):
+        kind, message, groups, *_ = item
+        turn_id = groups[-1] if groups else root
+        if turn_id not in speakers:
+            # The first of a turn: a called one has a head, which names who speaks.
+            speakers[turn_id] = message.author.id if groups else ""
+            if groups:
+                yield RowEntry(group_id(turn_id), GROUP, message.id, groups)
+        if turn_id in folded:
+            continue
+        if kind is ItemKind.CALL:
+            yield from _call_rows(item)
+        elif kind is ItemKind.TOGETHER:
+            # One row asks about all of them.
+            yield RowEntry(item.about[0].id, QUESTION, item.about[0].id, groups)
+        elif kind is ItemKind.ABOUT:
+            continue
+        elif message.role == Role.SUMMARY:
+            yield RowEntry(message.id, SUMMARY, message.id, groups)
+        elif message.prompt is not None:
+            yield RowEntry(message.id, QUESTION, message.id, groups)
+        elif message.role not in (Role.TOOL, Role.SYSTEM) and not _answers(message, turns):
+            headed = message.author.id != speakers[turn_id] or message.role != Role.ASSISTANT
+            speakers[turn_id] = message.author.id if message.role == Role.ASSISTANT else ""
+            if headed or not _is_empty(message):
+                yield RowEntry(message.id, MESSAGE, message.id, groups, headed=headed)
+
+
+def _call_rows(item: Item) -> Iterator[RowEntry]:
+    """Yield the card of a call, or the question that is its result, and what is asked about it alone."""
+    results = [each for each in item.about if each.role == Role.TOOL]
+    asked = [each for each in results if each.prompt is not None]
+    if not asked:
+        # Of several results the last counts: the others are of runs that were cut off.
+        result_id = results[-1].id if results else ""
+        row_id = f"{item.message.id}/{item.place}"
+        yield RowEntry(row_id, CARD, item.message.id, item.called, item.place, result_id)
+    for each in item.about:
+        if each in asked or _asks_alone(each):
+            yield RowEntry(each.id, QUESTION, each.id, item.called)
+
+
+def _asks_alone(message: Message) -> bool:
+    """Return whether a question has its own row: no approval that its call tells of, or that joins others."""
+    prompt = message.prompt if message.role == Role.SYSTEM else None
+    return prompt is not None and not prompt.joins and (prompt.open or prompt.type != PromptType.APPROVAL)
+
+
+def _answers(message: Message, turns: Turns) -> bool:
+    """Return whether a message answers a question that is shown."""
+    asked = turns.messages.get(message.answers) if message.answers else None
+    return asked is not None and asked.prompt is not None
+
+
+def same_rows(old: Message, new: Message) -> bool:
+    """Return whether a new version of a message changes no row but its own."""
+    return _shape(old) == _shape(new)
+
+
+def _shape(message: Message) -> tuple[object, ...]:
+    calls = [call.id for call in message.tool_calls]
+    who = (message.role, message.author.id, message.answers, message.tool_call_id)
+    prompt = message.prompt
+    asks = prompt is not None and prompt.type == PromptType.APPROVAL and prompt.open
+    return *who, prompt is None, asks, calls, _is_empty(message)
+
+
+def _is_empty(message: Message) -> bool:
+    """Return whether a message has nothing to show but its calls."""
+    if message.content or message.thinking:
+        return False
+    if message.state == MessageState.STREAMING:
+        return bool(message.tool_calls)
+    return message.error is None
+
+
+def _spaced(entries: Iterable[RowEntry]) -> Iterator[RowEntry]:
+    """Set the space over each row of a root turn."""
+    before: RowEntry | None = None
+    for entry in entries:
+        yield RowEntry(*entry[:6], _gap(before, entry), entry.headed)
+        before = entry
+
+
+def _gap(before: RowEntry | None, entry: RowEntry) -> int:
+    if before is None or (entry.kind == MESSAGE and entry.headed):
+        return TURN_GAP
+    if entry.kind in (GROUP, SUMMARY) or len(before.groups) > len(entry.groups):
+        return STEP_GAP
+    if before.kind == GROUP:
+        return 0
+    if entry.kind == MESSAGE:
+        return TEXT_GAP
+    return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
+
+
+_CALL_STATES: dict[str, CallState] = {
+    MessageState.DONE: CallState.DONE,
+    MessageState.FAILED: CallState.FAILED,
+}
+
+
+class TurnBook(Turns):
+    """The turns that a transcript shows, and what is known of their calls besides the messages."""
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        self._started: set[tuple[str, str]] = set()
+        self._ended: dict[tuple[str, str], bool] = {}
+        self._progress: dict[tuple[str, str], ToolProgress] = {}
+        self._over: set[str] = set()
+        self._retaken: set[str] = set()
+        super().__init__(messages)
+
+    def put(self, message: Message) -> None:
+        """Add a message or replace the one with its id."""
+        if message.retakes:
+            self._retaken.add(message.retakes)
+        if message.id not in self.messages:
+            self._over.discard(message.turn_id)
+        super().put(message)
+
+    def put_before(self, messages: Sequence[Message]) -> None:
+        """Add whole root turns before all others."""
+        for message in messages:
+            self.put(message)
+        self.messages = {message.id: message for message in messages} | self.messages
+
+    def is_past(self, message: Message) -> bool:
+        """Return whether a message that was cut or failed was taken again, or its turn went on after it."""
+        if message.state not in (MessageState.STOPPED, MessageState.FAILED) or message.role != Role.ASSISTANT:
+            return False
+        spoken = [each.id for each in self.whole(message.turn_id) if each.role == Role.ASSISTANT]
+        return message.id in self._retaken or (bool(spoken) and spoken[-1] != message.id)
+
+    def is_last(self, message: Message) -> bool:
+        """Return whether nothing was said after the root turn of a message."""
+        last = next(reversed(self.messages.values()), message)
+        return self.root(last.turn_id) == self.root(message.turn_id)
+
+    def before(self, message: Message) -> list[Message]:
+        """Return what was said in the root turn before that which a message begins, [] if it begins none."""
+        if message.parent_turn_id is not None or self.whole(message.turn_id)[0].id != message.id:
+            return []
+        earlier = (each for each in reversed(self.messages.values()) if each.turn_id != message.turn_id)
+        turns = next((self.below(self.root(each.turn_id)) for each in earlier), [])
+        return [each for turn_id in turns for each in self.whole(turn_id)]
+
+    # Events
+
+    def tool_started(self, event: ToolStarted) -> None:
+        """Note that a call runs."""
+        self._started.add((event.turn_id, event.tool_call_id))
+
+    def tool_progressed(self, event: ToolProgressed) -> None:
+        """Note how far a call is."""
+        self._progress[event.turn_id, event.tool_call_id] = event.progress
+
+    def progress(self, turn_id: str, call_id: str) -> ToolProgress | None:
+        """Return how far a running call is, None where it did not say."""
+        return self._progress.get((turn_id, call_id))
+
+    def tool_finished(self, event: ToolFinished) -> None:
+        """Note that a call ended."""
+        self._ended[event.turn_id, event.tool_call_id] = event.ok
+        self._progress.pop((event.turn_id, event.tool_call_id), None)
+
+    def turn_finished(self, event: TurnFinished) -> None:
+        """Note that a turn ended, unless it waits for the user."""
+        if event.outcome == TurnState.WAITING:
+            self._over.discard(event.turn_id)
+        else:
+            self._over.add(event.turn_id)
+
+    def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> CallState:
+        """Return the state of a call; `runs` says whether the session runs."""
+        result = self.messages.get(result_id)
+        key = (message.turn_id, call.id)
+        if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
+            return CallState.WAITING
+        if result is not None and result.state != MessageState.STREAMING:
+            return _CALL_STATES.get(result.state, CallState.STOPPED)
+        if key in self._ended:
+            return CallState.DONE if self._ended[key] else CallState.FAILED
+        if message.state == MessageState.STREAMING:
+            return CallState.GROWING
+        if not runs and not (result is not None or key in self._started):
+            return CallState.LEFT
+        return CallState.RUNNING if runs else CallState.STOPPED
+
+    def _child_waits(self, turn_id: str, call_id: str) -> bool:
+        """Return whether a sub-agent started by a call, or one below it, has an open question."""
+        return any(map(self.waits, self.called_by(turn_id, call_id)))
+
+    def _asks(self, turn_id: str, call_id: str) -> bool:
+        return any(each.asks for each in self.about(turn_id, call_id))
+
+    def permission(self, turn_id: str, call_id: str) -> str:
+        """Return the user's answer to the newest approval of a call, "" if there is none."""
+        asked = [each.prompt for each in self.about(turn_id, call_id) if each.prompt is not None]
+        answers = [one.answer for one in asked if one.type == PromptType.APPROVAL and one.answered_by]
+        return answers[-1] if answers else ""
+
+    def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
+        """Return whether a call starts a sub-agent."""
+        return call.name == SUB_AGENT or bool(self.called_by(turn_id, call.id))
+
+    # Facts about a sub-agent's turn
+
+    def waits(self, turn_id: str) -> bool:
+        """Return whether a turn, or one called in it, has an open question."""
+        return any(each.asks for each in self.said_below(turn_id))
+
+    def asks_in(self, message: Message) -> bool:
+        """Return whether one of a message's own calls waits for the user."""
+        return any(self._asks(message.turn_id, call.id) for call in message.tool_calls)
+
+    def goes_on(self, turn_id: str) -> bool:
+        """Return whether a turn is not over yet."""
+        said = self.whole(turn_id)
+        if turn_id in self._over or not said:
+            return False
+        first, last = said[0], said[-1]
+        if first.parent_turn_id and any(
+            each.role == Role.TOOL and each.ended
+            for each in self.about(first.parent_turn_id, first.parent_call_id or "")
+        ):
+            return False
+        if last.role != Role.ASSISTANT or last.state == MessageState.STREAMING:
+            return True
+        return last.state == MessageState.DONE and bool(last.tool_calls)
+
+    def steps(self, turn_id: str) -> int:
+        """Return the number of model calls of a turn."""
+        return sum([each.role == Role.ASSISTANT for each in self.whole(turn_id)])
+
+    def tokens(self, turn_id: str) -> int:
+        """Return the tokens of a turn and all turns called in it."""
+        usages = [each.usage for turn in self.below(turn_id) for each in self.whole(turn) if each.usage]
+        return sum([usage.tokens for usage in usages])
+
+    def last_call(self, turn_id: str) -> ToolCall | None:
+        """Return the call that runs now, None while the model writes."""
+        said = self.whole(turn_id)
+        last = said[-1] if said else None
+        if last is not None and last.role == Role.TOOL:
+            calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
+            return calls[-1] if calls else None
+        return last.tool_calls[-1] if last is not None and last.tool_calls else None
+
+    def failure(self, turn_id: str) -> str:
+        """Return failed or stopped if a turn ended so, else nothing."""
+        states = [each.state for each in self.whole(turn_id) if each.role == Role.ASSISTANT]
+        return states[-1] if states and states[-1] in (MessageState.FAILED, MessageState.STOPPED) else ""
+
+    def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
+        """Return the whole seconds since a turn began."""
+        said = self.whole(turn_id)
+        return seconds_since(said[0].created_at if said else "", now)
+
+
+def seconds_since(time: str, now: datetime | None = None) -> int:
+    """Return the whole seconds since a time in ISO 8601, 0 if it is unknown."""
+    try:
+        began = datetime.fromisoformat(time)
+    except ValueError:
+        return 0
+    if began.tzinfo is None:
+        return 0
+    return max(0, int(((now or datetime.now(UTC)) - began).total_seconds()))
+
 
 ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 

@@ -1,14 +1,16 @@
 """The transcript of a session, for every kind of session: a scroll area with painted rows.
 
-Its parts: `feed` takes what happens, `canvas` lays out and paints the rows, `search` finds, `selection` says what
-is selected; `Pointer` and `Keyboard` are what the reader does.
+Its parts: `feed` takes what happens, `canvas` lays out and paints the rows, `search` finds, `selection` says
+what is selected; `Pointer` and `Keyboard` are what the reader does. The scroll bar and the pill that leads
+back to the end are cheap to paint.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QFocusEvent,
     QGuiApplication,
@@ -23,32 +25,162 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QFrame,
+    QMenu,
+    QScrollBar,
+    QStyle,
+    QStyleOptionSlider,
+    QToolTip,
+    QWidget,
+)
 
 from app.core.message import Message
 from app.core.texts import Texts
+from app.gui.display.appearance import sized, tall
 from app.gui.display.theme import Tokens
 from app.gui.transcript import accessible
-from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, CardRow
-from app.gui.transcript.canvas import Canvas
+from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, STOP_TURN, CardRow
+from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.group_rows import STOP_TURN
-from app.gui.transcript.keyboard import Keyboard
 from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, items_of, offered
-from app.gui.transcript.message_row import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD
-from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
+from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD, QuestionWidgets
+from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow, TypingIndicator, animated
 from app.gui.transcript.pictures import Pictures
-from app.gui.transcript.pointer import Pointer
-from app.gui.transcript.question_row import QuestionWidgets
-from app.gui.transcript.row_style import COMPACT, Picture, RowStyle, body_font
-from app.gui.transcript.row_tree import MESSAGE
-from app.gui.transcript.scroll_widgets import JumpPill, ThinBar, WayToEnd
+from app.gui.transcript.row_text import COMPACT, Picture, Range, RowStyle, body_font
 from app.gui.transcript.search import Search
-from app.gui.transcript.segments import Range
-from app.gui.transcript.selection import Selection
-from app.gui.transcript.speaker_line import TypingIndicator, animated
-from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.transcript.selection import Keyboard, Pointer, Selection
+from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
 from app.gui.widgets.text import plain_tip
+
+REST_MS = 150
+
+
+class JumpPill(QAbstractButton):
+    """A rounded button that leads to the end; fast to paint, because it is painted with every scroll step."""
+
+    def __init__(self, parent: QWidget, tokens: Tokens) -> None:
+        super().__init__(parent)
+        self._tokens = tokens
+        self.setFont(sized(self.font(), 12))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+
+    def set_theme(self, tokens: Tokens) -> None:
+        """Paint in another theme."""
+        self._tokens = tokens
+        self.setFont(sized(self.font(), 12))
+        self.place()
+        self.update()
+
+    def say(self, words: str) -> None:
+        """Set the text and resize to it."""
+        if words != self.text():
+            self.setText(words)
+            self.setAccessibleName(words)
+            self.place()
+
+    def place(self) -> None:
+        """Move to the middle of the parent's lower edge."""
+        box = QRect(QPoint(), self.sizeHint())
+        parent = self.parentWidget()
+        box.moveCenter(QPoint(parent.width() // 2, 0))
+        box.moveBottom(parent.height() - 10)
+        self.setGeometry(box)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 46, tall(30))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QColor(self._tokens.line_strong))
+        painter.setBrush(QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        painter.setPen(QColor(self._tokens.accent))
+        painter.drawText(self.rect().adjusted(26, 0, -10, 0), int(Qt.AlignmentFlag.AlignCenter), self.text())
+        x, y = 20.0, box.center().y()
+        painter.drawLine(round(x), round(y - 5), round(x), round(y + 5))
+        painter.drawLine(round(x - 4), round(y + 1), round(x), round(y + 5))
+        painter.drawLine(round(x + 4), round(y + 1), round(x), round(y + 5))
+
+
+class ThinBar(QScrollBar):
+    """A vertical scroll bar, placed by the style and painted here."""
+
+    def __init__(self, tokens: Tokens, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._tokens = tokens
+        self._option = QStyleOptionSlider()
+
+    def set_theme(self, tokens: Tokens) -> None:
+        """Paint in another theme."""
+        self._tokens = tokens
+        self.update()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        # Style sheets clear this attribute; without it everything behind the bar is painted as well.
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        super().showEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(self._tokens.bg))
+        if self.maximum() == self.minimum():
+            return
+        self.initStyleOption(self._option)
+        handle = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ScrollBar, self._option, QStyle.SubControl.SC_ScrollBarSlider, self
+        )
+        held = self.isSliderDown() or self.underMouse()
+        box = QRectF(handle)
+        space = max(0.0, (box.width() - 6) / 2)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._tokens.text_3 if held else self._tokens.line_strong))
+        painter.drawRoundedRect(box.adjusted(space, 0, -space, 0), 3, 3)
+
+
+class WayToEnd(QObject):
+    """Shows the pill while the end is not on screen, with the number of messages that came since."""
+
+    def __init__(self, pill: JumpPill, canvas: Canvas, feed: Feed) -> None:
+        super().__init__(canvas)
+        self._pill = pill
+        self._canvas = canvas
+        self._unseen: set[str] = set()
+        self._rest = single_shot(self, self._show)
+        canvas.refreshed.connect(self._show)
+        canvas.scrolled.connect(self._on_scrolled)
+        feed.came_below.connect(self._on_came_below)
+        feed.session_shown.connect(self._unseen.clear)
+
+    def _on_came_below(self, message_id: str) -> None:
+        self._unseen.add(message_id)
+        self._show()
+
+    def _on_scrolled(self) -> None:
+        """Hide the pill while rows move: pixels can be moved only where nothing is over them."""
+        self._pill.hide()
+        self._rest.start(REST_MS)
+
+    def _show(self) -> None:
+        scroller = self._canvas.scroller
+        if scroller.follow:
+            self._unseen.clear()
+        shown = not scroller.follow and not self._rest.isActive() and scroller.maximum - scroller.value > 40
+        if shown:
+            count, texts = len(self._unseen), self._canvas.style.texts
+            self._pill.say(texts("transcript.jump_new", count=count) if count else texts("transcript.jump"))
+        if shown and self._pill.isHidden():
+            self._pill.place()
+        if shown == self._pill.isHidden():
+            self._pill.setVisible(shown)
+
 
 MORE_WORDS = {
     RETRY: WORDS[RETRY],

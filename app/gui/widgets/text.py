@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from app.gui.display.appearance import Language
-from app.gui.markdown.utf16 import Utf16Places
+from app.gui.markdown.document import Utf16Places
 from app.gui.web_view import available
 
 Told = Callable[[Any], QAccessibleInterface]

@@ -1,1 +1,1 @@
-"""The page of assistants: cards in assistants_page, and assistant_editor with the form of one, assistant_form."""
+"""The page of assistants, assistants_page: cards, and the editor of one with its form, assistant_form."""

@@ -29,7 +29,7 @@ from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
-from app.gui.transcript.row_style import MAX_COLUMN, WIDE
+from app.gui.transcript.row_text import MAX_COLUMN, WIDE
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.choices import CHAT, BeginSwitch
 from app.gui.widgets.controls import button

@@ -17,7 +17,7 @@ from app.core.matching import fits
 from app.core.message import Attachment
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
-from app.gui.markdown.utf16 import Utf16Places, units
+from app.gui.markdown.document import Utf16Places, units
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
 from app.gui.widgets.controls import ENTER, Composer, IconButton, TextBox, icon_button

@@ -1,5 +1,5 @@
-"""The page of a council: council_page, with its tabs in council_tabs and what can be done next in council_box.
+"""The page of a council: council_page, with its tabs, finding and options, and council_box: what is next.
 
-The answers: council_glance (who holds what), council_columns of council_column, column_finder, options_dialog. Then
-claims_page, verdict_page, and worth_card, which says whether it was worth it.
+The answers: council_columns (who holds what at a glance, and a column for each). Then verdict_page, also with
+the claims. council_box also has the card which says whether it was worth it.
 """

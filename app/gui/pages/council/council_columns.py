@@ -1,23 +1,381 @@
-"""The columns of a council side by side, one for each participant and one for the merged answer; they scroll sideways."""
+"""The answers of a council: what they hold, differ on and agree on at a glance, and their columns.
 
+A column for each participant (what they hold, how sure they are, their answers, *Use this*) and one for the
+merged answer; they are side by side and scroll sideways.
+"""
+
+import random
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAccessibleWidget, QScrollArea, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleInterface, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAccessibleWidget, QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from app.core.council_parts import ChosenAnswer
-from app.core.message import CouncilPart, MessageState
+from app.core.council_parts import ChosenAnswer, Option
+from app.core.message import CouncilPart, Message, MessageState
+from app.core.session import DebateSession, Participant
 from app.engine.council.outcome import CouncilOutcome, votes_of
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.council_column import CouncilColumn
-from app.gui.pages.council.council_glance import Shown
+from app.gui.display.descriptions import Spending
+from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import hbox
-from app.gui.widgets.text import say, tell_as
+from app.gui.widgets.badge import Avatar, HeadingIcon, initials
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
+from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.text import (
+    ElidedLabel,
+    Paragraph,
+    named,
+    plain_label,
+    say,
+    show_as,
+    show_or_hide,
+    tell_as,
+)
+
+LEAST_WIDTH = 260
+BAR = 4
+TILE = 20
+
+
+class SureBar(QWidget):
+    """How sure a participant is, in its colour; the number stands beside it."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look, self._index, self._percent = look, 0, 0
+        self.setFixedHeight(BAR)
+        look.changed.connect(self.update)
+
+    def show_percent(self, index: int, percent: int) -> None:
+        """Show a confidence in the colour of a participant."""
+        self._index, self._percent = index, percent
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        room = QRectF(self.rect())
+        painter.setBrush(QColor(self._look.tokens.line))
+        painter.drawRoundedRect(room, BAR / 2, BAR / 2)
+        room.setWidth(room.width() * self._percent / 100)
+        painter.setBrush(QColor(self._look.tokens.speaker(self._index)[0]))
+        painter.drawRoundedRect(room, BAR / 2, BAR / 2)
+
+
+class Letter(QWidget):
+    """The letter of an option on a square, filled for the one that leads."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look, self._letter, self._leads = look, "", False
+        self.setFixedSize(QSize(TILE, TILE))
+        look.changed.connect(self.update)
+
+    def show_letter(self, letter: str, *, leads: bool) -> None:
+        """Show a letter."""
+        self._letter, self._leads = letter, leads
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens = self._look.tokens
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(tokens.text if self._leads else tokens.line_strong))
+        painter.setBrush(QColor(tokens.text if self._leads else tokens.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
+        font = painter.font()
+        font.setPixelSize(11)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.surface if self._leads else tokens.text_2))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._letter)
+
+
+class CouncilColumn(QFrame):
+    """A column: header, what is held, the transcript rows of one participant, and the actions.
+
+    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(), more_requested()
+    to ask it alone something more.
+    """
+
+    use_requested = Signal(str)
+    more_requested = Signal()
+    retry_requested = Signal(str)
+    settings_requested = Signal()
+
+    def __init__(self, language: Language, look: Look, place: int, *, asks: bool) -> None:
+        """`asks` says that it is of a participant, who can be asked more."""
+        super().__init__()
+        tell_as(self, lambda column: QAccessibleWidget(column, QAccessible.Role.ListItem))
+        self._language = language
+        self._answer: Message | None = None
+        self._used = False
+        self._named = ("", "")
+        self.setProperty("kind", "column")
+        self.setObjectName(f"council_column_{place}")
+        self.setMinimumWidth(LEAST_WIDTH)
+        self._avatar = Avatar(look, 26)
+        self._name = ElidedLabel("card_title")
+        self._model = ElidedLabel("hint")
+        self._letter = Letter(look)
+        self._holds = Paragraph("card_title")
+        self._bar = SureBar(look)
+        self._sure = plain_label("hint")
+        self.transcript = TranscriptView(look.tokens, language.texts, layout=COLUMN, picture=look.picture)
+        self._cost = ElidedLabel("hint")
+        self._copy = say(
+            icon_button(look, "copy", f"council_copy_{place}", self._on_copy), language, tip="council.copy"
+        )
+        self._more = say(
+            icon_button(look, "message-circle", f"council_more_{place}", self.more_requested),
+            language,
+            tip="council.more",
+        )
+        self._asks = asks
+        self._use = button("", f"council_use_{place}", self._on_use)
+        look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
+        language.changed.connect(lambda: self.transcript.set_texts(language.texts))
+        self.transcript.action_requested.connect(self._on_action)
+        self._held = QWidget()
+        vbox(
+            hbox(self._letter, (self._holds, 1), spacing=8),
+            hbox((self._bar, 1), self._sure, spacing=10),
+            inside=self._held,
+            spacing=8,
+        )
+        line = QFrame()
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
+        vbox(
+            hbox(self._avatar, self._name, (self._model, 1), margins=(14, 12, 14, 0), spacing=8),
+            hbox((self._held, 1), margins=(14, 8, 14, 8)),
+            line,
+            (self.transcript, 1),
+            hbox(
+                (self._cost, 1),
+                STRETCH,
+                self._copy,
+                self._more,
+                self._use,
+                margins=(14, 6, 10, 10),
+                spacing=6,
+            ),
+            inside=self,
+            spacing=0,
+        )
+
+    def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
+        """Show whose column it is; `letters` stand on its mark. A model that the participant is named after is not named twice."""
+        model = model if model != name else ""
+        self._named = (name, model)
+        self._avatar.set_speaker(name, index, letters=letters)
+        self._name.setText(name)
+        self._model.setText(model)
+        self.transcript.setAccessibleName(name)
+        self._bar.show_percent(index or 0, 0)
+
+    def show_messages(self, session: DebateSession, messages: Sequence[Message]) -> None:
+        """Show the participant's messages."""
+        self.transcript.feed.show_session(session, messages)
+        for message in messages:
+            if message.state == MessageState.STREAMING:
+                self.transcript.feed.append_text(message.id, "")
+
+    def show_held(
+        self, letter: str, option: str, *, leads: bool, index: int | None, sure: int | None, first: str = ""
+    ) -> None:
+        """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
+        words = self._language
+        self._held.setVisible(bool(option) or sure is not None)
+        self._letter.setVisible(bool(option))
+        self._letter.show_letter(letter, leads=leads)
+        show_or_hide(self._holds, option)
+        self._bar.setVisible(sure is not None)
+        self._bar.show_percent(index or 0, sure or 0)
+        said = [words("council.sure", percent=sure)] if sure is not None else []
+        said += [words("council.first", letter=first)] if first and first != letter else []
+        show_or_hide(self._sure, " · ".join(said))
+        name, model = self._named
+        held = words("council.holds", letter=letter, option=option) if option else ""
+        self.setAccessibleName(". ".join(filter(None, (name, model, held, self._sure.text()))))
+
+    def show_answer(self, answer: Message | None, *, used: bool) -> None:
+        """Show what the latest whole answer took and cost, and whether the user goes by it."""
+        self._answer, self._used = answer, used
+        words = self._language
+        facts = []
+        if answer is not None:
+            if answer.seconds is not None:
+                facts.append(words("council.seconds", seconds=round(answer.seconds, 1)))
+            spent = Spending()
+            spent.add((answer,))
+            facts += filter(None, (spent.known_text(words),))
+        self._cost.setText(" · ".join(facts))
+        show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
+        for part in (self._use, self._copy):
+            part.setVisible(answer is not None)
+        # A name in the composer would tell whose answer it is where names are hidden.
+        self._more.setVisible(answer is not None and self._asks and bool(self._named[1]))
+
+    def _on_copy(self) -> None:
+        if self._answer is not None:
+            self.transcript.copy_message(self._answer.id)
+
+    def _on_use(self) -> None:
+        if self._answer is not None:
+            self.use_requested.emit("" if self._used else self._answer.id)
+
+    def _on_action(self, message_id: str, action: str) -> None:
+        if action == "retry":
+            self.retry_requested.emit(message_id)
+        elif action == "settings":
+            self.settings_requested.emit()
+
+
+SIDE_BY_SIDE = 720
+BULLET = "•  "
+
+
+class Shown(NamedTuple):
+    """How a participant is named and marked: by its own name and colour, or by a number where names are hidden."""
+
+    name: str
+    model: str
+    colour: int
+    letters: str
+
+
+def shown_people(participants: Sequence[Participant], hidden: str, words: Language) -> dict[str, Shown]:
+    """Return how each participant is shown; with names `hidden` by a key, in an order that tells nothing."""
+    if not hidden:
+        letters = initials([one.name for one in participants])
+        return {
+            one.id: Shown(one.name, one.model, place, letters[place])
+            for place, one in enumerate(participants)
+        }
+    drawn = random.Random(f"{hidden}/names").sample(participants, len(participants))
+    return {
+        one.id: Shown(words("council.number", number=place + 1), "", place, str(place + 1))
+        for place, one in enumerate(drawn)
+    }
+
+
+class Glance(QFrame):
+    """A card of three parts, side by side where there is room; emits edit_requested() for the options."""
+
+    edit_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language, self._look = language, look
+        self._lacks = Paragraph("warn")
+        self._options = named("council_options", QWidget())
+        self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
+        self.edit = say(
+            button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
+        )
+        self.edit.dress(look, "pencil", "accent")
+        self.journal = say(button("link", "council_journal"), language, "journal.button")
+        self.journal.dress(look, "check", "accent")
+        self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(24)
+        held = QWidget()
+        vbox(
+            say(plain_label("card_title"), language, "council.options"),
+            self._options,
+            hbox(self.edit, self.journal, STRETCH, spacing=14),
+            STRETCH,
+            inside=held,
+            spacing=8,
+        )
+        self._row.addWidget(held, 5)
+        for kind, tone, icon in (("differ", "warn", "circle-alert"), ("agreed", "ok", "circle-check")):
+            part, text = QWidget(), Paragraph("card_text")
+            title = say(plain_label("open" if kind == "differ" else "agreed"), language, f"council.{kind}")
+            vbox(
+                hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6),
+                text,
+                STRETCH,
+                inside=part,
+                spacing=8,
+            )
+            self._parts[kind] = part, text
+            self._row.addWidget(part, 4)
+        vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def show_outcome(
+        self,
+        result: CouncilOutcome,
+        record: Record,
+        holders: Mapping[str, Sequence[str]],
+        people: Mapping[str, Shown],
+        *,
+        helped: bool,
+    ) -> None:
+        """Show what the answers hold; over it stands how many answered, and what the result lacks.
+
+        `helped` is false where all models are too small to compare answers.
+        """
+        words = self._language
+        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
+        if "differences" in result.degraded:
+            lacks.append(words("council.grouped" if helped else "council.grouped_small"))
+        if result.names_visible:
+            lacks.append(words("council.names_visible"))
+        show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
+        empty(self._rows)
+        for letter, option in zip(LETTERS, record.options(), strict=False):
+            self._rows.addWidget(
+                self._option(letter, option, option.id == result.headline, holders[option.id], people)
+            )
+        for kind, (part, text) in self._parts.items():
+            lines = []
+            for point in record.points(kind):
+                alone = kind == "differ" and point.only in people
+                only = words("council.only", name=people[point.only].name) if alone else ""
+                lines.append(BULLET + point.text + (f" ({only})" if only else ""))
+            text.setText("\n".join(lines))
+            part.setVisible(bool(lines))
+
+    def _option(
+        self,
+        letter: str,
+        option: Option,
+        leads: bool,
+        held_by: Sequence[str],
+        people: Mapping[str, Shown],
+    ) -> QWidget:
+        row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
+        tile.show_letter(letter, leads=leads)
+        text.setText(option.text)
+        avatars = []
+        held = [people[one] for one in held_by if one in people]
+        for one in held:
+            avatar = Avatar(self._look, 20)
+            avatar.set_speaker(one.name, one.colour, letters=one.letters)
+            avatars.append(avatar)
+        count = plain_label("hint")
+        count.setText(str(len(held_by)))
+        hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
+        who = ", ".join(one.name for one in held)
+        row.setAccessibleName(f"{letter}: {option.text} ({who})")
+        return row
+
+    def fit(self, width: int) -> None:
+        """Put the parts side by side where there is room, else under each other."""
+        across = width >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
+        self._row.setSpacing(24 if across else 10)
+
 
 LEAST_HEIGHT = 320
 MERGED = ""

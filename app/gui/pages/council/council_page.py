@@ -1,49 +1,256 @@
-"""The page of a council in the main area: the question, what the answers hold, a column for each answer, what is next."""
+"""The page of a council in the main area: the question, its tabs, a column for each answer, what is next.
 
-from collections.abc import Mapping, Sequence
+The tabs are answers, discussion, claims and verdict. Also finding words over several transcripts as if they
+were one text, and the dialog in which the user writes what can be held.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QWidget
 
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
-from app.core.message import CouncilPart, Message, Role
+from app.core.message import SPOKEN, CouncilPart, Message, Role
 from app.core.reasons import resumable
 from app.core.session import ANY_JUDGE, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
-from app.engine.council.outcome import holders_of, outcome
+from app.engine.council.outcome import CouncilOutcome, holders_of, outcome
 from app.engine.council.record import Record
+from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.engine.names import find_names
+from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.claims_page import ClaimsPage
-from app.gui.pages.council.column_finder import ColumnFinder
-from app.gui.pages.council.council_box import CouncilBox, announcement, prices_of
-from app.gui.pages.council.council_column import CouncilColumn
-from app.gui.pages.council.council_columns import MERGED, CouncilColumns
-from app.gui.pages.council.council_glance import Glance, Shown, shown_people
-from app.gui.pages.council.council_tabs import (
-    ANSWERS,
-    CLAIMS,
-    DISCUSSION,
-    VERDICT,
-    CouncilHead,
-    discussed,
-    first_tab,
+from app.gui.pages.council.council_box import CouncilBox, Judged, announcement, prices_of
+from app.gui.pages.council.council_columns import (
+    MERGED,
+    CouncilColumn,
+    CouncilColumns,
+    Glance,
+    Shown,
+    shown_people,
 )
-from app.gui.pages.council.options_dialog import OptionsDialog
-from app.gui.pages.council.verdict_page import VerdictPage
-from app.gui.pages.council.worth_card import Judged
+from app.gui.pages.council.verdict_page import ClaimsPage, VerdictPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.transcript.marks import AGREED, DIFFERS
+from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import Composer, TextBox, scrolling
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import Composer, ShorteningButton, TextBox, TickBox, scrolling
 from app.gui.widgets.notices import announce
-from app.gui.widgets.text import Paragraph
+from app.gui.widgets.search import FindBar
+from app.gui.widgets.text import Paragraph, named, say
+
+ANSWERS, DISCUSSION, CLAIMS, VERDICT = TABS = ("answers", "discussion", "claims", "verdict")
+
+
+ICONS = ("columns", "message-circle", "spline", "gavel")
+
+
+class CouncilTabs(Segmented):
+    """Says how much is in each tab; one that has nothing yet is grey."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(TABS, tabs=True)
+        for segment, icon in zip(self._segments, ICONS, strict=True):
+            segment.dress(look, icon, "text_2")
+        self.setObjectName("council_tabs")
+        self._language = language
+        say(self, language, name="council.tab")
+
+    def show_counts(
+        self, record: Record, result: CouncilOutcome, messages: Iterable[Message], *, ended: bool
+    ) -> None:
+        """Show the tabs of a council; its claims and its verdict are there once a debate has `ended`."""
+        turns = sum(map(discussed, messages))
+        claims = ended and bool(result.claims or result.unsupported)
+        every = result.claim_count if claims else 0
+        counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: every}
+        there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: record.rounds > 0 and ended}
+        texts, hints = [], []
+        for tab in TABS:
+            text, count = self._language(f"council.tab.{tab}"), counts.get(tab)
+            texts.append(f"{text}  {count}" if count else text)
+            hints.append("" if there[tab] else self._language(f"council.tab.{tab}.none"))
+        self.set_texts(tuple(texts), tuple(hints))
+        self.set_usable([tab for tab in TABS if there[tab]])
+
+
+class CouncilHead(QWidget):
+    """The tabs, what marks the differences of the answers and hides the names, and a button with the rounds to fork after.
+
+    The marks are under the tabs where it is narrow. Emits fork_requested(round), 0 for the answers.
+    """
+
+    fork_requested = Signal(int)
+
+    def __init__(self, language: Language, look: Look, margin: int) -> None:
+        super().__init__()
+        self._language = language
+        self.tabs = CouncilTabs(language, look)
+        self.marks = say(named("council_mark", TickBox(look)), language, "council.mark")
+        self.marks.setChecked(True)
+        self.hide_names = say(named("council_hide_names", TickBox(look)), language, "council.hide_names")
+        self._ticks = QWidget()
+        hbox(STRETCH, self.marks, self.hide_names, inside=self._ticks, spacing=14)
+        self._fork = ShorteningButton("plain", "council_fork")
+        self._fork.dress(look, "git-branch")
+        self._fork.clicked.connect(self._open_menu)
+        self._fork.hide()
+        self._rounds = 0
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(margin, 0, margin, 0)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.addWidget(self.tabs, 0, 0)
+        self._grid.addWidget(self._ticks, 0, 1)
+        self._grid.addWidget(self._fork, 0, 2)
+        line = QFrame()
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
+        vbox(self._grid, line, inside=self, spacing=0)
+        self.tabs.chosen.connect(lambda tab: self._ticks.setVisible(tab == ANSWERS))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def offer_fork(self, rounds: int | None) -> None:
+        """Offer to fork after the answers and after each of so many rounds, or not at all."""
+        self._fork.setVisible(rounds is not None)
+        self._rounds = rounds or 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        edges = self._grid.contentsMargins()
+        parts = (self.tabs, self._ticks, self._fork)
+        needed = sum(one.sizeHint().width() for one in parts) + 2 * self._grid.horizontalSpacing()
+        wide = self.width() >= needed + edges.left() + edges.right()
+        self._grid.removeWidget(self._ticks)
+        if wide:
+            self._grid.addWidget(self._ticks, 0, 1)
+        else:
+            self._grid.addWidget(self._ticks, 1, 0, 1, 3)
+
+    def _retranslate(self) -> None:
+        self._fork.show_words(self._language("council.fork"), self._language("council.fork.hint"))
+
+    def _open_menu(self) -> None:
+        menu = named("council_fork_menu", QMenu(self))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for number in range(self._rounds + 1):
+            key = "council.fork.round" if number else "council.fork.answers"
+            action = menu.addAction(self._language(key, round=number))
+            action.triggered.connect(partial(self.fork_requested.emit, number))
+        menu.popup(self._fork.mapToGlobal(QPoint(0, self._fork.height() + 4)))
+
+
+def discussed(message: Message) -> bool:
+    """Say whether a message is of a debate: what is said in a round, and what the minority writes after it."""
+    return message.round > 0 and message.part in SPOKEN
+
+
+def first_tab(session: DebateSession, messages: Iterable[Message]) -> str:
+    """Return the tab that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
+    council = session.debate.council
+    if council is None or not council.rounds or not any(map(discussed, messages)):
+        return ANSWERS
+    return DISCUSSION if session.status == Status.RUNNING or resumable(session) else VERDICT
+
+
+class ColumnFinder:
+    """Counts what is found in the transcripts, in their order; `at` is the one in which the search is."""
+
+    def __init__(
+        self,
+        bar: FindBar,
+        transcripts: Callable[[], Mapping[str, TranscriptView]],
+        show: Callable[[str], None],
+    ) -> None:
+        """`show` brings a transcript into sight."""
+        self._bar, self._transcripts, self._into_sight = bar, transcripts, show
+        self._found: dict[str, tuple[int, int]] = {}
+        self.at = ""
+        for signal in (bar.text_changed, bar.closed):
+            signal.disconnect()
+        bar.text_changed.connect(self.find)
+        bar.closed.connect(self._on_closed)
+
+    def _there(self) -> list[str]:
+        return [one for one in self._transcripts() if self._found.get(one, (0, 0))[1]]
+
+    def find(self, text: str) -> None:
+        """Find words in all transcripts that are searched now; the others find nothing any more."""
+        self._found = {}
+        self._bar.show_count(0, 0)
+        for transcript in self._transcripts().values():
+            transcript.search.find(text)
+
+    def _on_closed(self) -> None:
+        transcripts = self._transcripts()
+        if shown := transcripts.get(self.at) or next(iter(transcripts.values()), None):
+            shown.setFocus()
+
+    def on_found(self, who: str, number: int, count: int) -> None:
+        """Count the places of all transcripts in their order; the first one that has any is where the search is."""
+        self._found[who] = (number, count)
+        there = self._there()
+        if there and self.at not in there:
+            self.at = there[0]
+        before = sum(self._found[one][1] for one in there[: there.index(self.at)]) if there else 0
+        at = self._found[self.at][0] if there else 0
+        self._bar.show_count(before + at, sum(self._found[one][1] for one in there))
+
+    def step(self, step: int) -> None:
+        """Go to the next place, or the one before, over all transcripts."""
+        there = self._there()
+        if not there:
+            return
+        number, count = self._found[self.at]
+        if not 1 <= number + step <= count:
+            self.at = there[(there.index(self.at) + step) % len(there)]
+            finder = self._transcripts()[self.at].search.finder
+            # From its other end the next step leads to the end that is nearer.
+            finder.current = len(finder.hits) - 1 if step > 0 else 0
+        self._transcripts()[self.at].search.step(step)
+        self._into_sight(self.at)
+
+
+class OptionsDialog(AskDialog):
+    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, "" where it is new."""
+
+    chosen = Signal(object)
+
+    def __init__(self, words: Language, options: Sequence[tuple[str, str]], parent: QWidget) -> None:
+        title = words("council.options")
+        super().__init__(words, parent, "options", title, ("save", words("dialog.save")))
+        self._fields = []
+        lines = vbox(spacing=6)
+        for number in range(1, max(MOST_OPTIONS, len(options)) + 2):
+            option, text = options[number - 1] if number <= len(options) else ("", "")
+            field = named(f"option_{number}", QLineEdit(text))
+            field.setMaxLength(MOST_OPTION)
+            field.setAccessibleName(words("council.options.number", number=number))
+            field.setPlaceholderText("" if option else words("council.options.add"))
+            field.textChanged.connect(lambda _text: self._check())
+            lines.addWidget(field)
+            self._fields.append((option, field))
+        said = Paragraph("card_text")
+        said.setText(words("council.options.hint"))
+        self.arrange(self.heading, said, lines, 6)
+        self.resize(520, self.sizeHint().height())
+        self._check()
+
+    def _check(self) -> None:
+        self.go.setEnabled(any(field.text().strip() for _option, field in self._fields))
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.chosen.emit([(option, field.text()) for option, field in self._fields])
+
 
 MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)

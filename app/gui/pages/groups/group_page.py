@@ -12,9 +12,8 @@ from app.core.agent import Agent, Group, Leader
 from app.core.usage import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
-from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
-from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
+from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards, AssistantEditor
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor

@@ -24,9 +24,9 @@ from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending, failed, retry_text, state_of, time_text
-from app.gui.markdown.message_blocks import blocks_of
+from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
-from app.gui.pages.council.council_glance import Shown
+from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
 from app.gui.widgets.choices import Segmented

@@ -20,13 +20,13 @@ from app.core.usage import tokens_text
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
-from app.gui.pages.council.council_glance import Shown, shown_people
+from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, AfterBar, DebateControls, facts_of
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
-from app.gui.transcript.message_row import RETRY, SETTINGS
-from app.gui.transcript.row_style import COMPACT, DEBATE, MAX_COLUMN
+from app.gui.transcript.message_rows import RETRY, SETTINGS
+from app.gui.transcript.row_text import COMPACT, DEBATE, MAX_COLUMN
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import TextBox, button, icon_button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say

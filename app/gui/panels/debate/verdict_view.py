@@ -19,7 +19,7 @@ from app.engine.debate.verdict import Judge, minority_points, readings_points
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
-from app.gui.transcript.row_style import MAX_COLUMN
+from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import (

@@ -1,4 +1,3 @@
-"""The panel of workflows: steps at work (workflow_panel, step_list), definitions (definitions_view: list, form, graph).
-
-step_display says how a step looks.
+"""The panel of workflows: steps at work (workflow_panel; step_list, also how a step looks), definitions
+(definitions_view: list, form, graph).
 """

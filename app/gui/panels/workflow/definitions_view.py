@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, Q
 from app.core.texts import visible
 from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.panels.workflow.step_display import depths, in_order
+from app.gui.panels.workflow.step_list import depths, in_order
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling

@@ -18,8 +18,7 @@ from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
-from app.gui.panels.workflow.step_display import StepLook, done_count
-from app.gui.panels.workflow.step_list import StepList
+from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
 from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling

@@ -1,30 +1,197 @@
-"""The text of a row as pieces from top to bottom, each with a document of its own.
+"""The text of a row: its look, and its pieces from top to bottom, each with a document of its own.
 
-Neighbouring text shares a document until it holds about 1,500 characters, so a growing message changes only the last.
+`RowStyle` has the fonts, distances in pixels, colours and texts of one layout. Neighbouring text shares a
+document until it holds about 1,500 characters, so a growing message changes only the last.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetrics,
+    QImage,
     QPainter,
     QPalette,
     QPen,
+    QPixmap,
     QTextCharFormat,
     QTextCursor,
 )
 
 from app.core.markdown_marks import tex_of
+from app.core.message import Attachment
+from app.core.texts import Texts
 from app.formulas import speech
+from app.gui.display.appearance import BODY_PX
+from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import CODE, FORMULA, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
-from app.gui.markdown.document import INDENT, BlockDocument, gap_between
-from app.gui.markdown.formula_object import MARKED, formula_of, paint_marked
-from app.gui.markdown.utf16 import Utf16Places
-from app.gui.transcript.row_style import RowStyle
+from app.gui.markdown.document import (
+    INDENT,
+    MARKED,
+    BlockDocument,
+    TextStyle,
+    Utf16Places,
+    formula_of,
+    gap_between,
+    paint_marked,
+)
+from app.gui.transcript.row_heights import RowEstimate
+
+COMPACT = "compact"
+WIDE = "wide"
+DEBATE = "debate"
+"""As wide, with bars in the speakers' colours."""
+COLUMN = "column"
+"""Of one speaker, beside others: rows without names."""
+MAX_COLUMN = 860
+MAX_CARD = 700
+DEEP = 4
+BAR = 14
+"""The room of a bar in a speaker's colour."""
+
+Picture = Callable[[str, str, int, float], QPixmap]
+"""Gives an icon's picture: its name, a colour's token, side in points, device pixels a point."""
+
+
+Thumbnail = Callable[[str, int, Attachment, QSize], QImage | None]
+"""Gives a picture of a row in a size: the row's id, the attachment's place, the attachment, device pixels."""
+
+
+def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
+    result = QFont(font)
+    result.setPixelSize(pixels)
+    result.setWeight(QFont.Weight(weight))
+    return result
+
+
+def body_font(font: QFont) -> QFont:
+    """Return a widget's font with its size in pixels."""
+    font = QFont(font)
+    if font.pixelSize() <= 0:
+        font.setPixelSize(BODY_PX)
+    return font
+
+
+def code_font(pixels: int) -> QFont:
+    """Return the system's fixed font."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPixelSize(pixels)
+    return font
+
+
+@dataclass(slots=True)
+class RowStyle:
+    """Fonts, metrics and distances (pixels) of one layout in one theme."""
+
+    layout: str
+    font: QFont
+    tokens: Tokens
+    texts: Texts
+    picture: Picture | None = None
+    thumbnail: Thumbnail | None = None
+    moves: Callable[[], bool] = lambda: False
+    text: TextStyle = field(init=False)
+    name_font: QFont = field(init=False)
+    meta_font: QFont = field(init=False)
+    chip_font: QFont = field(init=False)
+    label_font: QFont = field(init=False)
+    name_metrics: QFontMetrics = field(init=False)
+    meta_metrics: QFontMetrics = field(init=False)
+    code_metrics: QFontMetrics = field(init=False)
+    chip_metrics: QFontMetrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        body = self.font.pixelSize()
+        fixed = code_font(max(9, body - 1))
+        self.text = TextStyle(self.font, fixed, self.tokens)
+        self.name_font = _sized(self.font, body, 620)
+        self.meta_font = _sized(self.font, body - 2)
+        self.chip_font = _sized(self.font, body - 2, 500)
+        self.label_font = _sized(self.font, body - 3, 600)
+        self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
+        self.name_metrics = QFontMetrics(self.name_font)
+        self.meta_metrics = QFontMetrics(self.meta_font)
+        self.code_metrics = QFontMetrics(fixed)
+        self.chip_metrics = QFontMetrics(self.chip_font)
+
+    def colour(self, token: str) -> QColor:
+        """Return a colour of the theme by the name of its token."""
+        return QColor(getattr(self.tokens, token))
+
+    def side_margins(self, width: int, bar: int) -> QMargins:
+        """Return the margins that centre the widest row in a view of a width with a scroll bar at its right."""
+        row = MAX_COLUMN + 2 * self.margin
+        left = max(0, (width - row) // 2)
+        return QMargins(left, 0, max(0, width - bar - left - row), 0)
+
+    def estimate(self, width: int) -> RowEstimate:
+        """Return the estimate of row heights for a width in pixels."""
+        column = min(width - 2 * self.margin, MAX_COLUMN) - self.text_left
+        per_line = max(10.0, column / (self.font.pixelSize() * 0.52))
+        line = self.text.line_height
+        return RowEstimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
+
+    def indent(self, depth: int) -> int:
+        """Return the indent of rows of sub-agents in pixels; beyond DEEP levels it grows slowly."""
+        step = 51 if self.wide else 20
+        return step * min(depth, DEEP) + 8 * min(max(0, depth - DEEP), 8)
+
+    def tall(self, pixels: int) -> int:
+        """Return a height for text, scaled up for larger fonts."""
+        return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
+
+    @property
+    def wide(self) -> bool:
+        """Whether the layout is the one of the main area."""
+        return self.layout in (WIDE, DEBATE)
+
+    @property
+    def barred(self) -> bool:
+        """Whether a bar beside each row has its speaker's colour."""
+        return self.layout != WIDE
+
+    @property
+    def avatar_left(self) -> int:
+        """The left edge of the initial, from the row's left edge."""
+        return BAR if self.barred else 0
+
+    @property
+    def margin(self) -> int:
+        """The space left and right of the rows."""
+        return 28 if self.wide else 14 if self.layout == COLUMN else 18
+
+    @property
+    def avatar(self) -> int:
+        """The side of the square with the initial."""
+        return 30 if self.wide else 22
+
+    @property
+    def text_left(self) -> int:
+        """The left edge of text, from the row's left edge."""
+        return 0 if self.layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
+
+    @property
+    def header(self) -> int:
+        """The height of the line with name and chips."""
+        return self.tall(22)
+
+    @property
+    def lead(self) -> int:
+        """The space over the first row."""
+        return 14 if self.wide else 4
+
+    @property
+    def row_gap(self) -> int:
+        """The space under a row."""
+        return 22 if self.wide else 13
+
 
 SEGMENT_CHARACTERS = 1_500
 QUOTE_STEP = 14
@@ -337,3 +504,144 @@ class Segment:
             painter.setFont(self._style.chip_font)
             centre = int(Qt.AlignmentFlag.AlignCenter)
             painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
+
+
+class SegmentStack:
+    """The pieces of one text; `stale` is the index of the first piece to lay out again."""
+
+    def __init__(self, style: RowStyle) -> None:
+        self._style = style
+        self.blocks: list[Block] = []
+        self.segments: list[Segment] = []
+        self.stale = 0
+        self._coloured = 0
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return sum([segment.document is not None for segment in self.segments])
+
+    @property
+    def plain_text(self) -> str:
+        """The text without Markdown marks."""
+        return "\n".join([block.text for block in self.blocks])
+
+    def spoken(self, language: str) -> str:
+        """Return the plain text with formulas as words."""
+        return "\n".join([segment.spoken(language) for segment in self.segments])
+
+    @property
+    def length(self) -> int:
+        """The length of the plain text."""
+        return self.segments[-1].start + self.segments[-1].length if self.segments else 0
+
+    @property
+    def bottom(self) -> int:
+        """The lower edge of the last piece."""
+        return self.segments[-1].rect.bottom() + 1 if self.segments else 0
+
+    def set_blocks(self, blocks: Sequence[Block], first: int) -> None:
+        """Show other blocks, of which `first` is the first that changed."""
+        kept = max(0, bisect_right(self.segments, first, key=lambda segment: segment.first_block) - 1)
+        start_block = self.segments[kept].first_block if self.segments else 0
+        position = self.segments[kept].start if self.segments else 0
+        self.blocks = list(blocks)
+        segments = self.segments[:kept]
+        for index, (begin, end) in enumerate(group(blocks, start_block)):
+            part = list(blocks[begin:end])
+            if kept + index < len(self.segments):
+                segment = self.segments[kept + index]
+                segment.first_block, segment.start = begin, position
+                segment.update(part)
+            else:
+                segment = Segment(self._style, part, begin, position)
+            segment.goes_on = end < len(blocks) and blocks[end].kind == CODE and not blocks[end].first
+            position += segment.length + 1
+            segments.append(segment)
+        self.segments = segments
+        self.stale = min(self.stale, kept)
+        self._coloured = min(self._coloured, kept)
+
+    def plain_code(self, *, growing: bool) -> Segment | None:
+        """Return the first code without colours; the last piece does not count while it grows."""
+        while self._coloured < len(self.segments) - growing:
+            segment = self.segments[self._coloured]
+            if segment.kind == CODE and not segment.highlighted:
+                return segment
+            self._coloured += 1
+        return None
+
+    def place(self, left: int, top: int, width: int) -> int:
+        """Lay out what is stale or moved; return the lower edge, or `top` if there is no text."""
+        moved = bool(self.segments) and self.segments[0].rect.top() != top
+        for number in range(0 if moved else self.stale, len(self.segments)):
+            segment = self.segments[number]
+            if number:
+                upper = self.segments[number - 1]
+                top = upper.rect.bottom() + 1 + segment.gap_below(upper)
+            segment.place(left, top, width)
+        self.stale = len(self.segments)
+        return self.bottom if self.segments else top
+
+    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+        """Paint what lies inside `clip`."""
+        for segment in self.segments[self._number_at(clip.top()) :]:
+            if segment.rect.top() > clip.bottom():
+                break
+            segment.paint(painter, clip, ranges)
+
+    @property
+    def links(self) -> list[tuple[int, Span]]:
+        """The links of the text and their positions."""
+        return [found for segment in self.segments for found in segment.links]
+
+    @property
+    def copy_rects(self) -> list[QRect]:
+        """The copy buttons of code blocks."""
+        return [segment.copy_rect for segment in self.segments if not segment.copy_rect.isEmpty()]
+
+    def code_at(self, point: QPoint) -> str:
+        """Return the code of the block whose copy button is at a point."""
+        code: list[str] = []
+        for segment in self.segments:
+            if code and not segment.blocks[0].first:
+                code.append(segment.blocks[0].text)
+            elif code:
+                break
+            elif segment.copy_rect.contains(point):
+                code.append(segment.blocks[0].text)
+        return "\n".join(code)
+
+    def link_at(self, point: QPoint) -> tuple[str, str]:
+        """Return address and text of the link at a point, or two empty texts."""
+        segment = self._at(point.y())
+        return segment.link_at(QPointF(point)) if segment and segment.rect.contains(point) else ("", "")
+
+    def is_source_at(self, point: QPoint) -> bool:
+        """Whether at a point is a formula that cannot be drawn."""
+        segment = self._at(point.y())
+        return segment is not None and segment.rect.contains(point) and segment.is_source_at(QPointF(point))
+
+    def position_at(self, point: QPoint) -> int:
+        """Return the position in the plain text nearest to a point."""
+        segment = self._at(point.y())
+        if segment is None:
+            return 0
+        if point.y() < segment.rect.top() and segment is self.segments[0]:
+            return 0
+        return segment.position_at(QPointF(point))
+
+    def position_rect(self, position: int) -> QRect | None:
+        """Return the rectangle of a position of the plain text, None without text."""
+        for segment in reversed(self.segments):
+            if position >= segment.start:
+                return segment.position_rect(position)
+        return None
+
+    def _at(self, y: int) -> Segment | None:
+        number = min(self._number_at(y), len(self.segments) - 1)
+        return self.segments[number] if self.segments else None
+
+    def _number_at(self, y: int) -> int:
+        """Return the index of the first piece whose lower edge is not above a height."""
+        return bisect_left(self.segments, y, key=lambda segment: segment.rect.bottom())
