@@ -221,7 +221,7 @@ class UsageEntry(Usage):
 
     @classmethod
     def of(
-        cls, usage: Usage, *, message_id: str, at: str, session_id: str, author: Author | None
+        cls, usage: Usage, message_id: str, at: str, session_id: str, author: Author | None
     ) -> "UsageEntry":
         """Return the entry of what a message, or a call that made none, used."""
         return cls(
@@ -332,6 +332,12 @@ def size_text(words: Callable[..., str], count: int) -> str:
 def saved_text(words: Callable[..., str], total: Total) -> str:
     """Return what the providers' caches saved in words, "" where they saved nothing."""
     return words("cost.saved", amount=amount_text(total.used.saved_usd)) if total.used.saved_usd > 0 else ""
+
+
+def spent_text(words: Callable[..., str], total: Total) -> str:
+    """Return the money and the tokens of calls, and what the providers' caches saved, in words."""
+    text = words("cost.tokens", cost=money_text(words, total), tokens=used_text(total))
+    return " · ".join(filter(None, (text, saved_text(words, total))))
 
 
 def money_text(words: Callable[..., str], total: Total) -> str:

@@ -218,10 +218,9 @@ class LiveSession:
         growing = self._growing.get(message_id)
         if growing is None or not (text or thinking):
             return
-        offset = growing.length
         growing.text.append(text)
         growing.thinking.append(thinking)
-        growing.length += len(text)
+        offset, growing.length = growing.length, growing.length + len(text)
         self._publish(
             MessageDelta(
                 session_id=self.id, message_id=message_id, offset=offset, text=text, thinking=thinking

@@ -120,21 +120,12 @@ class UsageBook:
         return before.get(month, Total()) + self._own.get(month, Total())
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
-        reported = next((one for one in events if isinstance(one, UsageReported)), None)
-        if reported is None:
-            return
-        for event in events:
+        reports = [event for event in events if isinstance(event, UsageReported)]
+        for event in events if reports else ():
             if isinstance(event, MessageFinished) and (used := event.message.usage) is not None:
                 message = event.message
-                self.note(
-                    UsageEntry.of(
-                        used,
-                        message_id=message.id,
-                        at=reported.at,
-                        session_id=event.session_id,
-                        author=message.author,
-                    )
-                )
+                at, session_id = reports[0].at, event.session_id
+                self.note(UsageEntry.of(used, message.id, at, session_id, message.author))
 
 
 def _cell(value: object) -> object:

@@ -136,7 +136,7 @@ class JsonLogStore:
 
     def append(self, events: tuple[Event, ...]) -> None:
         """Queue a batch of one session as one line of its log; never blocks."""
-        stored = tuple(event for event in events if isinstance(event, STORED))
+        stored = tuple([event for event in events if isinstance(event, STORED)])
         if not stored:
             return
         session_id = stored[0].session_id
@@ -405,11 +405,7 @@ def autosave(bus: EventBus, store: SessionStore) -> Callable[[], None]:
     """Append every batch of the event bus to its session's log; return the function that stops this."""
 
     def save(events: tuple[Event, ...]) -> None:
-        by_session: dict[str, list[Event]] = {}
-        for event in events:
-            if event.session_id:
-                by_session.setdefault(event.session_id, []).append(event)
-        for batch in by_session.values():
-            store.append(tuple(batch))
+        for session_id in dict.fromkeys([event.session_id for event in events if event.session_id]):
+            store.append(tuple([event for event in events if event.session_id == session_id]))
 
     return bus.subscribe(save)

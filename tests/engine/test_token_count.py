@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.provider import ModelRequest
-from app.engine.history.token_count import Count, TokenCount, count_of, request_tokens, tokens_of
+from app.engine.history.token_count import Count, GrowingText, TokenCount, count_of, request_tokens, tokens_of
 from tests.repeats import examples
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -44,13 +44,22 @@ _CODE = ("app/engine/live_session.py", "app/engine/turns/tool_calls.py", "app/st
 @settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text(st.sampled_from("abYZ019 \n\t?-한글ㄱé漢🙂"))))
 def test_a_text_that_comes_in_pieces_is_counted_as_the_whole(pieces: list[str]) -> None:
-    count = Count()
+    growing, whole = GrowingText(), "".join(pieces)
     for piece in pieces:
-        count = count.with_more(piece)
-    whole = "".join(pieces)
-    assert count == count_of(whole)
+        growing.add(piece)
     for model in ("", "claude-opus-4-5", "claude-opus-4-7", "gemma-3"):
-        assert count.tokens(model) == tokens_of(whole, model)
+        assert growing.count.tokens(model) == tokens_of(whole, model)
+    assert bool(growing) == bool(pieces)
+    growing.add("and 7 more")
+    assert growing.count == count_of(whole + "and 7 more")
+
+
+def test_of_a_long_text_few_pieces_are_kept() -> None:
+    growing = GrowingText()
+    for number in range(10_000):
+        growing.add(f"w{number % 10} ")
+    assert len(growing._pieces) <= 300
+    assert growing and growing.count == Count(letters=10_000, digits=10_000, spaces=10_000)
 
 
 def test_each_kind_of_character_is_counted_apart_and_has_its_weight() -> None:

@@ -21,7 +21,7 @@ from app.core.reasons import (
 )
 from app.core.session import Session, Status
 from app.core.texts import Texts, without_steering
-from app.core.usage import Total, money_text, saved_text, used_text
+from app.core.usage import Total, spent_text
 
 Printer = Callable[[Event], str]
 
@@ -88,10 +88,7 @@ def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> st
     votes = (*debate.ballots, debate.verdict) if debate is not None else ()
     voted = (vote.usage for vote in votes if vote is not None)
     total = Total.of(*filter(None, (*(message.usage for message in messages), *session.unsaid, *voted)))
-    if not total.calls:
-        return ""
-    cost = texts("cost.tokens", cost=money_text(texts, total), tokens=used_text(total))
-    return " · ".join(filter(None, (cost, saved_text(texts, total)))) + "\n"
+    return spent_text(texts, total) + "\n" if total.calls else ""
 
 
 def status_text(session: Session, texts: Texts) -> str:

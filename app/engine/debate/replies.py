@@ -51,15 +51,10 @@ class TrailerCleaner(ReplyCleaner):
     _in_trailer: bool = False
     _before: str = "\n"
 
-    def feed(self, piece: str) -> tuple[str, str]:
+    def feed(self, piece: str, *, last: bool = False) -> tuple[str, str]:
         """Add a piece; return the text and the thinking that may be shown now."""
-        text, thinking = ReplyCleaner.feed(self, piece)
-        return self._without_trailer(text, last=False), thinking
-
-    def finish(self) -> tuple[str, str]:
-        """Return the text that was kept back."""
-        text, thinking = ReplyCleaner.finish(self)
-        return self._without_trailer(text, last=True), thinking
+        text, thinking = ReplyCleaner.feed(self, piece, last=last)
+        return self._without_trailer(text, last=last), thinking
 
     def _without_trailer(self, text: str, *, last: bool) -> str:
         self._held += text

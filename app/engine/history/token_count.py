@@ -30,6 +30,8 @@ _FEWEST_OF = (0.25, 0.33, 0.1, 0.5)
 _BELIEVED = (0.6, 1.7)
 _LEAST_LEARNT = 100
 
+_MOST_PIECES = 256
+
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = b"0123456789"
 _SPACES = b" \t\n\r\x0b\x0c"
@@ -61,10 +63,6 @@ class Count(NamedTuple):
         whole = plain + self.others * _OTHER + self.hangul * hangul
         return ceil(whole * (_NEW_CLAUDE if _has_new_tokenizer(model) else 1))
 
-    def with_more(self, text: str) -> "Count":
-        """Return the count of this text and another one behind it."""
-        return Count(*map(operator.add, self, count_of(text)))
-
 
 def count_of(text: str) -> Count:
     """Return how many characters of each kind a text has."""
@@ -79,6 +77,29 @@ def count_of(text: str) -> Count:
         hangul=hangul,
         others=len(text) - len(ascii_text) - hangul,
     )
+
+
+class GrowingText:
+    """Counts a text that comes in pieces, of which it keeps only the last ones."""
+
+    def __init__(self) -> None:
+        self._count = Count()
+        self._pieces: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+    def add(self, piece: str) -> None:
+        """Add a piece."""
+        # To count many pieces at once takes little longer than to count a single one.
+        if len(self._pieces) > _MOST_PIECES:
+            self._count, self._pieces = self.count, []
+        self._pieces.append(piece)
+
+    @property
+    def count(self) -> Count:
+        """How many characters of each kind the text has so far."""
+        return Count(*map(operator.add, self._count, count_of("".join(self._pieces))))
 
 
 # A request repeats nearly all texts of the one before it.

@@ -20,7 +20,7 @@ from app.core.message import Author, Usage
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.usage import ModelFacts, Price, UsageEntry
 from app.engine.availability import Slots, Waits
-from app.engine.history.token_count import Count, request_tokens
+from app.engine.history.token_count import GrowingText, request_tokens
 from app.engine.live_session import LiveSession
 from app.engine.usage_book import UsageBook
 
@@ -149,7 +149,7 @@ class MeteredModels:
         usage = call.usage
         if usage is None:
             return None
-        entry = UsageEntry.of(usage, message_id=new_id(), at=utc_now(), session_id=session_id, author=author)
+        entry = UsageEntry.of(usage, new_id(), utc_now(), session_id, author)
         self._usage.note(entry)
         return entry
 
@@ -169,8 +169,7 @@ class MeteredCall:
         self._request = request
         self._price: Price | None = None
         self._asked = False
-        # What was said, as far as an estimate needs it; None as long as nothing was.
-        self._said: Count | None = None
+        self._said = GrowingText()
         self._finished: Finished | None = None
 
     async def stream(self) -> AsyncGenerator[Delta, None]:
@@ -187,16 +186,16 @@ class MeteredCall:
                     if isinstance(delta, Finished):
                         self._finished = delta
                     elif isinstance(delta, CallPiece):
-                        self._said = (self._said or Count()).with_more(delta.name + delta.arguments)
+                        self._said.add(delta.name + delta.arguments)
                     elif isinstance(delta, Text):
-                        self._said = (self._said or Count()).with_more(delta.text + delta.thinking)
+                        self._said.add(delta.text + delta.thinking)
                     yield delta
         except Exception as error:
             if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
                 self._gate.pause_provider(self._request.provider, seconds)
             # A refused request costs nothing.
             empty = isinstance(error, ProviderError) and error.kind == FailureKind.EMPTY
-            self._asked = self._said is not None or empty
+            self._asked = bool(self._said) or empty
             raise
 
     async def text(self) -> str:
@@ -212,7 +211,7 @@ class MeteredCall:
                         pieces += [delta.text] if isinstance(delta, Text) else []
                 break
             except ProviderError as error:
-                seconds = seconds_before(repeat, error) if self._said is None else None
+                seconds = None if self._said else seconds_before(repeat, error)
                 if seconds is None:
                     raise
             await self._gate.rest(seconds)
@@ -238,7 +237,7 @@ class MeteredCall:
         )
         if used.tokens:
             return used
-        read, written = request_tokens(self._request), (self._said or Count()).tokens(self._request.model)
+        read, written = request_tokens(self._request), self._said.count.tokens(self._request.model)
         cost = used.cost_usd
         if cost is None and self._price is not None:
             cost = self._price.cost_of(read, written)

@@ -112,15 +112,12 @@ class ReplyCleaner:
         rest, _ = cleaner.finish()
         return (rest if cleaner.taken_back else said + rest).strip()
 
-    def feed(self, piece: str) -> tuple[str, str]:
-        """Add a piece; return the text and the thinking that may be shown now."""
-        return self._take(piece, last=False)
-
     def finish(self) -> tuple[str, str]:
         """Return the text and the thinking that were kept back."""
-        return self._take("", last=True)
+        return self.feed("", last=True)
 
-    def _take(self, piece: str, *, last: bool) -> tuple[str, str]:
+    def feed(self, piece: str, *, last: bool = False) -> tuple[str, str]:
+        """Add a piece; return the text and the thinking that may be shown now."""
         self._pending += piece
         self.taken_back = False
         text: list[str] = []

@@ -10,7 +10,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
@@ -42,6 +41,7 @@ from app.engine.turns.metered_models import (
     with_time,
 )
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
+from app.engine.turns.reported_calls import ReportedCalls
 
 _IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 
@@ -64,36 +64,14 @@ SHORT_WINDOW = 7
 """How many messages a request has after one that was too long for the model."""
 SHOWN_ARGUMENTS = 300
 
+# Why there is no answer where its end says more than that.
+_NOTHING_SAID: dict[str, str] = {
+    FinishReason.CONTEXT_FULL: FailureKind.CONTEXT_WINDOW,
+    FinishReason.LENGTH: FailureKind.ALL_THOUGHT,
+    FinishReason.TRUNCATED: FailureKind.INTERRUPTED,
+}
+
 _log = logging.getLogger(__name__)
-
-
-class Reports(Protocol):
-    """Writes down what an external agent tells of its own calls."""
-
-    @property
-    def any(self) -> bool:
-        """Whether it has told of any."""
-        ...
-
-    def knows(self, act: AgentAct) -> bool:
-        """Whether it has told of an act before."""
-        ...
-
-    def begin(self, act: AgentAct, call_id: str, said: Message | None) -> None:
-        """Write a new call, of the message that ends with it or of the last one."""
-        ...
-
-    def update(self, act: AgentAct) -> None:
-        """Write what is new about a call."""
-        ...
-
-    def ask(self, ask: AgentAsk) -> None:
-        """Put what it asks to the user."""
-        ...
-
-    def close(self, state: str, text: str = "") -> None:
-        """End what has no result yet."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +92,7 @@ class CallPlan:
     may_pass: bool = False
     taken: frozenset[str] = frozenset()
     make_room: Callable[[], Awaitable[bool]] | None = None
-    reports: "Reports | None" = None
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """How a call ended."""
-
-    # Whole or failed, and yet to be written with what it used; None when the call has to be made again.
-    message: Message | None = None
-    # Where there is none the reason to pause, "" where the provider may no longer be asked.
-    held: str = ""
+    reports: ReportedCalls | None = None
 
 
 class Answer:
@@ -196,13 +164,7 @@ class Answer:
             or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL)
         ):
             return None
-        if reason == FinishReason.CONTEXT_FULL:
-            return ProviderError(FailureKind.CONTEXT_WINDOW)
-        if reason == FinishReason.LENGTH:
-            return ProviderError(FailureKind.ALL_THOUGHT)
-        return ProviderError(
-            FailureKind.INTERRUPTED if reason == FinishReason.TRUNCATED else FailureKind.EMPTY
-        )
+        return ProviderError(_NOTHING_SAID.get(reason, FailureKind.EMPTY))
 
     async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
@@ -252,7 +214,7 @@ class Answer:
         if self.content and self._request is not None and self._request.schema is None:
             self._show(sources_text(self.content, self._finished.sources), "")
 
-    def _begin_act(self, act: AgentAct, reports: Reports) -> None:
+    def _begin_act(self, act: AgentAct, reports: ReportedCalls) -> None:
         """Write a new call of an external agent; what it says behind it is another message."""
         said = None
         if self._message is not None or not reports.any:
@@ -331,7 +293,7 @@ class Answer:
             self._live.start_message(self._message)
         return self._message
 
-    def answered(self) -> CallResult:
+    def answered(self) -> Message:
         """Return the whole answer, marked where it carries a warning."""
         content, note = self.content, ""
         if self._opening and self._finished.reason == FinishReason.LENGTH:
@@ -346,14 +308,13 @@ class Answer:
             note = self._finished.reason
         if self._plan.may_pass and is_pass(content):
             content, note = "", PASSED
-        message = replace(
+        return replace(
             self._ended(MessageState.DONE),
             content=content,
             note=note,
             tool_calls=self._tool_calls(),
             provider_state=dict(self._finished.state) if self._finished.state else None,
         )
-        return CallResult(message)
 
     @property
     def lost_pictures(self) -> tuple[str, ...]:
@@ -375,12 +336,12 @@ class Answer:
             for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1)
         )
 
-    def failed(self, error: ProviderError) -> CallResult:
+    def failed(self, error: ProviderError) -> Message:
         """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
         if error.kind == FailureKind.CONTENT_FILTER:
-            return CallResult(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
+            return replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER)
         failure = Failure(kind=error.kind, detail=error.detail)
-        return CallResult(replace(self._ended(MessageState.FAILED), error=failure))
+        return replace(self._ended(MessageState.FAILED), error=failure)
 
     def stopped(self) -> None:
         """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut as well."""
@@ -497,8 +458,12 @@ class SpeakerTurn:
             if waiting:
                 self._busy(False)
 
-    async def call(self, plan: CallPlan) -> CallResult:
-        """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped."""
+    async def call(self, plan: CallPlan) -> Message | str:
+        """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped.
+
+        Returns the answer, whole or failed and yet to be written; where the call has to be made again the reason to
+        pause, "" where the provider may no longer be asked.
+        """
         services = self._services
         answer = Answer(self._live, plan, services.models, services.clock)
         attempt, retried, repeat = Attempt(), False, 1
@@ -539,10 +504,10 @@ class SpeakerTurn:
                     return answer.failed(with_time(error))
                 retried = True
             answer.stopped()
-            return CallResult()
         except asyncio.CancelledError:
             answer.stopped()
             raise
+        return ""
 
     def _is_too_long(self, error: ProviderError, request: ModelRequest) -> bool:
         """Return whether a shorter request may be answered: its provider says so, or all that is known of the window does."""
@@ -558,13 +523,13 @@ class SpeakerTurn:
         failure = Failure(kind=kind, detail=self._author.name)
         return replace(message, state=MessageState.FAILED, error=failure, created_at=utc_now())
 
-    def _held(self, answer: Answer, error: ProviderError, provider: str) -> CallResult:
+    def _held(self, answer: Answer, error: ProviderError, provider: str) -> str:
         """Keep what was said, and say that the session must pause before this call."""
         answer.stopped()
         self._live.notice(
             "turn_held", name=self._author.name, kind=error.kind, detail=error.detail, provider=provider
         )
-        return CallResult(held=error.kind)
+        return error.kind
 
     def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:
         """Return what the gate enters while the turn waits there, and for how many seconds as far as known."""

@@ -25,9 +25,10 @@ from app.engine.requests.request import (
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.reported_calls import ReportedCalls, asks_to_work
 from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
 from app.engine.turns.summarizing import Summarizing
-from app.engine.turns.tool_calls import ReportedCalls, ToolCalls, asks_to_work
+from app.engine.turns.tool_calls import ToolCalls
 
 GUIDED = "guided"
 
@@ -154,10 +155,9 @@ class TurnTree:
             make_room=make_room,
             reports=ReportedCalls(context, turn, self._calls.ask) if turn.folder else None,
         )
-        result = await speaker.call(self._adapted(turn, plan))
-        if result.message is None:
-            return Outcome(TurnState.HELD, result.held or context.budget.reached())
-        message = result.message
+        message = await speaker.call(self._adapted(turn, plan))
+        if isinstance(message, str):
+            return Outcome(TurnState.HELD, message or context.budget.reached())
         if sent and message.usage is not None and not message.usage.estimated:
             self._learn(turn, sent[-1], message.usage)
         if offer is not None and message.state == MessageState.DONE:

@@ -32,7 +32,16 @@ from app.core.session import (
 )
 from app.core.texts import Texts, exact
 from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
-from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, totals, used_text
+from app.core.usage import (
+    Total,
+    UsageEntry,
+    amount_text,
+    money_text,
+    saved_text,
+    spent_text,
+    totals,
+    used_text,
+)
 from app.engine.debate.estimates import Estimate, price_range
 from app.gui.display.appearance import Language
 
@@ -272,11 +281,7 @@ class Spending:
 
     def text(self, language: Language) -> str:
         """Return the total tokens and money, "" while nothing is known."""
-        if not self._used:
-            return ""
-        total = self._total()
-        text = language("cost.tokens", cost=money_text(language, total), tokens=used_text(total))
-        return " · ".join(filter(None, (text, saved_text(language, total))))
+        return spent_text(language, self._total()) if self._used else ""
 
     def short_text(self, language: Language) -> str:
         """Return the total money, for narrow places."""

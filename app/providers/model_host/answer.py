@@ -20,6 +20,7 @@ from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refus
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
     ask_responses,
+    fields_of,
     forget_chunks,
     is_streamed,
     listen,
@@ -160,23 +161,23 @@ class _Stream:
         listen(stream, self._beside.hear)
         gave_way = time.thread_time()
         async for chunk in stream:
-            if usage := getattr(chunk, "usage", None):
+            if usage := fields_of(chunk).get("usage"):
                 self._usage = usage
             if chunk.choices:
-                delta = chunk.choices[0].delta
-                text = delta.content or ""
-                thinking = getattr(delta, "reasoning_content", None) or ""
+                delta = fields_of(chunk.choices[0].delta)
+                text = delta.get("content") or ""
+                thinking = delta.get("reasoning_content") or ""
                 if text or thinking:
                     self._buffer.add(self._fitting("text", text), self._fitting("thinking", thinking))
                     self._allow(limit, self._limits.idle)
-                if calls := delta.tool_calls:
+                if calls := delta.get("tool_calls"):
                     self._buffer.add_calls(self._calls.take(calls))
                     self._allow(limit, self._limits.idle)
-                if images := getattr(delta, "images", None):
+                if images := delta.get("images"):
                     await self._take_pictures(images)
                     self._allow(limit, self._limits.idle)
-                self._pictures.note_signatures(getattr(delta, "provider_specific_fields", None))
-                if blocks := getattr(delta, "thinking_blocks", None):
+                self._pictures.note_signatures(delta.get("provider_specific_fields"))
+                if blocks := delta.get("thinking_blocks"):
                     self._signed.add(blocks)
                 if max(self._calls.characters, self._signed.characters) > self._limits.answer_bytes:
                     self._full = True
@@ -234,11 +235,8 @@ class _Stream:
             if reason == FinishReason.TRUNCATED and not self._buffer.spoke:
                 if self._bodies.streamed:
                     raise CallFailed(Classified(kind=errors.FailureKind.UNANSWERED))
-                raise CallFailed(
-                    Classified(
-                        kind=errors.FailureKind.BAD_RESPONSE, detail="this is not an answer of a model"
-                    )
-                )
+                detail = "this is not an answer of a model"
+                raise CallFailed(Classified(kind=errors.FailureKind.BAD_RESPONSE, detail=detail))
             if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.TRUNCATED):
                 raise CallFailed(Classified(kind=errors.FailureKind.EMPTY))
         estimated = self._full or not named_usage(stream)
@@ -269,9 +267,7 @@ class _Stream:
     def _failure(self, error: BaseException) -> Classified:
         failure = classify(error, self._call.secrets)
         if self._buffer.spoke and failure.kind != errors.FailureKind.CONTENT_FILTER:
-            return Classified(
-                kind=errors.FailureKind.INTERRUPTED, detail=failure.detail, retry_after=failure.retry_after
-            )
+            return replace(failure, kind=errors.FailureKind.INTERRUPTED)
         return failure
 
     def _too_slow(self) -> Classified:

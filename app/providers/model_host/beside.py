@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from openai.types.chat import ChatCompletionChunk
 
 from app.core.texts import visible
+from app.providers.model_host.litellm_fixes import fields_of
 
 _STATE = (
     "reasoning_details", "extra_content", "thought_signature", "thought_signatures", "reasoning_opaque",
@@ -37,17 +38,17 @@ class BesideWords:
 
     def hear(self, chunk: object) -> None:
         """Take what a chunk has, as it came."""
-        choices = getattr(chunk, "choices", None)
-        delta = getattr(choices[0], "delta", None) if choices else None
+        whole = fields_of(chunk)
+        choices = whole.get("choices")
+        delta = fields_of(getattr(choices[0], "delta", None)) if choices else {}
         if isinstance(chunk, ChatCompletionChunk):
-            extra = chunk.model_extra or {}
-            self._take_sources(extra.get("search_results"))
-            self._take_sources(extra.get("citations"))
-            self._take_state(getattr(delta, "model_extra", None) or {})
-        for field in getattr(chunk, "vertex_ai_grounding_metadata", None) or ():
+            self._take_sources(whole.get("search_results"))
+            self._take_sources(whole.get("citations"))
+            self._take_state(delta)
+        for field in whole.get("vertex_ai_grounding_metadata") or ():
             self._take_sources(field.get("groundingChunks") if isinstance(field, Mapping) else None)
-        self._take_sources(getattr(delta, "annotations", None))
-        fields = getattr(delta, "provider_specific_fields", None)
+        self._take_sources(delta.get("annotations"))
+        fields = delta.get("provider_specific_fields")
         self._take_sources([fields.get("citation")] if isinstance(fields, Mapping) else None)
 
     def state(self, calls: Sequence[Json]) -> dict[str, Any]:

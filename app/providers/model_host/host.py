@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
@@ -149,8 +150,7 @@ class ModelHost(HostServer):
         except Exception as error:
             _LOG.exception("a request could not be read")
             # Only the kind of the error: its text may hold the request's key.
-            failure = {"kind": errors.FailureKind.HOST, "detail": type(error).__name__, "retry_after": None}
-            self._pipes.write({"id": line["id"], "error": failure})
+            self._fail(line["id"], Classified(kind=errors.FailureKind.HOST, detail=type(error).__name__))
 
     async def _serve_line(self, line: dict[str, Any]) -> None:
         if line["op"] == "price":
@@ -183,21 +183,20 @@ class ModelHost(HostServer):
                     self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
                 await serve(served)
         except CallFailed as error:
-            self._fail(call, error.failure)
+            self._fail(call.call_id, error.failure)
         except ProviderError as error:
-            self._fail(call, Classified(kind=error.kind, detail=error.detail, retry_after=error.retry_after))
+            failure = Classified(kind=error.kind, detail=error.detail, retry_after=error.retry_after)
+            self._fail(call.call_id, failure)
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            self._fail(
-                call, Classified(kind=errors.FailureKind.HOST, detail=classify(error, call.secrets).detail)
-            )
+            failure = replace(classify(error, call.secrets), kind=errors.FailureKind.HOST, retry_after=None)
+            self._fail(call.call_id, failure)
 
     async def _close(self) -> None:
         await self._servers.close()
 
-    def _fail(self, call: ModelCall, failure: Classified) -> None:
-        error = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
-        self._pipes.write({"id": call.call_id, "error": error})
+    def _fail(self, call_id: str, failure: Classified) -> None:
+        self._pipes.write({"id": call_id, "error": asdict(failure)})
 
     async def _stream(self, call: ModelCall) -> None:
         buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)

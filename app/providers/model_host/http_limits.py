@@ -27,6 +27,8 @@ class EventLines:
     """
 
     def __init__(self) -> None:
+        # The bytes of the event that has not ended yet.
+        self.size = 0
         self._rest: list[bytes] = []
         self._held: list[bytes] = []
         self._has_data = False
@@ -40,13 +42,16 @@ class EventLines:
         lines = data.splitlines(keepends=True)
         rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
         if lines and self._rest:
-            lines[0] = b"".join([*self._rest, lines[0]])
+            before = b"".join(self._rest)
+            lines[0] = before + lines[0]
+            self.size -= len(before)
             self._rest.clear()
         if rest:
             self._rest.append(rest)
         passed: list[bytes] = []
         for line in lines:
             passed += self._take(line)
+        self.size += len(rest)
         return b"".join(passed)
 
     def finish(self) -> bytes:
@@ -55,7 +60,9 @@ class EventLines:
         return b"".join(self._take(rest)) if rest else b""
 
     def _take(self, line: bytes) -> list[bytes]:
+        self.size += len(line)
         if line in _BLANK:
+            self.size = 0
             self._held.clear()
             passed = [b"\n"] if self._has_data else []
             self._has_data = False
@@ -155,8 +162,6 @@ def _anthropic_block(block: Event) -> tuple[Event, list[Event]]:
 # For one event of a stream, which may hold a picture of 20 MB, or for a whole body of another type; an answer has a
 # limit of its own.
 MOST_BYTES = 28_000_000
-_EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
-_LONGEST_END = 4
 
 _open: ContextVar[list[httpx.Response] | None] = ContextVar("open responses", default=None)
 _read = httpx.Response.aiter_bytes
@@ -196,45 +201,32 @@ def limit_bodies() -> None:
 
 
 async def _mended(self: httpx.Response, chunk_size: int | None = None) -> AsyncIterator[bytes]:
-    """Yield the body as the stream that was asked for, whatever its server calls it."""
-    async with aclosing(_limited(self, chunk_size)) as pieces:  # type: ignore[type-var]
-        lines = EventLines() if _has_events(self) else None
-        whole: list[bytes] = []
-        first = not self.is_error
-        async for data in pieces:
-            if first and data.strip():
-                first = False
-                if looks_whole(data) and wants_stream(self.request):
-                    whole.append(data)
-                    continue
-            if whole:
-                whole.append(data)
-            elif lines is None:
-                yield data
-            elif mended := lines.feed(data):
-                yield mended
-        if whole:
-            yield as_events(b"".join(whole))
-        elif lines is not None and (rest := lines.finish()):
-            yield rest
-
-
-async def _limited(self: httpx.Response, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+    """Yield the body as the stream that was asked for, whatever its server calls it. Raises BodyTooLong."""
     if (responses := _open.get()) is not None:
         responses.append(self)
-    has_events = _has_events(self)
-    size, end = 0, b""
+    lines = EventLines() if _has_events(self) else None
+    whole: list[bytes] = []
+    first, is_whole, size = not self.is_error, False, 0
     async with aclosing(_read(self, chunk_size)) as pieces:  # type: ignore[type-var]
         async for data in pieces:
+            if first and data.strip():
+                first, is_whole = False, looks_whole(data) and wants_stream(self.request)
             size += len(data)
-            if has_events:
-                end += data
-                if (at := max(end.rfind(mark) for mark in _EVENT_ENDS)) >= 0:
-                    size = len(end) - at
-                end = end[-_LONGEST_END:]
+            passed = data
+            if is_whole:
+                whole.append(data)
+                passed = b""
+            elif lines is not None:
+                passed = lines.feed(data)
+                size = lines.size
             if size > MOST_BYTES:
                 raise BodyTooLong(f"more than {MOST_BYTES // 1_000_000} MB at once")
-            yield data
+            if passed:
+                yield passed
+    if whole:
+        yield as_events(b"".join(whole))
+    elif lines is not None and (rest := lines.finish()):
+        yield rest
 
 
 def _has_events(response: httpx.Response) -> bool:

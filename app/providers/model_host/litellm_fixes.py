@@ -114,6 +114,11 @@ def named_usage(stream: CustomStreamWrapper) -> bool:
     return any(getattr(chunk, "usage", None) for chunk in stream.chunks)
 
 
+def fields_of(part: object) -> dict[str, Any]:
+    """Return what a chunk or a part of it has: asking pydantic for one field that is not there takes longer than this."""
+    return {**getattr(part, "__dict__", {}), **(getattr(part, "__pydantic_extra__", None) or {})}
+
+
 def forget_chunks(stream: CustomStreamWrapper) -> bool:
     """Remove most of the chunks that LiteLLM keeps, each of some kilobytes; return whether there were any.
 
