@@ -195,7 +195,7 @@ async def test_no_other_command_is_open_to_a_caller(moot: Moot) -> None:
         found = await called(moot, command, values)
         code = "only_user_chooses" if command in _CALLS else "call_unknown"
         assert found["error"] == code, command
-    assert (await moot.engine.open(session_id)).message(asked.id) == asked
+    assert (await moot.engine.open(session_id)).turns.messages[asked.id] == asked
 
 
 async def test_a_caller_gives_no_argument_but_those_of_its_call(moot: Moot) -> None:
@@ -216,4 +216,4 @@ async def test_the_engine_itself_lets_no_program_answer(moot: Moot, kind: str) -
     with pytest.raises(BadInput) as refused:
         await moot.engine.chats.send(session_id, "Seoul", by=CALLER)
     assert refused.value.code == "only_user_answers"
-    assert (await moot.engine.open(session_id)).message(asked.id) == asked
+    assert (await moot.engine.open(session_id)).turns.messages[asked.id] == asked

@@ -8,9 +8,7 @@ a punctuation mark in the place of such a letter, and the letter is put back int
 
 Formulas are `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. The parser knows dollars only, and would take a line of a formula
 for a list or a heading. It is therefore given a text in which brackets are dollars and such formulas stand on one line.
-
-What is put in takes as many bytes of UTF-8 as what it stands for, so that the places the parser tells are those of the
-text itself, in which the formula is then looked up.
+What is put in takes as many bytes of UTF-8 as what it stands for, so that the places the parser tells are the text's own.
 """
 
 import re

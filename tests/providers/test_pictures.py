@@ -73,7 +73,7 @@ async def test_geminis_pictures_come_with_the_text_and_go_back_signed(
     text, pictures, end = await hear(models, server, gemini({"text": "A red field."}, signed))
     assert (text, pictures) == ("A red field.", [f"image/png,{BASE64}"]), end
     assert end.reason == "stop" and end.state == {"thought_signatures": ["c2lnbmVk"]}
-    assert end.output_tokens == 1290
+    assert end.usage.output_tokens == 1290
     body = server.requests[-1].body
     assert body["generationConfig"]["responseModalities"] == ["TEXT", "IMAGE"]
     assert "tools" not in body
