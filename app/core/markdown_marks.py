@@ -1,7 +1,7 @@
 """What Markdown's parser does not know: bare addresses, emphasis before Korean particles, and formulas.
 
-For the last two it is given another text, of which each part takes as many bytes of UTF-8 as what it stands for: so
-the places the parser tells are those of the text itself.
+For the last two it is given another text, of which each part takes as many bytes of UTF-8 as what it stands
+for: so the places the parser tells are those of the text itself.
 """
 
 import re
@@ -29,8 +29,8 @@ _BEHIND_CONSONANT, _BEHIND_VOWEL = "은을", "는를"
 def bare_links(text: str) -> Iterator[tuple[int, int]]:
     """Yield the beginning and the end of each address.
 
-    An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and the
-    particles that Korean joins to it. No address has Hangul in its host.
+    An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and
+    the particles that Korean joins to it. No address has Hangul in its host.
     """
     for match in _ADDRESS.finditer(text):
         address = _ended(match.group())
@@ -91,8 +91,8 @@ def parsed(text: str, parser: AnyParser) -> Iterable[Any]:
     """Return the events a parser of Markdown finds in a text, each with its place or without.
 
     CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`, as it knows no
-    particles. The parser is therefore given a punctuation mark in the place of such a letter, and the letter is put
-    back into what it finds.
+    particles. The parser is therefore given a punctuation mark in the place of such a letter, and the letter
+    is put back into what it finds.
     """
     if text.isascii() or _STAND_IN in text or not _END.search(text):
         return parser(text)

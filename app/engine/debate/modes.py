@@ -49,7 +49,8 @@ def next_speaker(
     """Return who speaks next and the code of the rule that chose them; `present` is not empty.
 
     The last speaker chooses the next by addressing them; otherwise whoever has waited longest or was named is
-    likelier. No participant waits longer than `bound(n)` turns, and two cannot keep the floor to themselves. Pure.
+    likelier. No participant waits longer than `bound(n)` turns, and two cannot keep the floor to themselves.
+    Pure.
     """
     heard = [message for message in messages if message.ended]
     turns = [message for message in heard if message.author.kind != "user"]
@@ -313,8 +314,8 @@ _KOREAN_ENDS = (
 def motion_of(topic: str) -> str:
     """Return the motion a yes-or-no question asks about; any other text as it is, on one line.
 
-    It is "Cities should ban cars." for "Should cities ban cars?". A question whose subject is not certain stays as it
-    is: a question is better than a sentence that says something else.
+    It is "Cities should ban cars." for "Should cities ban cars?". A question whose subject is not certain
+    stays as it is: a question is better than a sentence that says something else.
     """
     topic = " ".join(topic.split())
     return _should(topic) or _is(topic) or _korean(topic) or topic

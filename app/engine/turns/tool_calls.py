@@ -1,8 +1,8 @@
 """The calls of one answer: they run side by side, and each gets exactly one result.
 
-A call may wait for the user (an approval, a question, a sub-agent that waits). Waiting calls check again whenever an
-answer comes, while the others go on. Also the MCP servers of an assistant that cannot be used, and what an external
-agent reports of its own calls.
+A call may wait for the user (an approval, a question, a sub-agent that waits). Waiting calls check again
+whenever an answer comes, while the others go on. Also the MCP servers of an assistant that cannot be used,
+and what an external agent reports of its own calls.
 """
 
 import asyncio
@@ -154,8 +154,9 @@ Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
 class ReportedCalls:
     """The calls that an external agent reports in one turn; `ask` puts a question to the user.
 
-    Each is written as a call of the turn's last message and a result that streams until its end is reported. Moot
-    runs none of them; what the agent asks becomes approvals. Before it first works in a folder, the user is asked.
+    Each is written as a call of the turn's last message and a result that streams until its end is reported.
+    Moot runs none of them; what the agent asks becomes approvals. Before it first works in a folder, the user
+    is asked.
     """
 
     def __init__(self, context: TreeContext, turn: AgentTurn, ask: Ask) -> None:

@@ -53,9 +53,9 @@ class StepComplete:
 def step_complete(text: str) -> StepComplete | None:
     """Return the last completion a text states, None where it states none.
 
-    The marker is read from a step's own final text only, on a line of its own outside code and quotations. Its body
-    goes up to the next line that opens with a marker in capitals, so it may hold links, lists and check boxes. The
-    tool `step_complete` says the same.
+    The marker is read from a step's own final text only, on a line of its own outside code and quotations.
+    Its body goes up to the next line that opens with a marker in capitals, so it may hold links, lists and
+    check boxes. The tool `step_complete` says the same.
     """
     lines = _lines(text)
     found: int | None = None
