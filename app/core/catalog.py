@@ -1,10 +1,7 @@
-"""The providers Moot knows, one row each, and what is known about their kinds and models.
+"""The providers Moot knows, one row each, and what is known about their kinds and models; addresses as users write them.
 
-A provider with an OpenAI-compatible API needs a row in `PRESETS`, which has above it the pages that it was written from;
-app/README.md lists what belongs to it. What another API asks for differently is in providers/endpoints.py (addresses)
-and providers/model_host (`request`, `host`). A council hides who wrote an answer: a name that is an everyday word, and
-the models of a new maker, belong in engine/debate/families.py as well. Also the addresses of servers as users write
-them.
+A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it. What another
+API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `host`).
 """
 
 import ipaddress
@@ -116,6 +113,8 @@ class ProviderKind:
         return self.rules if self.is_own(address) else ServerRules()
 
 
+# Those that can be added by name; above each the pages that its row was written from. A council hides who wrote an
+# answer: a name that is an everyday word, and the models of a new maker, belong in engine/debate/families.py as well.
 PRESETS: tuple[ProviderKind, ...] = (
     # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting,
     # https://openrouter.ai/docs/faq (the makers' prices are passed on)

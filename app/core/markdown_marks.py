@@ -1,14 +1,7 @@
-r"""What Markdown's parser does not know: bare addresses, emphasis before Korean particles, and formulas.
+"""What Markdown's parser does not know: bare addresses, emphasis before Korean particles, and formulas.
 
-An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and the
-particles that Korean joins to it. No address has Hangul in its host.
-
-CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`. A parser is therefore given
-a punctuation mark in the place of such a letter, and the letter is put back into what it finds.
-
-Formulas are `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. The parser knows dollars only, and would take a line of a formula
-for a list or a heading. It is therefore given a text in which brackets are dollars and such formulas stand on one line.
-What is put in takes as many bytes of UTF-8 as what it stands for, so that the places the parser tells are the text's own.
+For the last two it is given another text, of which each part takes as many bytes of UTF-8 as what it stands
+for: so the places the parser tells are those of the text itself.
 """
 
 import re
@@ -34,7 +27,11 @@ _BEHIND_CONSONANT, _BEHIND_VOWEL = "은을", "는를"
 
 
 def bare_links(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the beginning and the end of each address."""
+    """Yield the beginning and the end of each address.
+
+    An address ends before what belongs to the sentence: punctuation, a bracket that was opened before it, and
+    the particles that Korean joins to it. No address has Hangul in its host.
+    """
     for match in _ADDRESS.finditer(text):
         address = _ended(match.group())
         if address:
@@ -91,7 +88,12 @@ AnyParser = Callable[[str], Iterable[Any]]
 
 
 def parsed(text: str, parser: AnyParser) -> Iterable[Any]:
-    """Return the events a parser of Markdown finds in a text, each with its place or without."""
+    """Return the events a parser of Markdown finds in a text, each with its place or without.
+
+    CommonMark ends no emphasis between a punctuation mark and a letter, as in `**생산성(효율)**은`, as it knows no
+    particles. The parser is therefore given a punctuation mark in the place of such a letter, and the letter
+    is put back into what it finds.
+    """
     if text.isascii() or _STAND_IN in text or not _END.search(text):
         return parser(text)
     letters: list[str] = []
@@ -139,7 +141,11 @@ Parser = Callable[[str], Iterable[tuple[Any, Any]]]
 
 
 def parsed_with_formulas(text: str, parser: Parser) -> Iterable[tuple[Any, Any]]:
-    """Return the events a parser of Markdown finds in a text; formulas are events `Formula` with their source."""
+    """Return the events a parser of Markdown finds in a text; formulas are events `Formula` with their source.
+
+    The parser knows dollars only, and would take a line of a formula for a list or a heading. It is therefore given
+    a text in which brackets are dollars and such formulas stand on one line; the formula is looked up in the source.
+    """
     if "$" not in text and "\\(" not in text and "\\[" not in text:
         return parsed(text, parser)
     source, shown = text.encode("utf-8"), with_dollars(text, parser)

@@ -1,10 +1,7 @@
-"""Which assistants are free: the policies, waiting for a slot, and the queues of work that waits.
+"""Which assistants are free: the policies (pure, without a clock), waiting for a slot, and the queues of what waits.
 
-The policies are a pure core without a clock, and every operation of it returns its effects. `Slots` is the asyncio shell
-over it: every run takes its slots there, a turn at the root of a tree, and a sub-agent that is not on the stack already.
-Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A provider
-may allow fewer, and may have to pause. Of two trees that would wait for each other the later is refused. `Queues` is
-what each assistant does and what waits for it; `engine.queues` for the faces.
+Every run takes its slots in `Slots`, the asyncio shell over the pure core: a turn at the root of a tree, and a sub-agent
+that is not on the stack already. `Queues` says what each assistant does and what waits for it; `engine.queues`.
 """
 
 import asyncio
@@ -165,6 +162,10 @@ class _Gate:
 class Availability:
     """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once,
     `held` whether an assistant is held back from the start.
+
+    Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A
+    provider may allow fewer, and may have to pause. It has no clock and never waits: every operation returns its
+    effects.
     """
 
     def __init__(
@@ -425,7 +426,10 @@ class _Entry:
 
 
 class Slots:
-    """Hands out the assistants' slots; `changed` is called with the id of an assistant whose state has changed."""
+    """Hands out the assistants' slots; `changed` is called with the id of an assistant whose state has changed.
+
+    Of two trees that would wait for each other the later is refused.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Reads the exports of other programs, and makes sessions of them and of Moot's own exports; pure.
 
-ChatGPT, Claude, LobeChat and Open WebUI, in this order; each is a row of `APPS`. What is not as it should be is
-BadInput that says where.
+ChatGPT, Claude, LobeChat and Open WebUI, in this order; each is a row of `APPS`. What is not as it should be
+is BadInput that says where.
 """
 
 import re

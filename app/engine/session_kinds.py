@@ -1,9 +1,7 @@
-"""What differs between kinds of session: how one runs, which providers it asks, how it is exported.
+"""What differs between kinds of session: how one runs, which providers it asks, how it becomes a document or JSON.
 
 A new kind of session starts here: a subclass of `Session` in `core/session.py`, a row in `KINDS`. How it looks is in
 `gui/display/descriptions.py`, how it is resumed and printed in `cli/commands/sessions.py`.
-
-Also a session as a document for people (Markdown or one HTML file) or as JSON for programs.
 """
 
 import asyncio

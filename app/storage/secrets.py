@@ -1,9 +1,8 @@
 """Keys of providers and secrets of MCP servers: the system's keyring, the environment, or for this run only.
 
-A thread asks the keyring; it may wait for its user or not respond: callers wait for a limited time, and a
-later answer is still used. The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without
-unlocking it and without creating a collection, which the keyring library would do; others are asked through
-that library.
+A thread asks the keyring, which may wait for its user or not respond: callers wait for a limited time, and a later answer
+is still used. The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without unlocking it and without creating
+a collection, which the keyring library would do; others are asked through that library.
 """
 
 import asyncio

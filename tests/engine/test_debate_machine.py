@@ -25,7 +25,7 @@ MUTANTS = [
     pytest.param("turns.speaker_turn", "if retried or seconds_to_wait", "if seconds_to_wait", 0, "D6: waits to ask", id="retries-for-ever"),
     pytest.param("turns.metered_models", "error.kind != FailureKind.RATE_LIMIT", "False", 1, "D6: quota", id="retries-quota"),
     pytest.param("turns.metered_models", "if seconds <= MAX_WAIT else None", "", 2, "a wait nobody", id="waits-for-ever"),
-    pytest.param("turns.answer", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),
+    pytest.param("turns.speaker_turn", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),
     pytest.param("debate.run", "case Speak() if self._pausing:", "case Speak() if False:", 0, "D9", id="pause-ignored"),
     pytest.param(
         "debate.run",

@@ -1,7 +1,8 @@
 """The commands of chats: send, queue, answer, retry, branch; `engine.chats` for the faces.
 
-Also those on a chat's summaries (ask for one, edit it, use it or not, pin what is to be sent as it is; `engine.summaries`),
-and the checks of what users type, which groups and workflows use as well: texts, titles, answers.
+Also those on a chat's summaries (ask for one, edit it, use it or not, pin what is to be sent as it is;
+`engine.summaries`), and the checks of what users type, which groups and workflows use as well: texts, titles,
+answers.
 """
 
 from collections.abc import Callable, Sequence

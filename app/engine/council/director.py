@@ -1,7 +1,7 @@
 """Which calls of a council come next; pure: no clock, no randomness, no reading or writing.
 
-A call is due as long as no message that has ended has its key, so that nothing is asked, or paid, twice. A fork is
-another council that stands as this one did after a round.
+A call is due as long as no message that has ended has its key, so that nothing is asked, or paid, twice. A
+fork is another council that stands as this one did after a round.
 """
 
 from collections.abc import Collection, Sequence

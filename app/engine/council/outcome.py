@@ -1,7 +1,7 @@
 """What follows from a council: who holds what, what leads, and how settled that is; pure, never stored.
 
-Also in words, for the command line, documents and the window: `words` gives a text by its key `council.<name>`, with its
-blanks filled.
+Also in words, for the command line, documents and the window: `words` gives a text by its key
+`council.<name>`, with its blanks filled.
 """
 
 from collections.abc import Callable, Mapping, Sequence

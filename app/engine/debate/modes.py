@@ -1,15 +1,8 @@
-"""The modes of debates as rows of data, the roles, and the system prompt made of both.
+"""The modes of debates and the roles, who speaks next in a free discussion, and the motion that a question asks about.
 
 A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME`, `mode.NAME.hint` and
 `cli.help.mode` in resources/i18n, and in resources/prompts a prompt and the line `mode.NAME` of export.txt. The set-up
 and the command line list `CLASSIC_MODES`, all modes but the council.
-
-Also who speaks next in a free discussion, from what was said: the last speaker chooses the next by addressing them;
-otherwise whoever has waited longest or was named is likelier. No participant waits longer than `bound(n)` turns, and two
-cannot keep the floor to themselves.
-
-And the motion that a question asks about, "Cities should ban cars." for "Should cities ban cars?". A question whose
-subject is not certain stays as it is: a question is better than a sentence that says something else.
 """
 
 import re
@@ -53,7 +46,12 @@ def bound(count: int) -> int:
 def next_speaker(
     debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]
 ) -> tuple[Participant, str]:
-    """Return who speaks next and the code of the rule that chose them; `present` is not empty."""
+    """Return who speaks next and the code of the rule that chose them; `present` is not empty.
+
+    The last speaker chooses the next by addressing them; otherwise whoever has waited longest or was named is
+    likelier. No participant waits longer than `bound(n)` turns, and two cannot keep the floor to themselves.
+    Pure.
+    """
     heard = [message for message in messages if message.ended]
     turns = [message for message in heard if message.author.kind != "user"]
     asked = _asked_by_user(heard, present)
@@ -314,7 +312,11 @@ _KOREAN_ENDS = (
 
 
 def motion_of(topic: str) -> str:
-    """Return the motion a yes-or-no question asks about; any other text as it is, on one line."""
+    """Return the motion a yes-or-no question asks about; any other text as it is, on one line.
+
+    It is "Cities should ban cars." for "Should cities ban cars?". A question whose subject is not certain
+    stays as it is: a question is better than a sentence that says something else.
+    """
     topic = " ".join(topic.split())
     return _should(topic) or _is(topic) or _korean(topic) or topic
 

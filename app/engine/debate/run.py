@@ -1,8 +1,8 @@
 """A running debate: the director says whose turn it is, and the turn is written together with the cursor.
 
-The turn of a participant of a debate or a council is asked in the way of its session, with tools as any assistant's
-turn; the statement is the answer that calls no more tools, and what comes before it is part of the turn. Also the
-commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
+The turn of a participant of a debate or a council is asked in the way of its session, with tools as any
+assistant's turn; the statement is the answer that calls no more tools, and what comes before it is part of
+the turn. Also the commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,12 +1,7 @@
-"""Ballots, the verdict and the minority report of a debate: what models are asked, and what of their answers counts.
+"""Ballots, verdict and minority report of a debate, and the voting check: what models are asked, and what of it counts.
 
 A point must cite messages that exist: unknown numbers are dropped, and so are texts that are not sentences. The
 minority report is as the judge wrote it, else what the secret ballots alone show.
-
-The voting check finds whether a model chooses for what an option says, or for the place in which it stands. A model that
-is asked for one of two options always names one, which looks like a vote. So models that are not known well are asked
-eight questions in both orders, once; what a model answers twice is stable. One with fewer than `LEAST_STABLE` such
-answers speaks, but its votes and judgements would count for nothing.
 """
 
 import asyncio
@@ -71,7 +66,13 @@ Seat = tuple[str, str]
 
 
 class VotingChecks:
-    """Checks models on this computer, in its network and of servers at an address of the user's own, each once."""
+    """Checks models on this computer, in its network and of servers at an address of the user's own, each once.
+
+    The check finds whether a model chooses for what an option says, or for the place in which it stands: asked for
+    either of two options it always names one, which looks like a vote. So models that are not known well are asked
+    eight questions in both orders, once; what a model answers twice is stable. With fewer than `LEAST_STABLE` such
+    answers it speaks, but its votes and judgements would count for nothing.
+    """
 
     def __init__(self, documents: Documents, models: MeteredModels) -> None:
         self._documents = documents

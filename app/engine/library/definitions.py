@@ -1,7 +1,7 @@
 """The commands that assistants, groups and workflows have in common: find, save, restore, order and share.
 
-Also folders (sessions of one project, with the instructions and files that they are given; `engine.folders`), and the
-prompts that the user keeps and those that come with the program (`engine.saved_prompts`).
+Also folders (sessions of one project, with the instructions and files that they are given; `engine.folders`),
+and the prompts that the user keeps and those that come with the program (`engine.saved_prompts`).
 """
 
 import json

@@ -1,11 +1,8 @@
-"""What an assistant's turn sends to its model: the conversation as this assistant sees it; pure.
+"""What an assistant's turn sends to its model, also in a group: the conversation as this assistant sees it; pure.
 
 A request is valid for every provider even where messages were cut or lost: each call has one result right after it,
-the first message is the user's, and neighbours of one role are merged. Providers charge little for the beginning
-that two requests share, so what was sent is sent again as it was, and what changes is told at the end.
-
-Also what a request is held to (`Attempt`), a group's hand-overs, the orchestrator of a group as an assistant and what it is
-told of its members, and what a provider's cache may keep of the requests of one speaker (`cache_plan`).
+the first message is the user's, and neighbours of one role are merged. Providers charge little for the beginning that
+two requests share, so what was sent is sent again as it was, what changes is at the end, and `cache_plan` says so.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

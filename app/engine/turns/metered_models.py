@@ -1,8 +1,8 @@
 """Makes all calls of models: each passes the provider's gate and the month's limit.
 
-The gate admits no more calls at once than the provider can answer, and none while it has asked to wait: a rate limit
-that one session meets holds for all sessions. Also after which faults, which pass by themselves, a model is asked
-again, and when.
+The gate admits no more calls at once than the provider can answer, and none while it has asked to wait: a
+rate limit that one session meets holds for all sessions. Also after which faults, which pass by themselves, a
+model is asked again, and when.
 """
 
 import random

@@ -143,11 +143,7 @@ async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Ag
         )
 
 
-Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
-
-
 MAX_RESULT = 100_000
-
 
 _log = logging.getLogger(__name__)
 

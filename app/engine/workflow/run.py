@@ -1,11 +1,7 @@
-"""A workflow that runs: every ready step at once, each a turn of the assistant of its role.
+"""A workflow that runs: every ready step at once, each a turn of the assistant of its role; and how a step says it is done.
 
 The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers its
 call. So restarts, questions of sub-agents and stopping one step work as in any chat.
-
-How an assistant says that its step is done, and what it made, is `[STEP_COMPLETE]`. The marker is read from a step's own
-final text only, on a line of its own outside code and quotations. Its body goes up to the next line that opens with a
-marker in capitals, so it may hold links, lists and check boxes. The tool `step_complete` says the same.
 """
 
 import asyncio
@@ -55,7 +51,12 @@ class StepComplete:
 
 
 def step_complete(text: str) -> StepComplete | None:
-    """Return the last completion a text states, None where it states none."""
+    """Return the last completion a text states, None where it states none.
+
+    The marker is read from a step's own final text only, on a line of its own outside code and quotations.
+    Its body goes up to the next line that opens with a marker in capitals, so it may hold links, lists and
+    check boxes. The tool `step_complete` says the same.
+    """
     lines = _lines(text)
     found: int | None = None
     for number, (line, is_code) in enumerate(lines):
