@@ -18,6 +18,7 @@ import pytest
 from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
+from app.core.council_parts import Differences, Position
 from app.core.events import MessageFinished
 from app.core.message import CouncilPart, Message, MessageState, Role, SummaryNote
 from app.core.session import DebateMode, Status
@@ -25,9 +26,9 @@ from app.core.usage import UsageEntry
 from app.core.workflow import StepStatus
 from app.engine.live_session import LiveSession
 from app.storage.codec import Plain, is_known
+from app.storage.log import read_log
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.records import kind_of
-from app.storage.replay import read_log
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile, read_ledger
 from app.wiring import Moot, open_moot
@@ -224,13 +225,13 @@ async def test_the_council(moot: Moot, version: int) -> None:
     assert {item.author.name: item.content for item in by_part[CouncilPart.ANSWER]} == {
         "Ada": "Postgres, because of one file.", "벤": "SQLite, because of one file.",
     }  # fmt: skip
-    assert {(item.data or {}).get("confidence") for item in by_part[CouncilPart.ANSWER]} == {70}
+    assert {item.data_as(Position).confidence for item in by_part[CouncilPart.ANSWER]} == {70}
     [differences] = by_part[CouncilPart.DIFFERENCES]
-    options = (differences.data or {})["options"]
-    assert isinstance(options, list) and [item["text"] for item in options] == ["Postgres", "SQLite"]
+    options = differences.data_as(Differences).options
+    assert [option.text for option in options] == ["Postgres", "SQLite"]
     ballots = by_part[CouncilPart.BALLOT]
     assert {item.author.name for item in ballots} == {"Ada", "벤"}
-    assert all((item.data or {}).get("confidence") == 80 for item in ballots)
+    assert all(item.data_as(Position).confidence == 80 for item in ballots)
     [decision] = moot.engine.councils.journal.all()
     assert (decision.id, decision.decided, decision.sign, decision.due) == (
         live.id, "SQLite", "No lock errors", "2027-01-01",
@@ -313,13 +314,13 @@ async def test_the_small_documents(moot: Moot, version: int) -> None:
 
 async def test_what_calls_cost(moot: Moot, version: int, data_dir: Path) -> None:
     report = await moot.engine.usage.of(MONTH)
-    calls = {share.name: share.total.calls for share in report.models}
-    costs = {share.name: share.total.known_usd for share in report.models}
+    calls = {name: total.calls for name, total in report.models}
+    costs = {name: total.known_usd for name, total in report.models}
     assert costs == {
         "openai/gpt-4o-mini": pytest.approx(MINI * calls["openai/gpt-4o-mini"]),
         "openai/gpt-4o": pytest.approx(FULL * calls["openai/gpt-4o"]),
     }
-    assert (report.total.unpriced, report.total.input_tokens) == (0, 3000 * sum(calls.values()))
+    assert (report.total.unpriced, report.total.used.input_tokens) == (0, 3000 * sum(calls.values()))
     assert dict(await moot.engine.usage.months())[MONTH] == report.total
     # The logs say the same: a call for each message and each vote, also in the trash.
     paid = [
