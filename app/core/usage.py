@@ -4,12 +4,13 @@ Known: its limits, what it takes, what it costs, and who says so.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+from operator import add, attrgetter
 from typing import Any
 
-from app.core.message import Author, Usage
+from app.core.message import AMOUNTS, Author, Usage
 
 LOCAL_WINDOW = 8_192
 CLOUD_WINDOW = 128_000
@@ -240,9 +241,10 @@ class UsageEntry(Usage):
 
 
 _NOTHING = Usage(cost_usd=0.0)
+_amounts = attrgetter(*AMOUNTS)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Total:
     """The sum of some calls."""
 
@@ -258,18 +260,7 @@ class Total:
     @classmethod
     def of(cls, *calls: Usage) -> "Total":
         """Return the sum of these calls."""
-        total = cls()
-        for call in calls:
-            total.add(call)
-        return total
-
-    def add(self, call: Usage) -> None:
-        """Count one more call."""
-        self.used += replace(call, cost_usd=0.0) if call.cost_usd is None else call
-        self.calls += 1
-        self.unpriced += call.cost_usd is None
-        self.subscribed += call.subscribed
-        self.estimated += call.estimated
+        return totals(("", call) for call in calls).get("", cls())
 
     def __add__(self, other: "Total") -> "Total":
         return Total(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -286,11 +277,23 @@ class Total:
 
 
 def totals(calls: Iterable[tuple[str, Usage]]) -> dict[str, Total]:
-    """Return the sum of the calls that have the same name."""
-    sums: dict[str, Total] = {}
+    """Return the sum of the calls that have the same name.
+
+    They are as many as a month has calls, or the whole ledger: a record is made of each sum, and of no call.
+    """
+    sums: dict[str, list[Any]] = {}
+    nothing: list[Any] = [0, 0, 0, 0, *_amounts(_NOTHING)]
     for name, call in calls:
-        sums.setdefault(name, Total()).add(call)
-    return sums
+        amounts = [amount or 0 for amount in _amounts(call)]
+        counts = (1, call.cost_usd is None, call.subscribed, call.estimated)
+        sums[name] = [*map(add, sums.get(name, nothing), (*counts, *amounts))]
+    return {name: _total(each[:4], each[4:]) for name, each in sums.items()}
+
+
+def _total(counts: Sequence[int], amounts: Sequence[float]) -> Total:
+    calls, unpriced, subscribed, estimated = counts
+    values: dict[str, Any] = dict(zip(AMOUNTS, amounts, strict=True))
+    return Total(Usage(**values, estimated=estimated > 0), calls, unpriced, subscribed, estimated)
 
 
 def tokens_text(tokens: int) -> str:

@@ -99,16 +99,19 @@ class UsageBook:
     def note(self, entry: UsageEntry) -> None:
         """Count a call that has ended."""
         self._ledger.add(entry)
-        self._own.setdefault(entry.month, Total()).add(entry)
+        self._count([entry])
 
     async def bring_in(self, entries: Sequence[UsageEntry]) -> None:
         """Count the calls of a backup that are not known here. Raises StorageError."""
-        for entry in await self._ledger.bring_in(entries):
-            self._own.setdefault(entry.month, Total()).add(entry)
+        self._count(await self._ledger.bring_in(entries))
 
     async def close(self) -> None:
         """Write what is left."""
         await self._ledger.close()
+
+    def _count(self, entries: Sequence[UsageEntry]) -> None:
+        for month, total in totals((entry.month, entry) for entry in entries).items():
+            self._own[month] = self._own.get(month, Total()) + total
 
     async def _read(self) -> dict[str, Total]:
         """Return what was used before the program began; read once."""

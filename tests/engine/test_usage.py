@@ -77,9 +77,9 @@ async def test_what_was_used_before_the_program_began_is_counted_once(tmp_path: 
 async def test_a_price_that_is_not_known_is_none_and_never_nothing() -> None:
     total = Total()
     assert total.cost_usd == 0
-    total.add(an_entry(1, cost_usd=None))
+    total += Total.of(an_entry(1, cost_usd=None))
     assert total.cost_usd is None
-    total.add(an_entry(2, cost_usd=0.0))
+    total += Total.of(an_entry(2, cost_usd=0.0))
     assert (total.cost_usd, total.unpriced) == (0.0, 1)
 
 
