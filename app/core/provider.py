@@ -398,7 +398,7 @@ class Models(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or
-        cancelling its task ends the request. The texts of all pieces are clean (`core.text.clean_text`).
+        cancelling its task ends the request. The texts of all pieces are clean (`core.texts.clean_text`).
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """

@@ -98,7 +98,7 @@ class Started:
 class Waits:
     """The task waits; `place` counts from 0, `deadline` is when it gives up (None: never).
 
-    `held` says that its assistant is held back.
+    `held` says that its assistant takes no new work.
     """
 
     task: Task
@@ -161,7 +161,7 @@ class _Gate:
 
 class Availability:
     """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once,
-    `held` whether an assistant is held back from the start.
+    `held` whether an assistant takes no new work from the start.
 
     Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A
     provider may allow fewer, and may have to pause. It has no clock and never waits: every operation returns its
@@ -248,7 +248,7 @@ class Availability:
         return tuple(effects)
 
     def is_held(self, agent_id: str) -> bool:
-        """Say whether an assistant is held back."""
+        """Say whether an assistant takes no new work."""
         return self._desk(agent_id).held
 
     def pause_provider(self, provider: str, until: float) -> None:
@@ -535,7 +535,7 @@ class Slots:
         self._apply(self._core.renew(self._clock()))
 
     def is_held(self, agent_id: str) -> bool:
-        """Say whether an assistant is held back by the user."""
+        """Say whether an assistant takes no new work, as the user said."""
         return self._core.is_held(agent_id)
 
     def pause_provider(self, provider: str, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """All files. Sessions: `sessions` (the store), `writer` (its thread), `session_log` (a log while it is
-written), `log` (lines of a log, replaying them, and how often text that streams is written:
-FLUSH_SECONDS), `records`, `index` (the list of sessions), `search`. `codec` converts all of Moot's
+written, and how often text that streams is: FLUSH_SECONDS), `log` (lines of a log, and replaying them),
+`records`, `index` (the list of sessions), `search`. `codec` converts all of Moot's
 own JSON. Documents: `documents`, `definitions`, `other_versions` (of replaced files),
 `providers_file`, `mcp_file`, `drafts`, `json_file`. Also `usage_ledger`; `secrets` (also the
 keyring), `redaction`, `fault_log`; `stored_data` with `backup` (also restoring, and upgrades of

@@ -148,9 +148,9 @@ def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -
             wrong.append(Wrong(at, WRONG_TYPE, _said(error)))
             return None
     values: Plain = {}
-    noun: type = kind
-    hints = _hints(noun, record)
-    for field in dataclasses.fields(noun):
+    plain_kind: type = kind
+    hints = _hints(plain_kind, record)
+    for field in dataclasses.fields(plain_kind):
         name = json_name(field)
         hint = hints.get(name)
         value: Any = _UNREAD

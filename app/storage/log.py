@@ -6,33 +6,27 @@ only, because texts may contain every other separator. Reading the same lines ag
 
 import operator
 import re
-import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.storage.codec import Plain, Wrong, encode, plain, with_unknown
+from app.storage.codec import Plain, Wrong, encode
 from app.storage.file_system import FileSystem, write_all
 from app.storage.records import (
     MessageReader,
     apply_patch,
-    check_message,
     mended_message,
     mended_session,
     read_session,
     summary_of,
 )
-
-# Listing sessions takes less time without it.
-if TYPE_CHECKING:
-    from app.core.events import MessageDelta
 
 VERSION = 1
 # What a program must know to write to a log: FIRST_READER everything but summaries.
@@ -512,104 +506,3 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
                 newest[message_id] = message
                 order.append(message_id)
     return [newest[message_id] for message_id in reversed(order)][-count:]
-
-
-def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain] | None = None) -> bytes:
-    """Return the whole log of a session with this record. Raises ValueError for a message that could not be read back.
-
-    `more` are the records, by the message's id, of messages that had more than what is known here.
-    """
-    least = READER if any(one.role == Role.SUMMARY for one in messages) else FIRST_READER
-    lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
-    for message in messages:
-        said = plain(message)
-        check_message(said)
-        said = with_unknown(Message, more.get(message.id) if more else None, said)
-        lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
-    return b"".join(lines)
-
-
-def head_of(session_id: str, least: int) -> Op:
-    """Return the first operation of a log, with the least version that may write to it."""
-    return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
-
-
-FLUSH_BYTES = 2048
-FLUSH_SECONDS = 1.0
-
-
-@dataclass(slots=True)
-class _Piece:
-    """Text of one message, and how much of it is in the log already."""
-
-    # Where the text begins in the message's own, and in its thinking.
-    offset: int = 0
-    text: list[str] = field(default_factory=list)
-    thinking_offset: int = 0
-    thinking: list[str] = field(default_factory=list)
-
-
-class StreamedText:
-    """Collects the text of a session's unfinished messages until it is worth a line."""
-
-    def __init__(self) -> None:
-        self._pieces: dict[str, _Piece] = {}
-        self._bytes = 0
-        self._since: float | None = None
-        self._thinking_lengths: dict[str, int] = {}
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether there is so much text that it is to be written at once."""
-        return self._bytes >= FLUSH_BYTES
-
-    @property
-    def due(self) -> float | None:
-        """When the text is to be written (monotonic time), None where there is none."""
-        return None if self._since is None else self._since + FLUSH_SECONDS
-
-    def add(self, event: "MessageDelta") -> None:
-        """Add a piece."""
-        length = self._thinking_lengths.get(event.message_id, 0)
-        piece = self._pieces.get(event.message_id)
-        if piece is None:
-            piece = self._pieces[event.message_id] = _Piece(thinking_offset=length)
-        if event.text:
-            if not piece.text:
-                piece.offset = event.offset
-            piece.text.append(event.text)
-        if event.thinking:
-            piece.thinking.append(event.thinking)
-            self._thinking_lengths[event.message_id] = length + len(event.thinking)
-        self._bytes += len((event.text + event.thinking).encode(errors="replace"))
-        if self._since is None:
-            self._since = time.monotonic()
-
-    def begin(self, message: Message) -> None:
-        """Go on from an unfinished message that is in the log with what it thought so far."""
-        if message.thinking:
-            self._thinking_lengths[message.id] = len(message.thinking)
-
-    def end(self, message_id: str) -> None:
-        """Drop the text of a message that is finished: its record has all of it."""
-        self._pieces.pop(message_id, None)
-        self._thinking_lengths.pop(message_id, None)
-
-    def take(self) -> list[Op]:
-        """Return the operations that write the text, and drop it."""
-        ops: list[Op] = []
-        for message_id, piece in self._pieces.items():
-            op: Op = {"op": "text", "id": message_id}
-            if piece.text:
-                op |= {"offset": piece.offset, "text": "".join(piece.text)}
-            if piece.thinking:
-                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
-            ops.append(op)
-        self.drop()
-        return ops
-
-    def drop(self) -> None:
-        """Drop the text of all messages."""
-        self._pieces.clear()
-        self._bytes = 0
-        self._since = None

@@ -29,11 +29,12 @@ from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, newest_first, save_index
 from app.storage.json_file import place_in_trash
-from app.storage.log import Replay, load_session, log_of, read_summary, read_tail
+from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
+from app.storage.session_log import log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter

@@ -21,8 +21,8 @@ from app.core.workflow import STEP, StepState, StepStatus, WorkflowDefinition, W
 from app.engine.live_session import LiveSession
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
-from app.storage.log import log_of
 from app.storage.paths import DataPaths
+from app.storage.session_log import log_of
 from app.storage.stored_data import FileArchive
 from tests.builders import USER_AUTHOR, Bench, a_bench, a_log_store
 from tests.engine.test_turn import calling

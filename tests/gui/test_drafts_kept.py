@@ -14,8 +14,8 @@ from app.core.draft import NEW, SETUP
 from app.core.message import Author, Message, Prompt, Role
 from app.core.session import Chat, ChatSession, QueuedMessage, Status
 from app.storage.codec import plain
-from app.storage.log import log_of
 from app.storage.paths import DataPaths
+from app.storage.session_log import log_of
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.chats import question
