@@ -60,6 +60,6 @@ async def test_a_session_is_told_once_for_each_call_that_questions_were_refused(
         results = [one.content for one in live.messages if one.role == Role.TOOL and one.prompt is None]
         assert results == [f"{refused} refused"] * 2
         told = [(one.session_id, one.code, dict(one.details)) for one in notices]
-        assert told == [(session_id, "questions_refused", {"name": "asks_much__add"})] * 2
+        assert told == [(session_id, "questions_refused", {"name": "add (asks_much)"})] * 2
     finally:
         await moot.close()

@@ -99,6 +99,11 @@ async def test_all_fields_are_asked_for_at_once_and_optional_ones_may_stay_empty
         ("pin", {"type": "string"}, True),
         ("x", {"type": "integer", "title": "Your PIN"}, True),
         ("x", {"type": "string", "description": "Your PIN as it is on the letter"}, True),
+        ("otp", {"type": "string"}, True),
+        ("x", {"type": "string", "title": "Verification code"}, True),
+        ("x", {"type": "integer", "title": "One-time code"}, True),
+        ("x", {"type": "string", "title": "인증번호 6자리"}, True),
+        ("x", {"type": "string", "title": "Country code"}, False),
         ("token_count", {"type": "integer"}, False),
         ("x", {"type": "integer", "title": "Number of tokens"}, False),
         ("x", {"type": "number", "title": "Price of a token"}, False),
@@ -119,6 +124,21 @@ async def test_a_secret_is_asked_for_hidden(name: str, rule: dict[str, Any], hid
     field = FormField(**person.asked[0]["fields"][0])
     assert (field.hidden, field.default) == (hidden, () if hidden else field.default)
     assert hidden or field.default
+
+
+@pytest.mark.parametrize(
+    ("message", "names", "hidden"),
+    [
+        ("Enter the password of ada@example.org", ["x"], True),
+        ("문자로 받은 인증번호를 입력하세요", ["answer"], True),
+        ("Enter your name", ["x"], False),
+        ("Enter your name and password", ["name", "x"], False),
+    ],
+)
+async def test_what_a_form_says_is_about_its_only_field(message: str, names: list[str], hidden: bool) -> None:
+    person = Person(None)
+    await ask_form(message, {"properties": {name: {"type": "string"} for name in names}}, person)
+    assert [field["hidden"] for field in person.asked[0]["fields"]] == [hidden] * len(names)
 
 
 async def test_a_form_that_is_skipped_is_cancelled() -> None:

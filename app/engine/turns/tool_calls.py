@@ -36,7 +36,7 @@ from app.core.message import (
 )
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
-from app.core.texts import clean_text
+from app.core.texts import clean_text, exact
 from app.core.tool import (
     Control,
     ServerProblem,
@@ -357,9 +357,9 @@ class ToolCalls:
 
     # Running
 
-    def _report(self, turn: AgentTurn, call: ToolCall, progress: ToolProgress) -> None:
+    def _report(self, turn: AgentTurn, call: ToolCall, tool: Tool, progress: ToolProgress) -> None:
         if progress.refused:
-            self._live.notice("questions_refused", name=call.name)
+            self._live.notice("questions_refused", name=f"{exact(tool.name)} ({exact(tool.group)})")
         else:
             self._live.tell(ToolProgressed(**about_call(self._live, turn, call), progress=progress))
 
@@ -372,7 +372,10 @@ class ToolCalls:
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
         run = ToolRun(
-            self._context, turn, ask=partial(self.ask, turn, call), report=partial(self._report, turn, call)
+            self._context,
+            turn,
+            ask=partial(self.ask, turn, call),
+            report=partial(self._report, turn, call, tool),
         )
         plan: tuple[Plan | None, ...] = ()
         try:

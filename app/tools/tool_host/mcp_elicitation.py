@@ -17,6 +17,9 @@ _FORMATS = {"email", "uri", "date", "date-time"}
 _HIDDEN = (
     r"(?<![a-z])(?:pass ?(?:word|phrase|code)s?|passwd|pwd|secrets?|(?:api|access|private|secret) ?keys?|credentials?)(?![a-z])"
     r"|비밀 ?번호|패스워드|비밀 ?키|암호(?!화)|API ?키"
+    # A code that is good once.
+    r"|(?<![a-z])(?:one[ -]?time|verification|authentication|security|2fa|mfa) (?:pass)?codes?(?![a-z])"
+    r"|(?<![a-z])(?:otp|totp)(?![a-z])|인증 ?(?:번호|코드)|일회용 ?코드"
 )
 _HIDDEN_TEXT = r"(?<![a-z])token(?![a-z]| (?:count|limit|budget|usage))|토큰(?! ?(?:수|개수|한도|화))"
 # "Pin to the top" asks for no PIN.
@@ -45,8 +48,10 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
         return DECLINE, None
     required = schema.get("required") or ()
     values = {str(name): _options(rule) for name, rule in properties.items()}
+    # What a form says as a whole is about its only field.
+    about = message if len(properties) == 1 else ""
     fields = [
-        _field(str(name), rule, list(values[str(name)]), needed=name in required)
+        _field(str(name), rule, list(values[str(name)]), about, needed=name in required)
         for name, rule in properties.items()
     ]
     words = await ask(
@@ -78,8 +83,10 @@ async def ask_link(message: str, url: str, ask: Ask) -> Answer:
     return (CANCEL, None) if words is None else (ACCEPT, None) if means_yes(words) else (DECLINE, None)
 
 
-def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed: bool) -> FormField:
-    """Return a property of a JSON Schema as a field; `options` are the texts of its values."""
+def _field(
+    name: str, rule: Mapping[str, Any], options: Sequence[str], about: str, *, needed: bool
+) -> FormField:
+    """Return a property of a JSON Schema as a field; `options` are the texts of its values, `about` is said of it."""
     kind, many = rule.get("type"), rule.get("type") == "array"
     text = FieldKind(str(rule["format"])) if rule.get("format") in _FORMATS else FieldKind.TEXT
     shown = (
@@ -97,7 +104,7 @@ def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed
     if shown in (FieldKind.INTEGER, FieldKind.NUMBER):
         bounds = ("minimum", "maximum")
     least, most = (_bound(rule.get(bound)) for bound in bounds)
-    hidden = _is_hidden(name, rule, shown)
+    hidden = _is_hidden(name, rule, shown, about)
     return FormField(
         key=name,
         label=visible(str(rule.get("title") or name))[:200],
@@ -113,13 +120,15 @@ def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed
     )
 
 
-def _is_hidden(name: str, rule: Mapping[str, Any], kind: FieldKind) -> bool:
-    """Say whether what is typed into a field is a secret, by its format or by what the field is called."""
+def _is_hidden(name: str, rule: Mapping[str, Any], kind: FieldKind, about: str) -> bool:
+    """Say whether what is typed into a field is a secret, by its format or by what is said of it."""
     if kind in (FieldKind.YESNO, FieldKind.ONE, FieldKind.MANY):
         return False
     if rule.get("format") == "password":
         return True
     called = [name, str(rule.get("title") or ""), str(rule.get("description") or "")[:_QUESTION_CHARACTERS]]
+    if kind == FieldKind.TEXT:
+        called.append(about[:_QUESTION_CHARACTERS])
     words = unicodedata.normalize("NFKC", "\n".join(_WORD_ENDS.sub(" ", each) for each in called))
     number = kind in (FieldKind.INTEGER, FieldKind.NUMBER)
     return (_HIDES_NUMBER if number else _HIDES).search(words) is not None
