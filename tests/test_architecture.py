@@ -36,6 +36,7 @@ CODE_PREFIXES = (
 )
 # Files in site-packages that run code at every start of Python; a stolen one came with a package once.
 KNOWN_PTH = {"_moot.pth", "distutils-precedence.pth", "_virtualenv.pth"}
+LOOKED_AT = (ast.Call, ast.ClassDef, ast.Constant, ast.Import, ast.ImportFrom, ast.JoinedStr)
 WORDS_SHOWN_BY = {
     "QAction", "QCheckBox", "QGroupBox", "QLabel", "QPushButton", "QRadioButton", "QToolButton", "addAction",
     "addButton", "addItem", "addMenu", "addRow", "addTab", "setAccessibleDescription", "setAccessibleName",
@@ -48,13 +49,15 @@ def python_files(*folders: str) -> list[Path]:
 
 
 @cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+def nodes(path: Path) -> list[ast.AST]:
+    """Return the nodes of a file that the tests look at; walking through it takes longer than parsing it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return [node for node in ast.walk(tree) if isinstance(node, LOOKED_AT)]
 
 
 def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
     """Yield the last name of what is called, with the call."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             function = node.func
             if isinstance(function, ast.Attribute):
@@ -95,7 +98,7 @@ def test_every_file_opens_with_a_short_docstring_and_stays_small() -> None:
 def test_a_class_has_a_name_of_its_own() -> None:
     places = defaultdict(list)
     for path in python_files("app"):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(place(path, node))
     assert [found for found in places.values() if len(found) > 1] == []
@@ -151,7 +154,7 @@ def test_every_text_asked_for_is_in_the_catalogue_and_every_entry_is_asked_for()
     prefixes: set[str] = set(CODE_PREFIXES)
     missing: list[str] = []
     for path in python_files("app"):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 literals.add(node.value)
             elif isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
@@ -219,7 +222,7 @@ def test_every_icon_asked_for_is_there() -> None:
 def test_litellm_is_imported_by_the_model_host_only() -> None:
     places = set()
     for path in python_files("app"):
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             modules: list[str] = []
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
@@ -237,7 +240,7 @@ def imports() -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in modules.items():
         wanted: set[str] = set()
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Import):
                 wanted |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
