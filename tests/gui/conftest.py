@@ -9,6 +9,13 @@ from tests.split_hosts import loaded_host, loaded_tool_host, own_host, split_hos
 __all__ = ["loaded_host", "loaded_tool_host", "own_host", "split_hosts"]
 
 
+@pytest.fixture(autouse=True)
+def late_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a window start its model host when it needs it, not ahead of that: most tests here ask no model."""
+    if not request.node.get_closest_marker("own_host"):
+        monkeypatch.setattr("app.startup.WARM_UP_AFTER_S", 3_600.0)
+
+
 @pytest.fixture
 def view(qtbot: QtBot):
     """Return a shown, empty view of a chat."""
