@@ -342,7 +342,7 @@ async def test_what_needs_the_user_is_one_list_that_leads_there(person):
     )
     questions = person.find("needs_you_list")
     assert questions.isVisible()
-    lines = [questions.item(row).text() for row in range(questions.count())]
+    lines = [questions.item(row).text for row in range(questions.count())]
     assert lines[0].startswith("Which file types must the first release import?\nOrchestrator · Ask me")
     assert lines[1].startswith("Hand over to Architect?")
     QTest.keyClick(questions, KEYS.Key_Return)
