@@ -347,6 +347,8 @@ class ItemList(QListView):
         self._style = style
         self.setModel(self.rows)
         self.setItemDelegate(ItemDelegate(look, style, self))
+        # Of rows that are all as high as one another, Qt asks for the size once.
+        self.setUniformItemSizes(not style.heading)
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)

@@ -171,7 +171,7 @@ class TickList(QWidget):
         self._rows.ticked = {row_id: ticked for row_id, _, _ in rows}
         self.list.show_rows(
             [
-                Item(id=row_id, title=" ".join(visible(text[:200]).split()), note=note)
+                Item(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
                 for row_id, text, note in rows[:SHOWN]
             ]
         )
