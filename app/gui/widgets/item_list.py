@@ -33,7 +33,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.badge import paint_avatar, paint_chip, paint_tile
+from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_tile
 from app.gui.widgets.controls import TICK, paint_tick
 from app.gui.widgets.text import plain_tip
 
@@ -100,7 +100,8 @@ class RowStyle:
     weight: int = 400  # of the title
     selected_weight: int = 400  # of a selected row's title
     fill: str = "accent_bg"  # the background of a selected row; "surface" has a frame
-    card: bool = False  # each row is a card with a frame, and its note a chip
+    card: bool = False  # each row is a card with a frame
+    chip: int = 0  # the height of the notes' chips, 0 for notes that are plain texts
     tile: bool = False  # icons lie on a tile
     hovers: bool = True  # the row under the mouse has a background
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
@@ -209,14 +210,14 @@ class ItemDelegate(QStyledItemDelegate):
         style, tokens, right = self._style, self._look.tokens, rect.right() - self._style.right
         if not item.note:
             return right
-        painter.setFont(sized(painter.font(), style.note, 500 if style.card else 400))
+        painter.setFont(sized(painter.font(), style.note, 500 if style.chip else 400))
         most = min(rect.width() // 3, spare) if item.title_first else rect.width() // style.share
         note = painter.fontMetrics().elidedText(item.note, Qt.TextElideMode.ElideRight, most)
         width = painter.fontMetrics().horizontalAdvance(note)
-        if style.card:
-            high = tall(19)
+        if style.chip:
+            high, tone = tall(style.chip), "neutral" if item.note_colour == "text_2" else item.note_colour
             chip = QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
-            paint_chip(painter, chip, note, (tokens.text_2, tokens.hover))
+            paint_chip(painter, chip, note, chip_colours(tokens, tone))
             return chip.left() - 6
         painter.setPen(QColor(getattr(tokens, item.note_colour)))
         room = rect.adjusted(0, 0, -style.right, 0)
@@ -489,5 +490,8 @@ class ItemList(QListView):
         """Open the menu of a row; return whether it has one."""
         menu = self.menu_of(row_id) if row_id else None
         if menu is not None:
-            menu.popup(self.viewport().mapToGlobal(place))
+            self._show_menu(menu, place)
         return menu is not None
+
+    def _show_menu(self, menu: QMenu, place: QPoint) -> None:
+        menu.popup(self.viewport().mapToGlobal(place))

@@ -255,6 +255,7 @@ CARDS = RowStyle(
     selected_weight=600,
     fill="surface",
     card=True,
+    chip=19,
 )
 CARDS_WIDTH = 300
 NARROW = 760
