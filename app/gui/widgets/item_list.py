@@ -50,7 +50,7 @@ class Item:
 
     title: str
     id: str = ""
-    second: str = ""  # under the title, where the style has two lines
+    second: str = ""  # under the title
     note: str = ""  # at the right
     note_colour: str = "text_2"
     title_first: bool = False  # the note has only the room that the title leaves
@@ -87,13 +87,15 @@ class RowStyle:
 
     height: int
     heading: int = 0  # the height of a heading
-    capitals: bool = True  # whether headings are in small capitals
+    upper: bool = True  # whether headings are in capitals
+    heading_size: int = 11  # of the letters of a heading
+    heading_colour: str = "text_2"
     gap: int = 0  # under a row
     left: int = 10
     right: int = 8
     mark: int = 16  # the side of what stands before the title
     space: int = 8  # between that and the title
-    edge: int = 0  # above and below the two lines, 0 for rows of one line
+    edge: int = 0  # above and below two lines
     inset: float = 0.5  # from the sides to the background
     note: int = 12  # the size of the note's letters
     share: int = 2  # the note takes at most half the row, or a third for 3
@@ -109,23 +111,35 @@ class RowStyle:
 
 TWO_LINES = RowStyle(height=48, edge=6)
 TICKS = RowStyle(
-    height=32, heading=38, capitals=False, right=10, space=10, elide=Qt.TextElideMode.ElideMiddle
+    height=32,
+    heading=38,
+    upper=False,
+    heading_size=13,
+    heading_colour="text",
+    right=10,
+    space=10,
+    elide=Qt.TextElideMode.ElideMiddle,
 )
 
 
 class ItemDelegate(QStyledItemDelegate):
-    """Paints items and headings."""
+    """Paints the items of a list, or what a subclass makes of the data of another list."""
 
     def __init__(self, look: Look, style: RowStyle, parent: QObject) -> None:
         super().__init__(parent)
         self._look, self._style = look, style
+
+    def item_of(self, index: Index) -> Item:
+        """Return what the row shows."""
+        item: Item = index.data(ITEM)
+        return item
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         style = self._style
         return QSize(80, tall(style.heading) if index.data(HEADING) else tall(style.height) + style.gap)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        item: Item = index.data(ITEM)
+        item = self.item_of(index)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if item.heading:
@@ -138,11 +152,11 @@ class ItemDelegate(QStyledItemDelegate):
         style = self._style
         room = rect.adjusted(style.left, style.heading // 4, -style.right, 0)
         room.setRight(self._paint_note(painter, room.adjusted(0, 0, style.right, 0), item, 0))
-        font = sized(painter.font(), 11 if style.capitals else 13, 620 if style.capitals else 600)
-        if style.capitals:
+        font = sized(painter.font(), style.heading_size, 620)
+        if style.upper:
             font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
-        text, colour = (item.title.upper(), "text_2") if style.capitals else (item.title, "text")
-        self._write(painter, room, text, font, colour, Qt.AlignmentFlag.AlignVCenter)
+        text = item.title.upper() if style.upper else item.title
+        self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignVCenter)
 
     def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: Item) -> None:
         style, rect = self._style, QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
@@ -161,9 +175,9 @@ class ItemDelegate(QStyledItemDelegate):
         else:
             right = self._paint_note(painter, rect, item, spare)
         room = QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
-        line = Qt.AlignmentFlag.AlignTop if style.edge else Qt.AlignmentFlag.AlignVCenter
+        line = Qt.AlignmentFlag.AlignTop if item.second else Qt.AlignmentFlag.AlignVCenter
         self._write(painter, room, item.title, font, "text", line)
-        if style.edge:
+        if item.second:
             font = sized(painter.font(), 12)
             room.setLeft(self._paint_dot(painter, room, item.dot, QFontMetrics(font).height()))
             self._write(painter, room, item.second, font, "text_2", Qt.AlignmentFlag.AlignBottom)

@@ -148,6 +148,8 @@ class MemberList(ItemList):
         self._pop_up(self.rows.item(index.row()).id, self.visualRect(index).topLeft())
 
     def _show_menu(self, menu: QMenu, place: QPoint) -> None:
-        # Over the row: the box is at the foot of the window.
-        if not menu.isEmpty():
+        if menu.isEmpty():
+            menu.deleteLater()
+        else:
+            # Over the row: the box is at the foot of the window.
             super()._show_menu(menu, place + QPoint(8, -menu.sizeHint().height()))
