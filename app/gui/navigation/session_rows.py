@@ -87,6 +87,9 @@ class SessionRows(ItemModel):
     def item_of(self, row: Folder | SessionSummary) -> Item:
         return self._folder(row) if isinstance(row, Folder) else self._session(row)
 
+    def text_of(self, row: Folder | SessionSummary) -> str:
+        return row.name if isinstance(row, Folder) else row.title
+
     def asks(self, summary: SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
         return summary.status == Status.WAITING or summary.id in self._asking

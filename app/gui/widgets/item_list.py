@@ -275,6 +275,10 @@ class ItemModel(QAbstractListModel):
         item: Item = row
         return item
 
+    def text_of(self, row: Any) -> str:
+        """Return the text of a row that is no heading, which typing in the list looks for in every row."""
+        return self.item_of(row).text
+
     def item(self, place: int) -> Item:
         """Return what the row at a place shows."""
         row = self.rows[place]
@@ -305,7 +309,8 @@ class ItemModel(QAbstractListModel):
         if role == ITEM:
             return self.item(index.row())
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.item(index.row()).text
+            row = self.rows[index.row()]
+            return row if isinstance(row, str) else self.text_of(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.item(index.row()).said
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -44,6 +44,9 @@ class DebateRows(ItemModel):
         spoken = f"{row.title}, {state_of(row, words)[0]}, {speakers}, {day}"
         return Item(id=row.id, title=row.title, spoken=spoken, tip=speakers)
 
+    def text_of(self, row: SessionSummary) -> str:
+        return row.title
+
 
 class DebateCardDelegate(ItemDelegate):
     """Paints a debate as a card: title, status, speakers, mode, rounds and day."""
