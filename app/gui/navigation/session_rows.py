@@ -46,15 +46,16 @@ class SessionRows(ItemModel):
         So a running session does not move under the pointer. `asking` are the sessions with a question to the user, which
         may still run.
         """
-        self._asking, self.inside = asking, frozenset()
-        rows: list[str | Folder | SessionSummary] = []
+        self._asking = asking
+        self.beginResetModel()
+        self._rows, self.inside = [], frozenset()
         heading = ""
         first = [one for one in summaries if one.id in pinned]
         if first:
-            rows += [self._language("side.pinned"), *first]
+            self._rows += [self._language("side.pinned"), *first]
             summaries = [one for one in summaries if one.id not in pinned]
         if folders:
-            summaries = self._add_folders(rows, folders, summaries)
+            summaries = self._add_folders(folders, summaries)
         running = sorted(
             (one for one in summaries if one.status == Status.RUNNING), key=attrgetter("created_at")
         )
@@ -62,15 +63,12 @@ class SessionRows(ItemModel):
             its_heading = self._language.period(summary.updated_at)
             if its_heading != heading:
                 heading = its_heading
-                rows.append(heading)
-            rows.append(summary)
-        self.set_rows(rows)
+                self._rows.append(heading)
+            self._rows.append(summary)
+        self.endResetModel()
 
     def _add_folders(
-        self,
-        rows: list[str | Folder | SessionSummary],
-        folders: Sequence[Folder],
-        summaries: Sequence[SessionSummary],
+        self, folders: Sequence[Folder], summaries: Sequence[SessionSummary]
     ) -> list[SessionSummary]:
         """Add the rows of the folders, and return the sessions that are in none."""
         within: dict[str, list[SessionSummary]] = {one.id: [] for one in folders}
@@ -78,9 +76,9 @@ class SessionRows(ItemModel):
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
         self._counts = {folder_id: len(some) for folder_id, some in within.items()}
-        rows.append(self._language("side.folders"))
+        self._rows.append(self._language("side.folders"))
         for folder in folders:
-            rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
+            self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
         self.inside = frozenset(one.id for some in within.values() for one in some)
         return others
 
@@ -138,7 +136,7 @@ class SessionRows(ItemModel):
         return words.age(summary.updated_at), colour
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        content = self.rows[index.row()] if index.isValid() else None
+        content = self._rows[index.row()] if index.isValid() else None
         dragged = isinstance(content, SessionSummary) and not content.read_only
         return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled if dragged else super().flags(index)
 
@@ -152,7 +150,7 @@ class SessionRows(ItemModel):
 
     def folder_at(self, row: int) -> str:
         """Return the folder that a session dropped on a row goes into, "" for none."""
-        content = self.rows[row] if 0 <= row < len(self.rows) else ""
+        content = self._rows[row] if 0 <= row < len(self._rows) else ""
         if isinstance(content, SessionSummary):
             return content.folder if content.id in self.inside else ""
         return content.id if isinstance(content, Folder) else ""

@@ -261,13 +261,18 @@ class ItemModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[Any] = []
+        self._rows: list[Any] = []
         self.ordered = False  # whether the user orders them
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        """The rows in order."""
+        return self._rows
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows."""
         self.beginResetModel()
-        self.rows = list(rows)
+        self._rows = list(rows)
         self.endResetModel()
 
     def item_of(self, row: Any) -> Item:
@@ -281,17 +286,17 @@ class ItemModel(QAbstractListModel):
 
     def item(self, place: int) -> Item:
         """Return what the row at a place shows."""
-        row = self.rows[place]
+        row = self._rows[place]
         return Item(title=row, heading=True) if isinstance(row, str) else self.item_of(row)
 
     def is_heading(self, place: int) -> bool:
         """Say whether the row at a place is a heading."""
-        row = self.rows[place]
+        row = self._rows[place]
         return isinstance(row, str) or (isinstance(row, Item) and row.heading)
 
     def ids(self) -> list[str]:
         """Return the ids in order, "" for a row without one."""
-        return [getattr(row, "id", "") for row in self.rows]
+        return [getattr(row, "id", "") for row in self._rows]
 
     def row_of(self, wanted: str) -> int:
         """Return the row of an id, -1 where there is none."""
@@ -299,17 +304,17 @@ class ItemModel(QAbstractListModel):
         return ids.index(wanted) if wanted and wanted in ids else -1
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
+        return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == ROW:
-            return self.rows[index.row()]
+            return self._rows[index.row()]
         if role == HEADING:
             return self.is_heading(index.row())
         if role == ITEM:
             return self.item(index.row())
         if role == Qt.ItemDataRole.DisplayRole:
-            row = self.rows[index.row()]
+            row = self._rows[index.row()]
             return row if isinstance(row, str) else self.text_of(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self.item(index.row()).said
@@ -333,7 +338,7 @@ class ItemModel(QAbstractListModel):
         """Move a row before the one at a place."""
         if not self.beginMoveRows(before, row, row, after, place):
             return False
-        self.rows.insert(place - (place > row), self.rows.pop(row))
+        self._rows.insert(place - (place > row), self._rows.pop(row))
         self.endMoveRows()
         return True
 
