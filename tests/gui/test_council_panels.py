@@ -128,7 +128,7 @@ async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(p
     await until(lambda: side(person).ids() == ("ready-ones",))
     assert not section.first.isVisible()
     (made,) = panels.all()
-    said = side(person).item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    said = side(person).item(0).said
     assert said == f"Ready ones, {len(made.participants)} participants"
     await at_row(person, Qt.Key.Key_F2)
     await until(lambda: person.sees("panel_dialog"))

@@ -50,7 +50,8 @@ def sessions(person: Person) -> list[str]:
 
 
 def rows(widget) -> list[str]:
-    return [widget.item(row).text() for row in range(widget.count())]
+    model = widget.model()
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
 async def bring_in(person: Person, tmp_path: Path, *values: object):

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from app.core.ids import new_id
 from app.core.session import Chat, ChatSession, Folder, SessionSummary
-from app.gui.navigation.session_rows import SUMMARY
+from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -39,7 +39,7 @@ def rows(person: Person) -> list[str]:
     model = person.window.side_bar.sessions._rows
     found = []
     for row in range(model.rowCount()):
-        content = model.data(model.index(row), SUMMARY)
+        content = model.data(model.index(row), ROW)
         if isinstance(content, Folder):
             found.append(f"[{content.name}]")
         elif isinstance(content, SessionSummary):

@@ -60,7 +60,7 @@ async def at_work(person: Person) -> object:
         lambda: any(live.text_of(one.id) for one in live.streaming() if one.author.depth),
         what="the sub-agent",
     )
-    await until(lambda: page.box.members.rows())
+    await until(page.box.members.count)
     return page
 
 
@@ -152,7 +152,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     QTest.keyClick(toggle, KEYS.Key_Space)
     assert box.is_unfolded
     assert toggle.accessibleName() == "Hide plan and assistants"
-    assert [row.chip.text() for row in box.members.rows()] == ["1 sub-agent", "idle", "idle"]
+    assert [box.members.item(row).note for row in range(3)] == ["1 sub-agent", "idle", "idle"]
     rows = box.plan.rows()
     assert "1 of 4: Find what is missing offline, done" in rows[0].accessibleName()
     assert rows[1].accessibleName().endswith("next")
@@ -164,7 +164,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     for _ in range(3):
         QTest.keyClick(person.window.focusWidget(), KEYS.Key_Tab)
         stops.append(person.window.focusWidget())
-    assert stops == [person.find("orchestrator_plan_add"), box.members.rows()[0], box.asks]
+    assert stops == [person.find("orchestrator_plan_add"), box.members, box.asks]
     rows[1].setFocus()
     assert person.window.controller._state.flag("orchestrator_unfolded", False)
     QTest.keyClick(rows[1], KEYS.Key_Escape)
@@ -175,7 +175,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     await until(lambda: page.session.status == "idle")
     assert not person.sees("orchestrator_stop")
     assert not person.window.controller.groups._silence.isActive()
-    assert all(row.chip.text() == "idle" for row in box.members.rows())
+    assert all(box.members.item(row).note == "idle" for row in range(3))
 
 
 @pytest.mark.slow
@@ -314,7 +314,7 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
     page = await begin(person, SHIP)
     await until(lambda: person.sees("orchestrator_without"), what="the offer")
     assert person.find("orchestrator_without").text() == "Continue without Architect"
-    menu = page.box.members.rows()[0].menu
+    menu = page.box.members.menu_of(page.box.members.ids()[0])
     assert [action.text() for action in menu.actions()] == [
         "Write to Architect",
         "Continue without Architect",
@@ -342,7 +342,7 @@ async def test_what_needs_the_user_is_one_list_that_leads_there(person):
     )
     questions = person.find("needs_you_list")
     assert questions.isVisible()
-    lines = [questions.item(row).text() for row in range(questions.count())]
+    lines = [questions.item(row).text for row in range(questions.count())]
     assert lines[0].startswith("Which file types must the first release import?\nOrchestrator · Ask me")
     assert lines[1].startswith("Hand over to Architect?")
     QTest.keyClick(questions, KEYS.Key_Return)

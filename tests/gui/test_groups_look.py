@@ -121,7 +121,7 @@ async def test_switching_the_language_keeps_the_page_and_what_is_written(person)
     assert person.window.top_bar._title.text() == page(person).form.name.text()
     assert person.find("group_instructions").toPlainText() == "Half a"
     assert person.find("group_model").currentText() == words("assistant.model.default")
-    said = person.window.side_bar.groups.item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    said = person.window.side_bar.groups.item(0).said
     assert said.endswith(words("group.members_count", count=4))
     assert cut_off(person) == []
 

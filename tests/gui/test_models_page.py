@@ -7,7 +7,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QVBoxLayout
 
-from app.gui.pages.settings.lists import MODEL, NOTE, TICKED
 from app.gui.pages.settings.models_page import ModelsPage
 from tests import app_driver
 from tests.app_driver import at_window
@@ -32,18 +31,16 @@ class Shown:
 
     def rows(self, *, hidden: bool = False) -> dict[str, bool]:
         """Return the models that are shown, each with its tick."""
-        items = [self.page.list.item(row) for row in range(self.page.list.count())]
-        return {
-            one.data(MODEL): bool(one.data(TICKED))
-            for one in items
-            if one.data(MODEL) and (hidden or not one.isHidden())
-        }
+        shown = self.page.list
+        places = [row for row in range(shown.count()) if hidden or not shown.isRowHidden(row)]
+        items = [shown.item(row) for row in places]
+        return {one.title: bool(one.ticked) for one in items if not one.heading}
 
     def item(self, model: str):
         return next(
             item
             for item in (self.page.list.item(row) for row in range(self.page.list.count()))
-            if item.data(MODEL) == model
+            if not item.heading and item.title == model
         )
 
     def click(self, model: str, x: int = 18) -> None:
@@ -88,13 +85,13 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
     assert server.listings == 1
     assert not server.requests, "no model is asked for anything"
     assert len(shown.rows()) == 403
-    assert "added manually" in shown.item("wire-own").data(NOTE)
+    assert "added manually" in shown.item("wire-own").note
     await person.write("models_search", "vendor-3 model-01")
     assert set(shown.rows()) == {"vendor-3/model-010", "vendor-3/model-017"}
     shown.click("vendor-3/model-017")
     await until(lambda: shown.models("openai") == ("wire-1", "wire-own", "vendor-3/model-017"))
     await until(lambda: shown.rows() == {"vendor-3/model-017": True, "vendor-3/model-010": False})
-    shown.page.list.setCurrentItem(shown.item("vendor-3/model-017"))
+    shown.page.list.choose(shown.item("vendor-3/model-017").id)
     await person.click("models_first")
     await until(lambda: shown.models("openai") == ("vendor-3/model-017", "wire-1", "wire-own"))
     await person.press("models_list", Qt.Key.Key_Space)
@@ -121,7 +118,7 @@ async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
     await person.press("models_own", Qt.Key.Key_Return)
     await until(lambda: shown.models("openai") == ("wire-1", "wire-own", "brand-new-model"))
     await until(lambda: shown.page.own.text() == "")
-    assert shown.page.list.currentItem().data(MODEL) == "brand-new-model"
+    assert shown.page.list.currentItem().title == "brand-new-model"
     assert not server.listings, "Enter is about the box it is pressed in"
     await person.click("models_refresh")
     await until(lambda: "Lists updated" in shown.page.result.text())
@@ -148,7 +145,7 @@ async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
 
     async def remove():
         rows = [page.list.item(row) for row in range(page.list.count())]
-        page.list.setCurrentItem(next(one for one in rows if one.data(MODEL) == own[0]))
+        page.list.choose(next(one.id for one in rows if one.title == own[0]))
         await person.click("models_remove")
         await until(lambda: offered() == own[1:] and not dialog.tasks._running)
 

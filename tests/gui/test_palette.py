@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.agent import Group
 from app.core.store import Hit
-from app.gui.dialogs.palette import ENTRY, PaletteEntry, fits
+from app.gui.dialogs.palette import PaletteEntry, fits
+from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_session_export import long_chat
 from tests.wire import Answer
@@ -36,7 +37,7 @@ def lines(person: Person, section: str = "") -> list[str]:
 
 
 def chosen(person: Person) -> str:
-    return palette(person).list.currentIndex().data(ENTRY).text
+    return palette(person).list.currentIndex().data(ROW).text
 
 
 @pytest.mark.slow
@@ -195,7 +196,7 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
             if isinstance(row, PaletteEntry) and row.message_id == first
         )
         assert "marmot" in row.text
-        while palette(person).list.currentIndex().data(ENTRY) is not row:
+        while palette(person).list.currentIndex().data(ROW) is not row:
             await person.press("palette_box", Qt.Key.Key_Down)
         await person.press("palette_box", Qt.Key.Key_Return)
         page = person.window.controller.chat_page

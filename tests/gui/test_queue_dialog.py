@@ -58,7 +58,7 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three", "Four")]
     await until(lambda: len(jobs(person)) == 4)
     side = person.window.side_bar.assistants
-    await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).toolTip())
+    await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).tip)
     person.window.controller.workflows.queues.show(ONE.id)
     await person.settle()
     dialog = person.find("queue_dialog")
@@ -121,7 +121,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
         desk, side = person.window.controller, person.window.side_bar.assistants
-        assert "on hold" in side.item(side.ids().index(ONE.id)).toolTip()
+        assert "on hold" in side.item(side.ids().index(ONE.id)).tip
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
         line = desk.chat_page.state_line

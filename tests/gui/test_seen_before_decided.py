@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtWidgets import QLabel, QListWidget, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Author, Message, Prompt, PromptType
@@ -18,6 +18,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import question_text
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
+from app.gui.widgets.item_list import ItemList
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
@@ -90,8 +91,8 @@ def shown(widget: QWidget) -> list[str]:
             found.append(one.toPlainText())
         elif isinstance(one, OptionRow):
             found.append(one.words())
-        elif isinstance(one, QListWidget):
-            found += [one.item(row).text() for row in range(one.count())]
+        elif isinstance(one, ItemList):
+            found += [one.item(row).said for row in range(one.count())]
     return found
 
 

@@ -38,7 +38,7 @@ async def test_a_resource_is_attached_and_a_prompt_called_by_a_slash(qapp: objec
         await until(lambda: person.sees("resources_dialog"), what="the list of resources")
         dialog = person.find("resources_dialog")
         assert not dialog.go.isEnabled()
-        dialog.list.list.ticked.emit(dialog.list.list.item(0))
+        dialog.list.list.ticked.emit(dialog.list.list.item(0).id)
         await person.click("resources_attach")
         await until(lambda: [one.name for one in composer.attachments()] == ["today"], what="the attachment")
 

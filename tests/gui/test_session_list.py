@@ -14,7 +14,8 @@ from app.core.session import SessionSummary, Status
 from app.engine.importing import CHATGPT, session_of
 from app.gui.display.appearance import Language
 from app.gui.navigation.session_list import SessionList
-from app.gui.navigation.session_rows import ASKS, SUMMARY, SessionRows
+from app.gui.navigation.session_rows import SessionRows
+from app.gui.widgets.item_list import ROW
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt
@@ -50,7 +51,7 @@ def test_running_debates_stand_first_and_do_not_change_places(qapp, speaking):
         summary("c", Status.COMPLETED, "2026-11-21T09:00:00Z", "2026-11-21T10:10:00Z"),
     ]
     rows.show(sorted(summaries, key=lambda one: one.updated_at, reverse=True), frozenset())
-    shown = [rows.data(rows.index(row), SUMMARY) for row in range(rows.rowCount())]
+    shown = [rows.data(rows.index(row), ROW) for row in range(rows.rowCount())]
     assert [one if isinstance(one, str) else one.id for one in shown] == ["2026-11-21", "b", "a", "c"]
 
 
@@ -65,8 +66,8 @@ def test_a_session_that_asks_is_marked_even_while_it_runs(qapp):
         ],
         frozenset({"runs"}),
     )
-    shown = [rows.index(row) for row in range(1, rows.rowCount())]
-    assert {rows.data(one, SUMMARY).id: rows.data(one, ASKS) for one in shown} == {
+    shown = [rows.data(rows.index(row), ROW) for row in range(1, rows.rowCount())]
+    assert {one.id: rows.asks(one) for one in shown} == {
         "runs": True,
         "waits": True,
         "done": False,
@@ -158,7 +159,7 @@ async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp,
         await until(in_sight)
         next(one for one in menu_of(side.sessions).actions() if one.text() == "Pin").trigger()
         assert side.sessions.model().index(0, 0).data() == "Pinned"
-        assert side.sessions.model().index(1, 0).data(SUMMARY).id == oldest
+        assert side.sessions.model().index(1, 0).data(ROW).id == oldest
         await until(lambda: not desk.tasks.running("save settings"))
         assert desk.engine.settings().pinned_sessions == (oldest,)
         for left in side.sessions.findChildren(QMenu):

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.widgets.badge import TONE
+from app.gui.widgets.item_list import ITEM
 from tests.app_driver import at_window, until
 from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -60,7 +60,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
         await until(lambda: "Connected (" in page(person).result.text(), 90)
         rows = person.find("settings_providers", TwoLineList)
         row = next(rows.item(row) for row in range(rows.count()) if rows.id_at(row) == "openai")
-        await until(lambda: row.data(TONE) == "ok")
+        await until(lambda: row.data(ITEM).dot == "ok")
         assert page(person).enabled.isChecked() and "test passed" in row.text()
         person.find("settings_dialog").accept()
 

@@ -163,14 +163,14 @@ async def test_the_search_leads_to_a_row_of_another_page(person):
     QTest.keyClick(dialog, Qt.Key.Key_F, CTRL)
     assert dialog.search.hasFocus()
     QTest.keyClicks(dialog.search, "text siz")
-    assert [dialog.pages.item(row).text() for row in range(dialog.pages.count())] == ["Text size"]
+    assert [dialog.pages.item(row).title for row in range(dialog.pages.count())] == ["Text size"]
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
     assert person.sees("settings_dialog")
     assert person.find("setting_text_size").hasFocus()
     dialog.search.clear()
-    assert dialog.pages.currentItem().text() == "Appearance"
+    assert dialog.pages.currentItem().title == "Appearance"
     await person.write("settings_search", "telemetry")
-    assert [dialog.pages.item(row).text() for row in range(dialog.pages.count())] == ["Privacy"]
+    assert [dialog.pages.item(row).title for row in range(dialog.pages.count())] == ["Privacy"]
     await person.write("settings_search", "hide the sidebar")
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
     assert person.find("keys_side").hasFocus()

@@ -8,40 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
-from PySide6.QtGui import QColor, QInputMethodEvent, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QApplication,
-    QFrame,
-    QLineEdit,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QWidget
 
 from app.core.agent import Agent, Group
 from app.core.council import Panel
 from app.core.matching import fits
 from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, icon_of
-from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.controls import paint_shortcut
-from app.gui.widgets.text import named, plain_label, say, show_or_hide
+from app.gui.widgets.item_list import ROW, Item, ItemList, ItemModel, RowStyle
+from app.gui.widgets.text import plain_label, say, show_or_hide
 
 MOST_SESSIONS = 8
 RECENT = 5
@@ -173,103 +153,35 @@ def hit_entries(hits: Sequence[Hit]) -> list[PaletteEntry]:
     ]
 
 
-Index = QModelIndex | QPersistentModelIndex
-ENTRY = Qt.ItemDataRole.UserRole
 WIDTH = 620
 TOP = 70
-ROW_HEIGHT = 34
-HEADER_HEIGHT = 28
 SEARCH_AFTER_MS = 200
 LEAST_SEARCHED = 2
 HIGHEST = 480
 FRAME = 90  # height of the box and of the line under the list, in pixels
+STYLE = RowStyle(height=34, heading=28, left=11, right=14, mark=20, space=11, inset=4, share=3, hovers=False)
 
 
-class PaletteRows(QAbstractListModel):
-    """The model of the list: the entries found, each section under its title."""
+class PaletteRows(ItemModel):
+    """The entries found, each section under its title."""
 
-    def __init__(self, language: Language, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language) -> None:
+        super().__init__()
         self._language = language
-        self.rows: list[str | PaletteEntry] = []
 
     def show(self, entries: Sequence[PaletteEntry]) -> None:
         """Replace the lines."""
-        self.beginResetModel()
-        self.rows = []
+        rows: list[str | PaletteEntry] = []
         section = ""
         for entry in entries:
             if entry.section != section:
                 section = entry.section
-                self.rows.append(self._language(f"palette.section.{section}"))
-            self.rows.append(entry)
-        self.endResetModel()
+                rows.append(self._language(f"palette.section.{section}"))
+            rows.append(entry)
+        self.set_rows(rows)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        content = self.rows[index.row()]
-        if role == ENTRY:
-            return content
-        if role == Qt.ItemDataRole.DisplayRole:
-            return content if isinstance(content, str) else content.text
-        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, PaletteEntry):
-            return f"{content.text}, {content.detail}" if content.detail else content.text
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if isinstance(self.rows[index.row()], str):
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-
-
-class PaletteDelegate(QStyledItemDelegate):
-    """Paints a section's title, or an entry: icon or initial, text, and its detail at the right."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(ENTRY), str) else ROW_HEIGHT))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        tokens, rect, content = self._look.tokens, QRect(option.rect), index.data(ENTRY)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(content, str):
-            painter.setFont(sized(painter.font(), 11, 620))
-            painter.setPen(QColor(tokens.text_2))
-            painter.drawText(rect.adjusted(12, 4, -8, 0), middle, content.upper())
-            painter.restore()
-            return
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.accent_bg))
-            painter.drawRoundedRect(QRectF(rect).adjusted(4, 0.5, -4, -0.5), 7, 7)
-        if content.colour is not None:
-            tile = QRect(rect.left() + 11, rect.center().y() - 9, 20, 20)
-            paint_avatar(painter, tile, content.text, tokens.speaker(content.colour))
-        else:
-            ratio = painter.device().devicePixelRatioF()
-            picture = self._look.picture(content.icon, "text_2", 16, ratio)
-            painter.drawPixmap(rect.left() + 13, rect.center().y() - 7, picture)
-        painter.setFont(sized(painter.font(), 12))
-        metrics = painter.fontMetrics()
-        elide = Qt.TextElideMode.ElideRight
-        detail = metrics.elidedText(content.detail, elide, rect.width() // 3)
-        if content.section == "command":
-            paint_shortcut(painter, self._look, rect.adjusted(0, 0, -14, 0), content.detail)
-        else:
-            painter.setPen(QColor(tokens.text_2))
-            painter.drawText(rect.adjusted(0, 0, -14, 0), middle | Qt.AlignmentFlag.AlignRight, detail)
-        room = rect.adjusted(42, 0, -(metrics.horizontalAdvance(detail) + 26), 0)
-        painter.setFont(sized(painter.font(), 13))
-        painter.setPen(QColor(tokens.text))
-        painter.drawText(room, middle, painter.fontMetrics().elidedText(content.text, elide, room.width()))
-        painter.restore()
+    def item_of(self, row: PaletteEntry) -> Item:
+        return Item(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
 
 
 class PaletteBox(QLineEdit):
@@ -329,13 +241,9 @@ class Palette(QFrame):
         self._before: QWidget | None = None
         self.box = say(PaletteBox(), language, name="palette.placeholder", hint="palette.placeholder")
         self.box.setProperty("kind", "palette")
-        self.rows = PaletteRows(language, self)
-        self.list = say(named("palette_list", QListView()), language, name="palette.found")
-        self.list.setModel(self.rows)
-        self.list.setItemDelegate(PaletteDelegate(look, self.list))
+        self.rows = PaletteRows(language)
+        self.list = say(ItemList(look, "palette_list", STYLE, self.rows), language, name="palette.found")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._note = plain_label("hint")
         vbox(
             self.box,
@@ -425,7 +333,7 @@ class Palette(QFrame):
 
     def _fill(self, *, keep: bool) -> None:
         typed = self.box.text()
-        chosen = self.list.currentIndex().data(ENTRY) if keep and self.list.currentIndex().isValid() else None
+        chosen = self.list.currentIndex().data(ROW) if keep and self.list.currentIndex().isValid() else None
         commands = command_entries(self._commands, self._language, typed)
         sessions = session_entries(self._sessions, typed, self._language.age)
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
@@ -442,8 +350,7 @@ class Palette(QFrame):
 
     def _fit(self) -> None:
         """Set the height to that of the results, within the window."""
-        lines = len([row for row in self.rows.rows if isinstance(row, PaletteEntry)])
-        rows = lines * tall(ROW_HEIGHT) + (len(self.rows.rows) - lines) * tall(HEADER_HEIGHT)
+        rows = self.list.rows_height()
         self.setFixedHeight(min(HIGHEST, self._over.height() - TOP - 60, rows + FRAME))
 
     def _step(self, step: int) -> None:
@@ -461,7 +368,7 @@ class Palette(QFrame):
         self.box.setAccessibleDescription(str(index.data(Qt.ItemDataRole.AccessibleTextRole)))
 
     def _choose(self, index: QModelIndex) -> None:
-        entry = index.data(ENTRY) if index.isValid() else None
+        entry = index.data(ROW) if index.isValid() else None
         if not isinstance(entry, PaletteEntry):
             return
         self.leave()

@@ -1,5 +1,5 @@
 """Around the main area: side_bar with its lists, top_bar, and needs_you, the questions that wait for the user.
 
-session_list is the list of sessions and folders, session_rows its model and how it is painted; partner_list are the
-lists of panels, groups and assistants.
+session_list is the list of sessions and folders, session_rows what it shows; partner_list are the lists of panels,
+groups and assistants.
 """

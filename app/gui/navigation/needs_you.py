@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
 from app.core.texts import exact, visible
-from app.gui.display.appearance import Language, Look, tall
+from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
 from app.gui.widgets.approval_card import arguments_of, is_hand_over
-from app.gui.widgets.badge import TWO_LINES, TwoLineDelegate
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import ENTER, Button
+from app.gui.widgets.item_list import TWO_LINES, Item, ItemList
 from app.gui.widgets.text import name_button, plain_label
 
 WIDTH = 380
@@ -34,22 +34,19 @@ class Waiting:
     question: str
 
 
-class Questions(QListWidget):
+class Questions(ItemList):
     """The list; emits picked(row) on Enter or a click, left() on Escape or when it loses the focus."""
 
     picked = Signal(int)
     left = Signal()
 
     def __init__(self, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("needs_you_list")
-        self.setItemDelegate(TwoLineDelegate(look, self))
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.itemClicked.connect(lambda item: self.picked.emit(self.row(item)))
+        super().__init__(look, "needs_you_list", TWO_LINES)
+        self.clicked.connect(lambda index: self.picked.emit(index.row()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER and self.currentRow() >= 0:
-            self.picked.emit(self.currentRow())
+        if event.key() in ENTER and self.currentIndex().isValid():
+            self.picked.emit(self.currentIndex().row())
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
         else:
@@ -126,23 +123,26 @@ class NeedsYou(Button):
         name_button(self, name, words.keys("needs_you"))
         self._title.setText(words("needs_you.title"))
         self._list.setAccessibleName(words("needs_you.title"))
-        row = self._list.currentRow()
-        self._list.clear()
-        for one in self._waiting:
-            lines = (one.question, f"{one.who} · {one.session}")
-            item = QListWidgetItem("\n".join(" ".join(line.split()) for line in lines))
-            item.setData(
-                Qt.ItemDataRole.AccessibleTextRole,
-                words("needs_you.row", name=one.who, title=one.session, question=one.question),
-            )
-            self._list.addItem(item)
+        row = self._list.currentIndex().row()
+        self._list.show_rows([self._item(one) for one in self._waiting])
         self._list.setCurrentRow(min(max(0, row), count - 1))
-        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * tall(TWO_LINES) + 4)
+        each = self._list.rows_height() // max(1, count)
+        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * each + 4)
         self._popup.setFixedWidth(WIDTH)
         self._popup.adjustSize()
         self.setVisible(bool(count))
         if not count and self._popup.isVisible():
             self._on_left()
+
+    def _item(self, waiting: Waiting) -> Item:
+        spoken = self._language(
+            "needs_you.row", name=waiting.who, title=waiting.session, question=waiting.question
+        )
+        return Item(
+            title=" ".join(waiting.question.split()),
+            second=" ".join(f"{waiting.who} · {waiting.session}".split()),
+            spoken=spoken,
+        )
 
     def _on_left(self) -> None:
         """Close; the focus goes back unless it has already moved elsewhere."""

@@ -4,32 +4,21 @@ A row has a mark (an initial in the assistant's colour, or an icon), the name, a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QListWidgetItem,
-    QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QMenu
 
 from app.core.agent import Agent, Group
 from app.core.council import Panel
 from app.core.provider import ProviderStatus
-from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, short_model
-from app.gui.widgets.badge import initials, paint_avatar, paint_row, paint_row_text, paint_tile
-from app.gui.widgets.ordered_list import OrderedList
-from app.gui.widgets.text import plain_tip
+from app.gui.widgets.badge import initials
+from app.gui.widgets.item_list import ROW, Item, ItemList, ItemModel, RowStyle
 
-ROW_HEIGHT = 34
-TILE = 22
-PARTNER = Qt.ItemDataRole.UserRole + 1
-IN_FRONT = Qt.ItemDataRole.UserRole + 2
+STYLE = RowStyle(height=34, left=8, mark=22, note=11, selected_weight=520, fill="surface", tile=True)
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
@@ -38,7 +27,7 @@ class Partner:
     """A row: `meta` is the note at the right, `said` the text for screen readers.
 
     `colour` is the assistant's, None for a group or a panel, which has an `icon`. A row that is not `enabled` is faint; a `fixed` one
-    can be neither edited nor deleted. `busy` is the load shown instead of the note, "" for none; `letters` stand on an assistant's badge.
+    can be neither edited nor deleted. `letters` stand on an assistant's badge.
     """
 
     id: str
@@ -50,7 +39,6 @@ class Partner:
     icon: str = "users"
     enabled: bool = True
     fixed: bool = False
-    busy: str = ""
     letters: str = ""
 
 
@@ -116,47 +104,33 @@ def panel_partners(panels: Sequence[Panel], words: Language) -> list[Partner]:
     return rows
 
 
-class PartnerDelegate(QStyledItemDelegate):
-    """Paints a partner's row."""
+class PartnerRows(ItemModel):
+    """Partners; `busy` is the load of an assistant, shown instead of the note, `in_front` whose page is shown."""
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
+    def __init__(self) -> None:
+        super().__init__()
+        self.busy: dict[str, str] = {}
+        self.in_front = ""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(ROW_HEIGHT))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        tokens, rect = self._look.tokens, QRect(option.rect)
-        partner = index.data(PARTNER)
-        if not isinstance(partner, Partner):
-            return
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected) or bool(index.data(IN_FRONT))
-        paint_row(painter, option, self._look, selected=selected)
-        if not partner.enabled:
-            painter.setOpacity(0.55)
-        tile = QRect(rect.left() + 8, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
-        if partner.colour is None:
-            paint_tile(painter, tile, self._look, partner.icon)
-        else:
-            paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour), partner.letters)
-        wide = QFontMetrics(sized(painter.font(), 13, 520)).horizontalAdvance(partner.name)
-        note = QFontMetrics(sized(painter.font(), 11)).elidedText(
-            partner.busy or partner.meta,
-            Qt.TextElideMode.ElideRight,
-            # The name comes first: a note has what it leaves, unless it says that somebody is busy.
-            rect.width() // 2 if partner.busy else min(rect.width() // 3, rect.width() - 62 - wide),
+    def item_of(self, row: Partner) -> Item:
+        busy = self.busy.get(row.id, "")
+        return Item(
+            id=row.id,
+            title=row.name,
+            note=busy or row.meta,
+            note_colour="accent" if busy else "text_2",
+            title_first=not busy,
+            icon=row.icon,
+            colour=row.colour,
+            letters=row.letters,
+            spoken=", ".join(filter(None, (row.said, busy))),
+            tip="\n".join(filter(None, (row.about, busy))),
+            faint=not row.enabled,
+            front=row.id == self.in_front,
         )
-        colour = tokens.accent if partner.busy else tokens.text_2
-        paint_row_text(painter, rect, self._look, partner.name, note, colour, left=38, bold=selected)
-        painter.restore()
 
 
-class PartnerList(OrderedList):
+class PartnerList(ItemList):
     """Panels, groups or assistants in the user's order; emits the action the user chose for one. A click starts a session.
 
     `begins` is the key of the text that says so.
@@ -166,73 +140,51 @@ class PartnerList(OrderedList):
     duplicate_requested = Signal(str)
     share_requested = Signal(str)
     queue_requested = Signal(str)
+    # Selecting a row starts a chat; the arrow keys only move the focus.
+    SELECTS = QItemSelectionModel.SelectionFlag.NoUpdate
 
     def __init__(self, language: Language, look: Look, name: str, begins: str = "assistant.chat") -> None:
-        super().__init__(language, name)
-        self._in_front, self._begins = "", begins
-        self._busy: dict[str, str] = {}
-        self.setItemDelegate(PartnerDelegate(look, self))
+        rows = PartnerRows()
+        super().__init__(look, name, STYLE, rows, ordered=True)
+        self._language, self._partners, self._begins = language, rows, begins
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.itemClicked.connect(self._on_clicked)
+        self.clicked.connect(self._on_clicked)
         look.changed.connect(self._fit)
         self.show_partners(())
 
     def show_partners(self, partners: Sequence[Partner]) -> None:
         """Show these rows in this order; the current row stays the same."""
-        current = self.current_id()
         self.fixed = frozenset(partner.id for partner in partners if partner.fixed)
-        self.clear()
-        for partner in partners:
-            item = self.new_row(partner.id, partner.name)
-            self._show(item, partner)
-            item.setData(IN_FRONT, partner.id == self._in_front)
-        if current in self.ids():
-            self.setCurrentRow(self.ids().index(current), self.moving_selects())
+        self.show_rows(partners)
         self._fit()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
 
     def _fit(self) -> None:
-        self.setFixedHeight(self.count() * tall(ROW_HEIGHT))
+        self.setFixedHeight(self.rows_height())
         self.viewport().update()
 
     def show_busy(self, row_id: str, text: str) -> None:
         """Show how busy an assistant is, "" for idle."""
-        self._busy[row_id] = text
-        if row_id in self.ids():
-            item = self.item(self.ids().index(row_id))
-            self._show(item, item.data(PARTNER))
-
-    def _show(self, item: QListWidgetItem, partner: Partner) -> None:
-        busy = self._busy.get(partner.id, "")
-        item.setData(PARTNER, replace(partner, busy=busy))
-        said = ", ".join(part for part in (partner.said, busy) if part)
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
-        item.setToolTip(plain_tip("\n".join(part for part in (partner.about, busy) if part)))
+        self._partners.busy[row_id] = text
+        self.viewport().update()
 
     def mark(self, row_id: str) -> None:
         """Mark the row whose page is in front, "" for none."""
-        self._in_front = row_id
-        for row, found in enumerate(self.ids()):
-            self.item(row).setData(IN_FRONT, found == row_id)
-
-    def moving_selects(self) -> QItemSelectionModel.SelectionFlag:
-        # Selecting a row starts a chat; the arrow keys only move the focus.
-        return QItemSelectionModel.SelectionFlag.NoUpdate
+        self._partners.in_front = row_id
+        self.viewport().update()
 
     def menu_of(self, row_id: str) -> QMenu:
-        """Return the menu of a row."""
-        words, menu = self.language, QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        words, menu = self._language, self.new_menu()
         fixed = row_id in self.fixed
         menu.addAction(words(self._begins), lambda: self.chat_requested.emit(row_id))
         look_or_edit = words("assistant.look" if fixed else "assistant.edit")
         menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
         menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))
         menu.addAction(words("assistant.share"), lambda: self.share_requested.emit(row_id))
-        if row_id in self._busy:
+        if row_id in self._partners.busy:
             menu.addAction(words("queue.menu"), lambda: self.queue_requested.emit(row_id))
         menu.addSeparator()
-        self.add_moves(menu, row_id)
+        self.add_moves(menu, words, row_id)
         if not fixed:
             menu.addSeparator()
             menu.addAction(f"{words('assistant.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
@@ -251,11 +203,11 @@ class PartnerList(OrderedList):
 
     def _ask_for_chat(self) -> None:
         """Request a chat; for a disabled assistant or an empty group, the editor."""
-        partner = self.currentItem().data(PARTNER)
+        partner: Partner = self.currentIndex().data(ROW)
         wanted = self.chat_requested if partner.enabled else self.edit_requested
         wanted.emit(partner.id)
 
-    def _on_clicked(self, _item: QListWidgetItem) -> None:
+    def _on_clicked(self) -> None:
         # The main area shows the chat now, not the row's page.
         self.clearSelection()
         self._ask_for_chat()

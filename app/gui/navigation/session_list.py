@@ -4,19 +4,22 @@ import functools
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core.session import ExportFormat, Folder, SessionSummary
 from app.gui.display.appearance import Language, Look
-from app.gui.navigation.session_rows import DRAGGED, FOLD_WIDTH, SUMMARY, SessionRowDelegate, SessionRows
+from app.gui.navigation.session_rows import DRAGGED, STYLE, SessionRows
+from app.gui.widgets.controls import ENTER
+from app.gui.widgets.item_list import ROW, ItemList
 
 PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
 EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON)
+FOLD_WIDTH = 21
 
 
-class SessionList(QListView):
+class SessionList(ItemList):
     """The list of sessions and their folders; emits the action the user chose for one.
 
     Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id), folder_requested(action,
@@ -31,7 +34,6 @@ class SessionList(QListView):
     session_requested = Signal(str)
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
-    delete_requested = Signal(str)
     pin_requested = Signal(str, bool)
     row_reached = Signal(QRect)
     move_requested = Signal(str, str)
@@ -40,9 +42,9 @@ class SessionList(QListView):
     folded = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("session_list")
-        self._language = language
+        rows = SessionRows(language)
+        super().__init__(look, "session_list", STYLE, rows)
+        self._language, self._rows = language, rows
         self._selected = self._shown = ""
         self._pinned: frozenset[str] = frozenset()
         self._asking: frozenset[str] = frozenset()
@@ -50,16 +52,9 @@ class SessionList(QListView):
         self._folders: Sequence[Folder] = ()
         self._pressed = QPoint()
         self._clicked = ""
-        self._rows = SessionRows(language, self)
-        self.setModel(self._rows)
-        self._delegate = SessionRowDelegate(language, look, self)
-        self.setItemDelegate(self._delegate)
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
-        self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFrameShape(QListView.Shape.NoFrame)
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
         look.changed.connect(self._fit)
@@ -93,11 +88,11 @@ class SessionList(QListView):
 
     def mark(self, folder_id: str) -> None:
         """Mark the folder in which new sessions begin, "" for none."""
-        self._delegate.current = folder_id
+        self._rows.current = folder_id
         self.viewport().update()
 
     def _fit(self) -> None:
-        self.setFixedHeight(self._rows.height())
+        self.setFixedHeight(self.rows_height())
         self.viewport().update()
 
     def select(self, session_id: str) -> None:
@@ -128,18 +123,17 @@ class SessionList(QListView):
             self.row_reached.emit(self.visualRect(current))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        folder = self._folder_at(self.currentIndex())
-        if folder is not None and self._on_folder_key(folder.id, Qt.Key(event.key())):
+        row, key = self.currentIndex().data(ROW), Qt.Key(event.key())
+        if isinstance(row, Folder) and self._on_folder_key(row.id, key):
             return
-        summary = self._summary_at(self.currentIndex())
-        if summary is not None and event.key() == Qt.Key.Key_Delete:
-            self.delete_requested.emit(summary.id)
-        elif summary is not None and event.key() == Qt.Key.Key_F2 and not summary.read_only:
-            self.rename_requested.emit(summary.id)
-        elif summary is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            self.session_requested.emit(summary.id)
-        elif summary is not None and event.key() == Qt.Key.Key_Left and summary.id in self._rows.inside:
-            self.setCurrentIndex(self._rows.index(self._rows.row_of(summary.folder)))
+        if not isinstance(row, SessionSummary):
+            super().keyPressEvent(event)
+        elif key == Qt.Key.Key_F2 and not row.read_only:
+            self.rename_requested.emit(row.id)
+        elif key in (*ENTER, Qt.Key.Key_Space):
+            self.session_requested.emit(row.id)
+        elif key == Qt.Key.Key_Left and row.id in self._rows.inside:
+            self.choose(row.folder)
         else:
             super().keyPressEvent(event)
 
@@ -150,7 +144,7 @@ class SessionList(QListView):
             self.folder_requested.emit(DELETE, folder_id)
         elif key == Qt.Key.Key_F2:
             self.folder_requested.emit(RENAME, folder_id)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        elif key in ENTER:
             self._begin_in(folder_id)
         elif key in (Qt.Key.Key_Space, Qt.Key.Key_Right if closed else Qt.Key.Key_Left):
             self._switch(folder_id)
@@ -161,7 +155,7 @@ class SessionList(QListView):
     def _switch(self, folder_id: str) -> None:
         """List the sessions of a folder, or hide them."""
         self.fold(folder_id, closed=folder_id not in self._rows.closed)
-        self.setCurrentIndex(self._rows.index(self._rows.row_of(folder_id)))
+        self.choose(folder_id)
 
     def _begin_in(self, folder_id: str) -> None:
         """List the sessions of a folder, and begin another one in it."""
@@ -211,39 +205,26 @@ class SessionList(QListView):
         if summary is not None and before != folder_id:
             self.move_requested.emit(session_id, folder_id)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        index = self.currentIndex() if by_key else self.indexAt(event.pos())
-        summary, folder = self._summary_at(index), self._folder_at(index)
-        if summary is None and folder is None:
-            return
-        place = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if summary is None:
-            self._fill_folder_menu(menu, folder.id if folder else "")
-            menu.popup(place)
-            return
-        menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
-        pinned = summary.id in self._pinned
-        menu.addAction(
-            self._language("side.unpin" if pinned else "side.pin"),
-            lambda: self.pin_requested.emit(summary.id, not pinned),
-        )
-        if not summary.read_only:
-            menu.addAction(
-                f"{self._language('side.rename')}\tF2", lambda: self.rename_requested.emit(summary.id)
-            )
-            self._add_moves(menu, summary)
-        exports = menu.addMenu(self._language("top.export"))
+    def menu_of(self, row_id: str) -> QMenu | None:
+        menu, words, row = self.new_menu(), self._language, self._rows.rows[self._rows.row_of(row_id)]
+        if isinstance(row, Folder):
+            self._fill_folder_menu(menu, row_id)
+            return menu
+        menu.addAction(words("side.open"), lambda: self.session_requested.emit(row_id))
+        pinned = row_id in self._pinned
+        pin = functools.partial(self.pin_requested.emit, row_id, not pinned)
+        menu.addAction(words("side.unpin" if pinned else "side.pin"), pin)
+        if not row.read_only:
+            menu.addAction(f"{words('side.rename')}\tF2", lambda: self.rename_requested.emit(row_id))
+            self._add_folders(menu, row)
+        exports = menu.addMenu(words("top.export"))
         for name in EXPORTS:
-            export = functools.partial(self.export_requested.emit, summary.id, name)
-            exports.addAction(self._language(f"export.{name}"), export)
-        delete = functools.partial(self.delete_requested.emit, summary.id)
-        menu.addAction(f"{self._language('side.delete')}\tDel", delete)
-        menu.popup(place)
+            export = functools.partial(self.export_requested.emit, row_id, name)
+            exports.addAction(words(f"export.{name}"), export)
+        menu.addAction(f"{words('side.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
+        return menu
 
-    def _add_moves(self, menu: QMenu, summary: SessionSummary) -> None:
+    def _add_folders(self, menu: QMenu, summary: SessionSummary) -> None:
         """Add the menu that moves a session into a folder, or out of it."""
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
         inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
@@ -262,23 +243,15 @@ class SessionList(QListView):
             ask = functools.partial(self.folder_requested.emit, action, folder_id)
             menu.addAction(self._language(f"folder.{action}") + keys, ask)
 
-    def _folder_at(self, index: QModelIndex) -> Folder | None:
-        content = index.data(SUMMARY) if index.isValid() else None
-        return content if isinstance(content, Folder) else None
-
-    def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
-        content = index.data(SUMMARY) if index.isValid() else None
-        return content if isinstance(content, SessionSummary) else None
-
     def _on_chosen(self, index: QModelIndex) -> None:
-        summary, folder = self._summary_at(index), self._folder_at(index)
-        if summary is not None:
-            self._take_delete(summary.id)
-            self.session_requested.emit(summary.id)
-        elif folder is not None and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH:
-            self._switch(folder.id)
-        elif folder is not None:
-            self._begin_in(folder.id)
+        row = index.data(ROW)
+        if isinstance(row, SessionSummary):
+            self._take_delete(row.id)
+            self.session_requested.emit(row.id)
+        elif isinstance(row, Folder) and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH:
+            self._switch(row.id)
+        elif isinstance(row, Folder):
+            self._begin_in(row.id)
 
 
 def _has_text(box: QWidget | None) -> bool:

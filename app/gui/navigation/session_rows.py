@@ -1,44 +1,38 @@
-"""The rows of the sidebar's list of sessions and how they are painted: headings, folders, and sessions."""
+"""The rows of the sidebar's list of sessions: headings, folders, and sessions."""
 
 from collections.abc import Sequence
 from operator import attrgetter
 
-from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QMimeData, QModelIndex, Qt
+from PySide6.QtWidgets import QWidget
 
 from app.core.matching import fits
 from app.core.session import Folder, SessionSummary, Status
-from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
-from app.gui.widgets.badge import paint_row, paint_row_text
-from app.gui.widgets.text import plain_tip
+from app.gui.widgets.item_list import ROW, Index, Item, ItemModel, RowStyle
 
-Index = QModelIndex | QPersistentModelIndex
-SUMMARY = Qt.ItemDataRole.UserRole
-ASKS = Qt.ItemDataRole.UserRole + 1
-COUNT = Qt.ItemDataRole.UserRole + 2
 DRAGGED = "application/x-moot-session"
-HEADER_HEIGHT = 34
-ROW_HEIGHT = 33
+STYLE = RowStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
 INDENT = 14
-FOLD_WIDTH = 21
+MOST_TITLE = 200
 
 
-class SessionRows(QAbstractListModel):
-    """Headers (text: pinned, folders, days, months), folders, and sessions (summaries), newest first.
+class SessionRows(ItemModel):
+    """Headings (pinned, folders, days, months), folders, and sessions (summaries), newest first.
 
-    The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do.
+    The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
+    the folder in which new sessions begin.
     """
 
-    def __init__(self, language: Language, parent: QWidget) -> None:
+    def __init__(self, language: Language, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._language = language
-        self._rows: list[str | Folder | SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
         self._counts: dict[str, int] = {}
         self.inside: frozenset[str] = frozenset()
         self.closed: set[str] = set()
+        self.current = ""
 
     def show(
         self,
@@ -88,62 +82,70 @@ class SessionRows(QAbstractListModel):
         self.inside = frozenset(one.id for some in within.values() for one in some)
         return others
 
-    def row_of(self, wanted: str) -> int:
-        """Return the row of a session or a folder, -1 when it is not shown."""
-        for row, content in enumerate(self._rows):
-            if not isinstance(content, str) and content.id == wanted:
-                return row
-        return -1
+    def item_of(self, row: Folder | SessionSummary) -> Item:
+        return self._folder(row) if isinstance(row, Folder) else self._session(row)
 
-    def height(self) -> int:
-        """Return the height of all rows in pixels."""
-        headers = sum(isinstance(content, str) for content in self._rows)
-        return headers * tall(HEADER_HEIGHT) + (len(self._rows) - headers) * tall(ROW_HEIGHT)
+    def text_of(self, row: Folder | SessionSummary) -> str:
+        return row.name if isinstance(row, Folder) else row.title
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
+    def asks(self, summary: SessionSummary) -> bool:
+        """Say whether a session has a question to the user."""
+        return summary.status == Status.WAITING or summary.id in self._asking
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        content = self._rows[index.row()]
-        if role == SUMMARY:
-            return content
-        if role == ASKS and isinstance(content, SessionSummary):
-            return content.status == Status.WAITING or content.id in self._asking
-        if role == Qt.ItemDataRole.DisplayRole:
-            return content if isinstance(content, str) else name_of(content)
-        if role == COUNT and isinstance(content, Folder):
-            return self._counts.get(content.id, 0)
-        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, Folder):
-            state = self._language("folder.closed" if content.id in self.closed else "folder.open")
-            return self._language(
-                "folder.said", name=content.name, count=self._counts.get(content.id, 0), state=state
-            )
-        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
-            kind = kind_text(content.kind, self._language)
-            asks = index.data(ASKS)
-            state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
-            return ", ".join(
-                filter(None, (f"{kind}: {content.title}", state, asked_by(content, self._language)))
-            )
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
-            title = content.title if len(content.title) < 500 else content.title[:500] + "…"
-            return plain_tip("\n".join(filter(None, (title, asked_by(content, self._language)))))
-        return None
+    def _folder(self, folder: Folder) -> Item:
+        words, closed, count = self._language, folder.id in self.closed, self._counts.get(folder.id, 0)
+        state = words("folder.closed" if closed else "folder.open")
+        return Item(
+            id=folder.id,
+            title=" ".join(folder.name.split()),
+            note=str(count),
+            icon="folder-open",
+            icon_colour="accent" if folder.id == self.current else "text_2",
+            chevron="chevron-right" if closed else "chevron-down",
+            indent=INDENT,
+            action="plus",
+            spoken=words("folder.said", name=folder.name, count=count, state=state),
+        )
+
+    def _session(self, summary: SessionSummary) -> Item:
+        words, asks, by = self._language, self.asks(summary), asked_by(summary, self._language)
+        state = words("status.waiting") if asks else state_of(summary, words)[0]
+        note, colour = (words("status.short.waiting"), "warn") if asks else self._meta(summary)
+        title = summary.title if len(summary.title) < 500 else summary.title[:500] + "…"
+        return Item(
+            id=summary.id,
+            title=" ".join(summary.title[:MOST_TITLE].split()),
+            note=note,
+            note_colour=colour,
+            icon=icon_of(summary.kind),
+            indent=INDENT if summary.id in self.inside else 0,
+            spoken=", ".join(filter(None, (f"{kind_text(summary.kind, words)}: {summary.title}", state, by))),
+            tip="\n".join(filter(None, (title, by))),
+        )
+
+    def _meta(self, summary: SessionSummary) -> tuple[str, str]:
+        """Return a session's age or state in short, and its colour."""
+        words, status = self._language, summary.status
+        if failed(status, summary.reason):
+            return words("status.short.error"), "error"
+        colour = "accent" if status == Status.RUNNING else "text_2"
+        if waits_its_turn(summary):
+            return words("status.short.busy"), colour
+        if status in (Status.RUNNING, Status.PAUSED):
+            return words(f"status.short.{status}"), colour
+        return words.age(summary.updated_at), colour
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        content = self._rows[index.row()] if index.isValid() else ""
-        if isinstance(content, str):
-            return Qt.ItemFlag.NoItemFlags
-        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        content = self._rows[index.row()] if index.isValid() else None
         dragged = isinstance(content, SessionSummary) and not content.read_only
-        return usual | Qt.ItemFlag.ItemIsDragEnabled if dragged else usual
+        return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled if dragged else super().flags(index)
 
     def mimeTypes(self) -> list[str]:
         return [DRAGGED]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()
-        data.setData(DRAGGED, str(indexes[0].data(SUMMARY).id).encode())
+        data.setData(DRAGGED, str(indexes[0].data(ROW).id).encode())
         return data
 
     def folder_at(self, row: int) -> str:
@@ -154,98 +156,6 @@ class SessionRows(QAbstractListModel):
         return content.id if isinstance(content, Folder) else ""
 
 
-def name_of(content: Folder | SessionSummary) -> str:
-    """Return the name of a row's content."""
-    return content.name if isinstance(content, Folder) else content.title
-
-
 def matches(summary: SessionSummary, search: str) -> bool:
     """Say whether every word of a search is in the title or a speaker's name."""
     return fits(" ".join((summary.title, *summary.speakers)), search)
-
-
-class SessionRowDelegate(QStyledItemDelegate):
-    """Paints the header of a day, a folder, or a session: icon, title, and its age or state."""
-
-    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._language = language
-        self._look = look
-        self.current = ""
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        content = index.data(SUMMARY)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(content, str):
-            self._paint_header(painter, option.rect, content)
-        elif isinstance(content, Folder):
-            self._paint_folder(painter, option, index, content)
-        else:
-            rows = index.model()
-            assert isinstance(rows, SessionRows)
-            inset = INDENT if content.id in rows.inside else 0
-            self._paint_session(painter, option, content, inset, asks=bool(index.data(ASKS)))
-        painter.restore()
-
-    def _paint_header(self, painter: QPainter, rect: QRect, text: str) -> None:
-        font = sized(painter.font(), 11, 620)
-        font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
-        painter.setFont(font)
-        painter.setPen(QColor(self._look.tokens.text_2))
-        painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
-
-    def _paint_folder(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: Index, folder: Folder
-    ) -> None:
-        rows, rect, ratio = index.model(), QRect(option.rect), painter.device().devicePixelRatioF()
-        assert isinstance(rows, SessionRows)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        paint_row(painter, option, self._look, selected=selected)
-        top = rect.center().y() - 7
-        chevron = "chevron-right" if folder.id in rows.closed else "chevron-down"
-        painter.drawPixmap(rect.left() + 7, top + 2, self._look.picture(chevron, "text_2", 11, ratio))
-        tone = "accent" if folder.id == self.current else "text_2"
-        painter.drawPixmap(rect.left() + 22, top, self._look.picture("folder-open", tone, 16, ratio))
-        if hovered:
-            painter.drawPixmap(rect.right() - 21, top, self._look.picture("plus", "text", 15, ratio))
-        note = "" if hovered else str(index.data(COUNT))
-        name = " ".join(folder.name.split())
-        paint_row_text(
-            painter, rect, self._look, name, note, self._look.tokens.text_2, left=45, bold=selected
-        )
-
-    def _paint_session(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        summary: SessionSummary,
-        inset: int,
-        *,
-        asks: bool,
-    ) -> None:
-        tokens = self._look.tokens
-        rect: QRect = option.rect
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        paint_row(painter, option, self._look, selected=selected)
-        ratio = painter.device().devicePixelRatioF()
-        icon = self._look.picture(icon_of(summary.kind), "text_2", 16, ratio)
-        painter.drawPixmap(rect.left() + 8 + inset, rect.center().y() - 7, icon)
-        note = self._language("status.short.waiting") if asks else self._meta(summary)
-        colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
-        colour = tokens.warn if asks else tokens.accent if summary.status == Status.RUNNING else colour
-        title = " ".join(summary.title[:200].split())
-        paint_row_text(painter, rect, self._look, title, note, colour, left=32 + inset, bold=selected)
-
-    def _meta(self, summary: SessionSummary) -> str:
-        if failed(summary.status, summary.reason):
-            return self._language("status.short.error")
-        if waits_its_turn(summary):
-            return self._language("status.short.busy")
-        if summary.status in ("running", "paused"):
-            return self._language(f"status.short.{summary.status}")
-        return self._language.age(summary.updated_at)

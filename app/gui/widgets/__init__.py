@@ -3,6 +3,6 @@
 Labels and words: text. Layout over time: steps builds a page step by step.
 Cards that ask the user: question_card has their base, and forms; approval_card (also hand-overs) and page_card.
 Choices: model_choice (with its menu, its button, and how a model answers), choices (segments and chips).
-Lists: ordered_list, editable_lists (plan, queued messages). definition_editor is the base of editors that save by
+Lists: item_list, and editable_lists (plan, queued messages). definition_editor is the base of editors that save by
 themselves. Also search (find bars and search fields), badge, notices (toasts, the banner, offers), picture_viewer.
 """

@@ -1,10 +1,10 @@
-"""Small painted marks, as widgets and for delegates: initials, chips, and a usage bar; and rows of two lines."""
+"""Small painted marks, as widgets and for delegates: initials, chips, and a usage bar."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Look, sized, tall
 from app.gui.display.theme import Tokens
@@ -15,8 +15,6 @@ CHIP_PADDING = 9
 LEAST_CHIP = 96
 AVATAR = 22
 HEADING_ICON = 16
-TWO_LINES = 48
-TONE = Qt.ItemDataRole.UserRole + 4
 
 
 def initial(name: str) -> str:
@@ -80,77 +78,6 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
     painter.drawRoundedRect(QRectF(rect), radius, radius)
     painter.setPen(QColor(colours[0]))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-
-
-def paint_row(painter: QPainter, option: QStyleOptionViewItem, look: Look, *, selected: bool) -> None:
-    """Paint the background of a row of the sidebar: selected, focused, or under the mouse."""
-    tokens = look.tokens
-    focused = look.ringed(option)
-    if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
-        edge = QColor(tokens.accent if focused else tokens.line)
-        painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
-        painter.drawRoundedRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-
-
-def paint_row_text(
-    painter: QPainter, rect: QRect, look: Look, text: str, note: str, colour: str, *, left: int, bold: bool
-) -> None:
-    """Paint the text of a row, `left` pixels from its edge, and at its right a note in a colour."""
-    middle = Qt.AlignmentFlag.AlignVCenter
-    painter.setFont(sized(painter.font(), 11))
-    width = painter.fontMetrics().horizontalAdvance(note)
-    painter.setPen(QColor(colour))
-    painter.drawText(rect.adjusted(0, 0, -8, 0), middle | Qt.AlignmentFlag.AlignRight, note)
-    painter.setFont(sized(painter.font(), 13, 520 if bold else 400))
-    painter.setPen(QColor(look.tokens.text))
-    room = rect.adjusted(left, 0, -(width + 16), 0)
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, middle, shown)
-
-
-class TwoLineDelegate(QStyledItemDelegate):
-    """Paints the first line of a row's text, and the second, smaller, under it, led by a dot if the row has a tone."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(TWO_LINES))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        tokens = self._look.tokens
-        name, _, state = str(index.data()).partition("\n")
-        rect: QRect = option.rect
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = self._look.ringed(option)
-        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        room = rect.adjusted(10, 6, -8, -6)
-        tone = str(index.data(TONE) or "")
-        dot = 12 if tone else 0
-        if tone:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(tokens, tone)))
-            middle = room.bottom() - painter.fontMetrics().height() // 2
-            painter.drawEllipse(QRectF(room.left(), middle - 2.5, 7, 7))
-        for text, pixels, colour, line in (
-            (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
-            (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
-        ):
-            painter.setFont(sized(painter.font(), pixels))
-            painter.setPen(QColor(colour))
-            place = room.adjusted(dot if text is state else 0, 0, 0, 0)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-            painter.drawText(place, line, shown)
-        painter.restore()
 
 
 class Avatar(QWidget):

@@ -6,8 +6,8 @@ the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity an
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -15,8 +15,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QListView,
     QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
@@ -25,10 +23,11 @@ from app.core.agent import Creativity, Length
 from app.core.matching import fits
 from app.core.provider import ProviderStatus
 from app.core.usage import Effort, FactSource, ModelFacts, TakesTemperature, amount_text
-from app.gui.display.appearance import Language, Look, sized
+from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton
+from app.gui.widgets.item_list import Index, Item, ItemDelegate, RowStyle
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say
 
@@ -39,7 +38,7 @@ HEADING = Qt.ItemDataRole.UserRole + 1
 """The name in a provider's own row, which cannot be chosen."""
 
 MILLION = 1_000_000
-EDGE, AIR = 9, 10
+STYLE = RowStyle(height=44, left=9, right=9, edge=5, fill="hover", upper=False)
 WIDE = 400
 
 
@@ -164,7 +163,7 @@ class ModelChoice(Choice):
         return f"{self._language.provider(status) if status else provider} / {model}"
 
 
-class ModelLines(QStyledItemDelegate):
+class ModelLines(ItemDelegate):
     """Paints a model as two lines, its name and what it can do, and a provider as a heading.
 
     `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone.
@@ -173,46 +172,18 @@ class ModelLines(QStyledItemDelegate):
     def __init__(
         self, look: Look, facts_of: Callable[[tuple[str, str]], str], parent: QWidget, *, whole: bool = False
     ) -> None:
-        super().__init__(parent)
-        self._look, self._facts_of, self._whole = look, facts_of, whole
+        super().__init__(look, STYLE, parent)
+        self._facts_of, self._whole = facts_of, whole
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        # The same for all: a server may list thousands.
-        return QSize(WIDE, 2 * option.fontMetrics.height() + AIR)
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(WIDE, super().sizeHint(option, index).height())
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        words, tokens = str(index.data() or ""), self._look.tokens
-        pair = index.data(PAIR)
-        option = QStyleOptionViewItem(option)
-        self.initStyleOption(option, index)
-        option.text = ""
-        if pair:
-            style = option.widget.style()
-            style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
-        room = option.rect.adjusted(EDGE, 0, -EDGE, 0)
-        line = option.fontMetrics.height()
-        painter.save()
+    def item_of(self, index: Index) -> Item:
+        words, pair = str(index.data() or ""), index.data(PAIR)
         if not pair:
-            painter.setFont(sized(option.font, 11, 600))
-            name = str(index.data(HEADING) or "")
-            _write(painter, QRect(room.left(), room.bottom() - line, room.width(), line), tokens.text_2, name)
-        else:
-            facts = self._facts_of((pair[0], pair[1]))
-            top = room.top() + (AIR // 2 if facts else (room.height() - line) // 2)
-            painter.setFont(option.font)
-            shown = words if self._whole else pair[1] or words
-            _write(painter, QRect(room.left(), top, room.width(), line), tokens.text, shown)
-            painter.setFont(sized(option.font, 11.5))
-            _write(painter, QRect(room.left(), top + line, room.width(), line), tokens.text_2, facts)
-        painter.restore()
-
-
-def _write(painter: QPainter, room: QRect, colour: str, text: str) -> None:
-    painter.setPen(QColor(colour))
-    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-    painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
+            return Item(title=str(index.data(HEADING) or ""), heading=True)
+        title = words if self._whole else pair[1] or words
+        return Item(title=title, second=self._facts_of((pair[0], pair[1])))
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
@@ -230,7 +201,7 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
 
 SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
 FACTS_AGAIN_MS = 500
-FOUND_BY = Qt.ItemDataRole.UserRole + 2
+FOUND_BY = Qt.ItemDataRole.UserRole + 3
 
 
 class ModelMenu(SearchPopUp):

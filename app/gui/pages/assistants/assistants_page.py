@@ -7,39 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSignalBlocker,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QAction, QColor, QHideEvent, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QListWidgetItem,
-    QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.core.agent import Agent
 from app.core.tool import ToolChoice
-from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of, model_line
 from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
-from app.gui.widgets.badge import Avatar, initials, paint_avatar, paint_chip, told_apart
+from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, icon_button, scrolling
+from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.ordered_list import OrderedList
+from app.gui.widgets.item_list import Item, ItemList, RowStyle
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 MARGIN = 24
@@ -261,70 +242,33 @@ class AssistantEditor(DefinitionEditor[Agent]):
 
 CARD_HEIGHT = 56
 GAP = 6
-TILE = 30
-AGENT = Qt.ItemDataRole.UserRole + 1
-LINE = Qt.ItemDataRole.UserRole + 2
-MARK = Qt.ItemDataRole.UserRole + 3
-COLOUR = Qt.ItemDataRole.UserRole + 4
-LETTERS = Qt.ItemDataRole.UserRole + 5
+CARDS = RowStyle(
+    height=CARD_HEIGHT,
+    gap=GAP,
+    left=12,
+    right=10,
+    mark=30,
+    space=11,
+    edge=8,
+    note=11,
+    weight=600,
+    selected_weight=600,
+    fill="surface",
+    card=True,
+    chip=19,
+)
 CARDS_WIDTH = 300
 NARROW = 760
 
 
-class AssistantCardDelegate(QStyledItemDelegate):
-    """Paints a card: name over model and tools, and a mark at the right."""
+class AssistantCards(ItemList):
+    """A card for each assistant: name over model and tools, and a mark; emits `chosen` with an assistant's id.
 
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(CARD_HEIGHT) + GAP)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        agent = index.data(AGENT)
-        if not isinstance(agent, Agent):
-            return
-        tokens = self._look.tokens
-        rect = QRect(option.rect).adjusted(0, 0, -1, -GAP)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        focused = self._look.ringed(option)
-        painter.setPen(QPen(QColor(tokens.accent if selected else tokens.line), 2 if focused else 1))
-        painter.setBrush(QColor(tokens.hover if hovered and not selected else tokens.surface))
-        painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 9, 9)
-        if not agent.enabled:
-            painter.setOpacity(0.6)
-        tile = QRect(rect.left() + 12, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
-        paint_avatar(painter, tile, agent.name, tokens.speaker(index.data(COLOUR)), str(index.data(LETTERS)))
-        right = rect.right() - 10
-        mark = str(index.data(MARK))
-        if mark:
-            painter.setFont(sized(painter.font(), 11, 500))
-            width = painter.fontMetrics().horizontalAdvance(mark) + 16
-            chip = QRect(right - width, rect.center().y() - tall(19) // 2, width, tall(19))
-            paint_chip(painter, chip, mark, (tokens.text_2, tokens.hover))
-            right = chip.left()
-        room = QRect(tile.right() + 12, rect.top() + 8, right - tile.right() - 18, rect.height() - 16)
-        for text, pixels, weight, colour, line in (
-            (agent.name, 13, 600, tokens.text, Qt.AlignmentFlag.AlignTop),
-            (str(index.data(LINE)), 12, 400, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
-        ):
-            painter.setFont(sized(painter.font(), pixels, weight))
-            painter.setPen(QColor(colour))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, line, shown)
-        painter.restore()
-
-
-class AssistantCards(OrderedList):
-    """The cards; emits `chosen` with an assistant's id. `removal` is the key of the text for Del."""
+    `removal` is the key of the text for Del.
+    """
 
     chosen = Signal(str)
+    EDITS = (*ItemList.EDITS, *ENTER)
 
     def __init__(
         self,
@@ -333,13 +277,10 @@ class AssistantCards(OrderedList):
         name: str = "assistant_cards",
         removal: str = "assistant.delete",
     ) -> None:
-        super().__init__(language, name)
-        self._removal = removal
-        self.setItemDelegate(AssistantCardDelegate(look, self))
-        self.setVerticalScrollMode(self.ScrollMode.ScrollPerPixel)
+        super().__init__(look, name, CARDS, ordered=True)
+        self._language, self._removal = language, removal
         self.currentItemChanged.connect(self._on_current_changed)
-        self.itemDoubleClicked.connect(lambda _item: self.edit_requested.emit(self.current_id()))
-        look.changed.connect(self.viewport().update)
+        self.doubleClicked.connect(lambda _index: self.edit_requested.emit(self.current_id()))
 
     def show_assistants(
         self,
@@ -351,41 +292,38 @@ class AssistantCards(OrderedList):
         colours: Mapping[str, int],
     ) -> None:
         """Show these assistants in their colours and mark the chosen one; `marks` are texts by id."""
-        words = self.language
+        words = self._language
         with QSignalBlocker(self):
-            position = self.verticalScrollBar().value()
-            self.clear()
-            for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True):
-                line = model_line(agent, tools, words)
-                mark = marks.get(agent.id, "") or ("" if agent.enabled else words("assistant.mark.off"))
-                item = self.new_row(agent.id, agent.name)
-                item.setData(AGENT, agent)
-                item.setData(LINE, line)
-                item.setData(MARK, mark)
-                item.setData(COLOUR, colours.get(agent.id, 0))
-                item.setData(LETTERS, letters)
-                item.setData(
-                    Qt.ItemDataRole.AccessibleTextRole,
-                    ", ".join(part for part in (agent.name, line, mark) if part),
-                )
-                if agent.id == chosen:
-                    self.setCurrentItem(item)
-            self.verticalScrollBar().setValue(position)
+            self.show_rows(
+                [
+                    Item(
+                        id=agent.id,
+                        title=agent.name,
+                        second=model_line(agent, tools, words),
+                        note=marks.get(agent.id, "")
+                        or ("" if agent.enabled else words("assistant.mark.off")),
+                        colour=colours.get(agent.id, 0),
+                        letters=letters,
+                        faint=not agent.enabled,
+                    )
+                    for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True)
+                ]
+            )
+            self.setCurrentRow(self.rows.row_of(chosen))
 
     def menu_of(self, row_id: str) -> QMenu:
-        menu, words = super().menu_of(row_id), self.language
-        edit = QAction(f"{words('assistant.look' if row_id in self.fixed else 'assistant.edit')}\tF2", menu)
-        edit.triggered.connect(lambda: self.edit_requested.emit(row_id))
-        menu.insertAction(menu.actions()[0], edit)
-        if row_id not in self.fixed:
+        menu, words, fixed = self.new_menu(), self._language, row_id in self.fixed
+        edit = f"{words('assistant.look' if fixed else 'assistant.edit')}\tF2"
+        menu.addAction(edit, lambda: self.edit_requested.emit(row_id))
+        self.add_moves(menu, words, row_id)
+        if not fixed:
             menu.addSeparator()
             menu.addAction(f"{words(self._removal)}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
-    def _on_current_changed(self, item: QListWidgetItem | None) -> None:
-        agent = item.data(AGENT) if item is not None else None
-        if isinstance(agent, Agent):
-            self.chosen.emit(agent.id)
+    def _on_current_changed(self, item: Item | None) -> None:
+        if item is not None:
+            self.chosen.emit(item.id)
 
 
 class AssistantsPage(QWidget):

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QMenu
 
 from app.core.agent import Agent
 from app.core.session import GroupSession, Status
@@ -13,18 +14,18 @@ from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import turns_used
-from app.gui.display.appearance import Language, Look, tall
-from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import ENTER, bring_into_sight
-from app.gui.widgets.text import ElidedLabel, named
+from app.gui.display.appearance import Language, Look
+from app.gui.widgets.badge import initials
+from app.gui.widgets.controls import ENTER
+from app.gui.widgets.item_list import Item, ItemList, RowStyle
+from app.gui.widgets.text import named
 
 WORKING = "working"
 ASKING = "waiting"
 HELPED = "helped"
 RESTING = "idle"
 GONE = "gone"
-HEIGHT = 27
+STYLE = RowStyle(height=28, left=2, right=4, mark=20, chip=22, hovers=False)
 _TONES = {WORKING: "accent", HELPED: "accent", ASKING: "warn", GONE: "error"}
 
 
@@ -83,123 +84,72 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     )
 
 
-class MemberRow(QFrame):
-    """The row of a member; Enter, Space or a click opens its menu. Emits stepped(step), called(), given_up()."""
+class MemberList(ItemList):
+    """The members in order; Enter, Space or a click opens the menu of a row.
 
-    stepped = Signal(int)
-    called = Signal()
-    given_up = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "plan_row")
-        self.setMinimumHeight(tall(HEIGHT))
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._language = language
-        self._avatar = Avatar(look, 20)
-        self._name = ElidedLabel("name")
-        self.chip = Chip(look)
-        self.menu = named("member_menu", QMenu(self))
-        hbox(self._avatar, (self._name, 1), self.chip, inside=self, margins=(2, 2, 4, 2), spacing=8)
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.setMinimumHeight(tall(HEIGHT))
-
-    def show_member(self, member: MemberWork, colour: int, letters: str, *, awaited: bool) -> None:
-        """Show a member by these letters of its name; if its answer is `awaited`, the menu offers to continue without it."""
-        words = self._language
-        key = f"member.{member.doing}"
-        state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
-        name = " ".join(member.name.split())
-        self._avatar.set_speaker(name, colour, faint=member.doing == GONE, letters=letters)
-        self._name.setText(name)
-        self.chip.set_text(state, _TONES.get(member.doing, "neutral"))
-        self.setAccessibleName(words("member.said", name=name, state=state))
-        self.menu.clear()
-        shown = name.replace("&", "&&")
-        if member.doing != GONE:
-            self.menu.addAction(words("member.write", name=shown), self.called.emit)
-        if awaited:
-            self.menu.addAction(words("member.without", name=shown), self.given_up.emit)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if step:
-            self.stepped.emit(step)
-        elif event.key() in (*ENTER, Qt.Key.Key_Space) and not event.isAutoRepeat():
-            self._open()
-        else:
-            super().keyPressEvent(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        super().mousePressEvent(event)
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._open()
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self._open()
-
-    def _open(self) -> None:
-        if not self.menu.isEmpty():
-            self.menu.popup(self.mapToGlobal(QPoint(8, -self.menu.sizeHint().height())))
-
-
-class MemberList(QWidget):
-    """The members in order; one Tab stop, then arrow keys.
-
-    Signals: member_called(name) to write to one, given_up() to continue without the one awaited,
-    stops_changed() when rows were added.
+    Signals: member_called(name) to write to one, given_up() to continue without the one awaited.
     """
 
     member_called = Signal(str)
     given_up = Signal()
-    stops_changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("member_list")
+        super().__init__(look, "member_list", STYLE)
         self._language = language
-        self._look = look
-        self._rows: list[MemberRow] = []
-        self._members: tuple[MemberWork, ...] = ()
-        self._column = vbox(STRETCH, inside=self, spacing=0)
-
-    def rows(self) -> tuple[MemberRow, ...]:
-        """Return the rows in order."""
-        return tuple(self._rows)
+        self._work = GroupWork()
+        self.setSelectionMode(self.SelectionMode.NoSelection)
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+        self.clicked.connect(self._open)
 
     def show_work(self, work: GroupWork, colours: Mapping[str, int]) -> None:
         """Show the activity of the members; `colours` are by id."""
-        self._members = work.members
-        while len(self._rows) > len(work.members):
-            row = self._rows.pop()
-            row.hide()
-            row.deleteLater()
-        if len(self._rows) < len(work.members):
-            self._rows += [self._make_row(place) for place in range(len(self._rows), len(work.members))]
-            self.stops_changed.emit()
+        self._work = work
         letters = initials([member.name for member in work.members])
-        for row, member, own in zip(self._rows, work.members, letters, strict=True):
-            colour = colours.get(member.agent_id, 0)
-            row.show_member(member, colour, own, awaited=member.agent_id == work.hands_on)
+        items = [
+            self._item(member, colours.get(member.agent_id, 0), own)
+            for member, own in zip(work.members, letters, strict=True)
+        ]
+        if items != self.rows.rows:
+            self.show_rows(items)
 
-    def _make_row(self, place: int) -> MemberRow:
-        row = MemberRow(self._language, self._look)
-        row.setFocusPolicy(Qt.FocusPolicy.ClickFocus if place else Qt.FocusPolicy.StrongFocus)
-        self._column.insertWidget(place, row)
-        row.called.connect(lambda: self.member_called.emit(self._members[self._rows.index(row)].name))
-        row.given_up.connect(self.given_up)
-        row.stepped.connect(lambda step: self._on_stepped(row, step))
-        row.show()
-        return row
+    def menu_of(self, row_id: str) -> QMenu:
+        words = self._language
+        member = next(one for one in self._work.members if one.agent_id == row_id)
+        shown = " ".join(member.name.split()).replace("&", "&&")
+        menu = named("member_menu", self.new_menu())
+        if member.doing != GONE:
+            menu.addAction(words("member.write", name=shown), partial(self.member_called.emit, member.name))
+        if row_id == self._work.hands_on:
+            menu.addAction(words("member.without", name=shown), self.given_up.emit)
+        return menu
 
-    def _on_stepped(self, row: MemberRow, step: int) -> None:
-        place = self._rows.index(row) + step
-        if 0 <= place < len(self._rows):
-            self._rows[place].setFocus()
-            bring_into_sight(self._rows[place])
-            for number, each in enumerate(self._rows):
-                stop = number == place
-                each.setFocusPolicy(Qt.FocusPolicy.StrongFocus if stop else Qt.FocusPolicy.ClickFocus)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        opens = event.key() in (*ENTER, Qt.Key.Key_Space) and self.currentIndex().isValid()
+        if opens and not event.isAutoRepeat():
+            self._open(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def _item(self, member: MemberWork, colour: int, letters: str) -> Item:
+        words, name, key = self._language, " ".join(member.name.split()), f"member.{member.doing}"
+        state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
+        return Item(
+            id=member.agent_id,
+            title=name,
+            note=state,
+            note_colour=_TONES.get(member.doing, "text_2"),
+            colour=colour,
+            letters=letters,
+            spoken=words("member.said", name=name, state=state),
+            faint=member.doing == GONE,
+        )
+
+    def _open(self, index: QModelIndex) -> None:
+        self._pop_up(self.rows.item(index.row()).id, self.visualRect(index).topLeft())
+
+    def _show_menu(self, menu: QMenu, place: QPoint) -> None:
+        if menu.isEmpty():
+            menu.deleteLater()
+        else:
+            # Over the row: the box is at the foot of the window.
+            super()._show_menu(menu, place + QPoint(8, -menu.sizeHint().height()))

@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.core.session import GroupSession, Plan, Status
 from app.gui.display.appearance import Language, Look
@@ -131,7 +131,7 @@ class OrchestratorBox(QFrame):
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
-        self.members = MemberList(language, look)
+        self.members = say(MemberList(language, look), language, name="box.members")
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body = QFrame()
         self._between = QFrame()
@@ -209,7 +209,7 @@ class OrchestratorBox(QFrame):
         left: tuple[QWidget, ...] = (self._dot, self._title, self._group, self._bar, self._done)
         right: tuple[QWidget, ...] = (self._meta, self.without, self.pause, self.stop, self.toggle)
         hbox(*left, STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
-        self._plan_area, self._members_area = scrolling(self.plan), scrolling(self.members)
+        self._plan_area = scrolling(self.plan)
         self._whole.setContentsMargins(14, 8, 10, 0)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         vbox(self._whole, self._halves, inside=self._body, spacing=0)
@@ -217,13 +217,13 @@ class OrchestratorBox(QFrame):
         self._body.setProperty("kind", "box_body")
         for title, area, extra in (
             (self._plan_title, self._plan_area, None),
-            (self._members_title, self._members_area, self.asks),
+            (self._members_title, self.members, self.asks),
         ):
             half = vbox(title, area, margins=(14, 10, 10, 10), spacing=5)
             if extra is not None:
                 half.addWidget(extra)
             half.addStretch(1)
-            if area is self._members_area:
+            if area is self.members:
                 self._halves.addWidget(self._between)
             self._halves.addLayout(half, 1)
         vbox(head, self._body, inside=self, margins=1, spacing=0)
@@ -235,13 +235,12 @@ class OrchestratorBox(QFrame):
         self.members.given_up.connect(self.given_up)
         self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
         self.plan.stops_changed.connect(self._order_stops)
-        self.members.stops_changed.connect(self._order_stops)
         self._language.changed.connect(self._retranslate)
 
     def _order_stops(self) -> None:
         """Set the Tab order."""
         head = (self.without, self.pause, self.stop, self.toggle)
-        put_in_tab_order((*head, *self.plan.stops(), *self.members.rows(), self.asks))
+        put_in_tab_order((*head, *self.plan.stops(), self.members, self.asks))
 
     def _on_toggled(self) -> None:
         self.unfold(not self.is_unfolded)
@@ -286,7 +285,7 @@ class OrchestratorBox(QFrame):
         self.members.show_work(work, self._colours)
         self.asks.setChecked(session.group.ask_before_hand_over)
         self.setAccessibleName(words("box.name", name=words("group.orchestrator"), group=session.group.name))
-        doing = [row.accessibleName() for row in self.members.rows() if row.chip.text()]
+        doing = [self.members.item(row).said for row in range(self.members.count())]
         self._describe(". ".join(filter(None, (state, self._done.text(), meta, *doing))))
         self._fit()
 
@@ -332,16 +331,11 @@ class OrchestratorBox(QFrame):
         self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
         self._whole.setVisible(self._meta.isHidden())
         most = self._room // 2 if narrow else self._room
-        for area, beside in ((self._plan_area, 40), (self._members_area, 70)):
-            _set_height(area, min(max(30, most - beside), _wanted(area)))
+        self.plan.ensurePolished()
+        _set_height(self._plan_area, min(max(30, most - 40), self.plan.sizeHint().height() + 2))
+        _set_height(self.members, min(max(30, most - 70), self.members.rows_height() + 2))
 
 
-def _wanted(area: QScrollArea) -> int:
-    body = area.widget()
-    body.ensurePolished()
-    return body.sizeHint().height() + 2
-
-
-def _set_height(area: QScrollArea, height: int) -> None:
-    if area.height() != height or area.minimumHeight() != height:
-        area.setFixedHeight(height)
+def _set_height(part: QWidget, height: int) -> None:
+    if part.height() != height or part.minimumHeight() != height:
+        part.setFixedHeight(height)

@@ -1,42 +1,20 @@
-"""Lists of the settings: rows of two lines, kept files with buttons, models with ticks, and a list to tick."""
+"""Lists of the settings: rows of two lines, kept files with buttons, and a list to tick."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import (
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSignalBlocker,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter
-from PySide6.QtWidgets import (
-    QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.core.texts import visible
-from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.badge import TONE, TwoLineDelegate
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TICK, button, paint_tick
+from app.gui.widgets.controls import button
+from app.gui.widgets.item_list import ITEM, TICKS, TWO_LINES, Item, ItemDelegate, ItemList, ItemModel
 from app.gui.widgets.text import plain_label, say
 
-ROW_HEIGHT = 32
-HEADING_HEIGHT = 38
-PROVIDER = Qt.ItemDataRole.UserRole
-MODEL = Qt.ItemDataRole.UserRole + 1
-NOTE = Qt.ItemDataRole.UserRole + 2
-TICKED = Qt.ItemDataRole.UserRole + 3
-_TICK_ROOM = 36
 MOST_ROWS = 4
 SHOWN = 1_000
 
@@ -48,7 +26,7 @@ class TwoLineList(QListWidget):
         """`width` fixes the width, in pixels."""
         super().__init__()
         self.setObjectName(name)
-        self.setItemDelegate(TwoLineDelegate(look, self))
+        self.setItemDelegate(ItemDelegate(look, TWO_LINES, self))
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if width:
@@ -64,7 +42,7 @@ class TwoLineList(QListWidget):
 
     def set_row(self, row: int, first: str, second: str, tone: str = "") -> None:
         """Change the lines and the dot of a row."""
-        self.item(row).setData(TONE, tone)
+        self.item(row).setData(ITEM, Item(title=first, second=second, dot=tone))
         self.item(row).setText(f"{first}\n{second}")
         self.item(row).setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
 
@@ -92,77 +70,6 @@ class TwoLineList(QListWidget):
         if row >= 0:
             self.setCurrentRow(row)
         return row >= 0
-
-
-class ModelRows(QListWidget):
-    """Models with ticks under headings of providers; emits `ticked` for a row whose tick was clicked, or on Space."""
-
-    ticked = Signal(QListWidgetItem)
-
-    def __init__(self, look: Look) -> None:
-        super().__init__()
-        self.setItemDelegate(_ModelDelegate(look, self))
-        self.setObjectName("models_list")
-        self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Space and self.currentRow() >= 0:
-            self.ticked.emit(self.currentItem())
-        else:
-            super().keyPressEvent(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        super().mouseReleaseEvent(event)
-        point = event.position().toPoint()
-        row = self.indexAt(point).row()
-        if row >= 0 and point.x() - self.visualItemRect(self.item(row)).left() < _TICK_ROOM:
-            self.ticked.emit(self.item(row))
-
-
-class _ModelDelegate(QStyledItemDelegate):
-    """Paints a row without MODEL as a heading; NOTE is the text at the right."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(ROW_HEIGHT if index.data(MODEL) else HEADING_HEIGHT))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        tokens = self._look.tokens
-        rect: QRect = option.rect
-        model = bool(index.data(MODEL))
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = model and bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = self._look.ringed(option)
-        if focused or (model and (selected or option.state & QStyle.StateFlag.State_MouseOver)):
-            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        if model:
-            box = QRectF(rect.left() + 10.5, rect.center().y() - TICK / 2 + 1.5, TICK - 1, TICK - 1)
-            paint_tick(painter, self._look, box, bool(index.data(TICKED)))
-        room = rect.adjusted(_TICK_ROOM if model else 10, 0 if model else 8, -10, 0)
-        note = str(index.data(NOTE) or "")
-        painter.setFont(sized(painter.font(), 12))
-        width = painter.fontMetrics().horizontalAdvance(note)
-        painter.setPen(QColor(tokens.text_2))
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
-        font = sized(painter.font(), 13)
-        font.setWeight(QFont.Weight.Normal if model else QFont.Weight.DemiBold)
-        painter.setFont(font)
-        painter.setPen(QColor(tokens.text))
-        name = painter.fontMetrics().elidedText(
-            visible(str(index.data())), Qt.TextElideMode.ElideMiddle, max(40, room.width() - width - 12)
-        )
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
-        painter.restore()
 
 
 class KeptList(QWidget):
@@ -228,6 +135,17 @@ class KeptList(QWidget):
             self.asked.emit(what, self.list.chosen())
 
 
+class TickRows(ItemModel):
+    """Items with ticks; `ticked` says of each id whether it is ticked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ticked: dict[str, bool] = {}
+
+    def item_of(self, row: Item) -> Item:
+        return replace(row, ticked=self.ticked[row.id])
+
+
 class TickList(QWidget):
     """A list of (id, text, note) with ticks; emits `changed`.
 
@@ -238,41 +156,39 @@ class TickList(QWidget):
 
     def __init__(self, words: Language, look: Look, name: str, title: str) -> None:
         super().__init__()
-        self._ticked: dict[str, bool] = {}
-        self.list = ModelRows(look)
-        self.list.setObjectName(name)
+        self._rows = TickRows()
+        self.list = ItemList(look, name, TICKS, self._rows)
         self.list.setAccessibleName(title)
         self.all = button("link", f"{name}_all", lambda: self._tick_all(on=True), text=words("tick_list.all"))
         self.none = button(
             "link", f"{name}_none", lambda: self._tick_all(on=False), text=words("tick_list.none")
         )
         vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
-        self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
+        self.list.ticked.connect(self._tick)
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]], *, ticked: bool = True) -> None:
         """Show these rows, all `ticked` or none."""
-        self._ticked = {row_id: ticked for row_id, _, _ in rows}
-        self.list.clear()
-        for row_id, text, note in rows[:SHOWN]:
-            item = QListWidgetItem(" ".join(visible(text[:200]).split()))
-            item.setData(MODEL, row_id)
-            item.setData(NOTE, note)
-            item.setData(TICKED, ticked)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{visible(text[:200])}, {note}")
-            self.list.addItem(item)
+        self._rows.ticked = {row_id: ticked for row_id, _, _ in rows}
+        self.list.show_rows(
+            [
+                Item(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
+                for row_id, text, note in rows[:SHOWN]
+            ]
+        )
         self.list.setCurrentRow(0 if rows else -1)
 
     def chosen(self) -> list[str]:
         """Return the ticked ids in order."""
-        return [row_id for row_id, ticked in self._ticked.items() if ticked]
+        return [row_id for row_id, ticked in self._rows.ticked.items() if ticked]
 
-    def _tick(self, item: QListWidgetItem, on: bool) -> None:
-        item.setData(TICKED, on)
-        self._ticked[str(item.data(MODEL))] = on
-        self.changed.emit()
+    def _tick(self, row_id: str) -> None:
+        self._rows.ticked[row_id] = not self._rows.ticked[row_id]
+        self._show_ticks()
 
     def _tick_all(self, *, on: bool) -> None:
-        for row in range(self.list.count()):
-            self.list.item(row).setData(TICKED, on)
-        self._ticked = dict.fromkeys(self._ticked, on)
+        self._rows.ticked = dict.fromkeys(self._rows.ticked, on)
+        self._show_ticks()
+
+    def _show_ticks(self) -> None:
+        self.list.viewport().update()
         self.changed.emit()

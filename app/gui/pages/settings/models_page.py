@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListWidgetItem, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
 from app.core.errors import MootError
@@ -18,18 +18,19 @@ from app.core.events import ModelFetching
 from app.core.matching import fits
 from app.core.provider import HUB, MOST_WINDOW, FetchProgress, LocalModel, ProviderStatus
 from app.core.settings import Settings
+from app.core.texts import visible
 from app.core.usage import size_text
 from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
-from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
+from app.gui.widgets.item_list import TICKS, Item, ItemList
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 
 class ModelsPage(QWidget):
@@ -53,7 +54,7 @@ class ModelsPage(QWidget):
             "models.refresh",
         )
         self._refresh.dress(look, "refresh-cw")
-        self.list = say(ModelRows(look), language, name="settings.models")
+        self.list = say(ItemList(look, "models_list", TICKS), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")
         self.hidden = button("link", "models_hidden", self.refresh)
         self.hidden.setCheckable(True)
@@ -72,7 +73,7 @@ class ModelsPage(QWidget):
         self.search.textChanged.connect(lambda _text: self._filter())
         self.list.ticked.connect(self._on_ticked)
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
-        self.list.itemActivated.connect(lambda _item: self._on_first())
+        self.list.activated.connect(lambda _index: self._on_first())
         self.own.returnPressed.connect(self._on_add)
         language.changed.connect(self.refresh)
         self.refresh()
@@ -84,15 +85,8 @@ class ModelsPage(QWidget):
 
     def refresh(self) -> None:
         """Read the models again, and keep the row and the scroll position."""
-        chosen, place = self._chosen(), self.list.verticalScrollBar().value()
         with QSignalBlocker(self.list):
-            self.list.clear()
-            for status in self._statuses():
-                self._add_provider(status)
-            for row in range(self.list.count()):
-                if self._pair(self.list.item(row)) == chosen:
-                    self.list.setCurrentRow(row)
-        self.list.verticalScrollBar().setValue(place)
+            self.list.show_rows([row for status in self._statuses() for row in self._rows_of(status)])
         count = sum(len(self._hidden_of(status)) for status in self._statuses())
         words = "models.hide_again" if self.hidden.isChecked() else "models.hidden"
         self.hidden.setText(self._language(words, count=count))
@@ -128,59 +122,57 @@ class ModelsPage(QWidget):
     def _statuses(self) -> list[ProviderStatus]:
         return [status for status in self._engine.providers() if status.config.enabled]
 
-    def _add_provider(self, status: ProviderStatus) -> None:
+    def _rows_of(self, status: ProviderStatus) -> list[Item]:
+        """Return the heading of a provider and its models."""
         words = self._language
         fetched = self._engine.connections.list_of(status.config.id)
-        heading = QListWidgetItem(words.provider(status))
-        heading.setData(PROVIDER, status.config.id)
-        heading.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        note = ""
         if fetched is not None:
             age = words.day_and_time(fetched.fetched_at)
-            heading.setData(NOTE, words("models.fetched", count=len(fetched.models), age=age))
-        self.list.addItem(heading)
+            note = words("models.fetched", count=len(fetched.models), age=age)
         listed = fetched.models if fetched else ()
         if self.hidden.isChecked():
             listed = (*listed, *self._hidden_of(status))
-        for model in dict.fromkeys((*status.models, *listed)):
-            self._add_model(status, model, own=bool(fetched) and model not in listed)
+        models = [
+            self._row(status, model, own=bool(fetched) and model not in listed)
+            for model in dict.fromkeys((*status.models, *listed))
+        ]
+        return [Item(title=visible(words.provider(status)), note=note, heading=True), *models]
 
     def _hidden_of(self, status: ProviderStatus) -> list[str]:
         """Return the models of a provider's list that can't chat and are not offered all the same."""
         fetched = self._engine.connections.list_of(status.config.id)
         return [model for model in fetched.hidden if model not in status.models] if fetched else []
 
-    def _add_model(self, status: ProviderStatus, model: str, *, own: bool) -> None:
+    def _row(self, status: ProviderStatus, model: str, *, own: bool) -> Item:
         words = self._language
         ticked = model in status.models
         notes = [words("models.is_first")] if model == status.default_model else []
         notes += [words("models.is_own")] if own and model in status.config.models else []
-        item = QListWidgetItem(model)
-        item.setData(PROVIDER, status.config.id)
-        item.setData(MODEL, model)
-        item.setData(NOTE, " · ".join(notes))
-        item.setData(TICKED, ticked)
         state = words("models.offered" if ticked else "models.not_offered")
-        heard = ", ".join([model, words.provider(status), state, *notes])
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, heard)
-        item.setToolTip(plain_tip(model))
-        self.list.addItem(item)
+        return Item(
+            id=f"{status.config.id}\n{model}",
+            title=visible(model),
+            note=" · ".join(notes),
+            ticked=ticked,
+            spoken=", ".join([model, words.provider(status), state, *notes]),
+            tip=model,
+        )
 
     def _filter(self) -> None:
         """Show the models whose name, or provider's name, contains every word searched for."""
         wanted = self.search.text().strip()
-        heading: QListWidgetItem | None = None
-        any_shown = False
+        heading, provider, any_shown = 0, "", False
         for row in range(self.list.count()):
             item = self.list.item(row)
-            if not item.data(MODEL):
-                heading = item
-                heading.setHidden(bool(wanted))
+            if item.heading:
+                heading, provider = row, item.title
+                self.list.setRowHidden(row, bool(wanted))
                 continue
-            provider = heading.text() if heading is not None else ""
-            shown = fits(f"{provider} {item.text()}", wanted)
-            item.setHidden(not shown)
-            if shown and heading is not None:
-                heading.setHidden(False)
+            shown = fits(f"{provider} {item.tip}", wanted)
+            self.list.setRowHidden(row, not shown)
+            if shown:
+                self.list.setRowHidden(heading, False)
                 any_shown = True
         self._nothing.setVisible(not any_shown)
         self._show_buttons()
@@ -218,19 +210,14 @@ class ModelsPage(QWidget):
             self._tasks.start(f"window {provider} {model} {tokens}", self._do(work))
 
     def _chosen(self) -> tuple[str, str]:
-        row = self.list.currentRow()
-        return self._pair(self.list.item(row)) if row >= 0 and not self.list.isRowHidden(row) else ("", "")
+        hidden = self.list.isRowHidden(self.list.currentIndex().row())
+        provider, _, model = ("" if hidden else self.list.current_id()).partition("\n")
+        return provider, model
 
-    @staticmethod
-    def _pair(item: QListWidgetItem) -> tuple[str, str]:
-        return str(item.data(PROVIDER) or ""), str(item.data(MODEL) or "")
-
-    def _on_ticked(self, item: QListWidgetItem) -> None:
-        provider, model = self._pair(item)
-        if not model:
-            return
+    def _on_ticked(self, row_id: str) -> None:
+        provider, _, model = row_id.partition("\n")
         connections = self._engine.connections
-        ticked = bool(item.data(TICKED))
+        ticked = self.list.item(self.list.rows.row_of(row_id)).ticked
         work = connections.withdraw_model if ticked else connections.offer_model
         self._tasks.start(f"model {provider} {model}", self._do(work(provider, model)))
 
@@ -257,10 +244,8 @@ class ModelsPage(QWidget):
         await self._do(self._engine.connections.offer_model(provider, model))
         self.search.clear()
         self.own.clear()
-        for row in range(self.list.count()):
-            if self._pair(self.list.item(row)) == (provider, model):
-                self.list.setCurrentRow(row)
-                self.list.scrollToItem(self.list.item(row))
+        if self.list.choose(f"{provider}\n{model}"):
+            self.list.scrollTo(self.list.currentIndex())
 
     async def _do(self, work: object) -> None:
         """Await a change, show an error if it fails, and read the models again."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, qVersion
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDialog, QFrame, QLabel, QListWidget, QListWidgetItem, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QLabel, QStackedWidget, QWidget
 
 from app import __version__
 from app.core.catalog import provider_kind
@@ -49,9 +49,10 @@ from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import button, keep_place, scrolling
+from app.gui.widgets.item_list import Item, ItemList, RowStyle
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, say
 
 # The pages with their icons, in order.
 PAGES = {
@@ -82,7 +83,7 @@ FRAME = QSize(40, 40)  # space between dialog and window, in pixels
 # Restores what was removed; returns False if a key is restored for this run only.
 Undo = Callable[[], Awaitable[bool]]
 Page = TypeVar("Page", bound=QWidget)
-PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+STYLE = RowStyle(height=32, left=9, space=6)
 
 
 class SettingsDialog(QDialog):
@@ -119,9 +120,7 @@ class SettingsDialog(QDialog):
         self.search = say(
             SearchBox(look, "settings_search"), language, name="settings.search", hint="settings.search"
         )
-        self.pages = say(named("settings_pages", QListWidget()), language, name="settings.title")
-        self.pages.setIconSize(QSize(16, 16))
-        self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.pages = say(ItemList(look, "settings_pages", STYLE), language, name="settings.title")
         self._title = ElidedLabel("page_title")
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
         keep_place(self._reset)
@@ -140,7 +139,6 @@ class SettingsDialog(QDialog):
             keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
             QShortcut(keys, self, act)
         language.changed.connect(self._retranslate)
-        look.changed.connect(self._list_pages)
         self._retranslate()
         self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
@@ -305,17 +303,20 @@ class SettingsDialog(QDialog):
     def _list_pages(self) -> None:
         """List the pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
+        items: list[Item] = []
+        for page, icon in PAGES.items():
+            title = words(f"settings.{page}")
+            if fits(f"{title} {words(f'settings.{page}.find')}", typed):
+                items.append(Item(id=page, title=title, icon=icon))
+            rows = self._rows_of(page) if typed else ()
+            items += [
+                Item(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
+            ]
         with QSignalBlocker(self.pages):
-            self.pages.clear()
-            for page, icon in PAGES.items():
-                title = words(f"settings.{page}")
-                if fits(f"{title} {words(f'settings.{page}.find')}", typed):
-                    self._add_item(title, icon, page)
-                for row, name in self._rows_of(page) if typed else ():
-                    if fits(name, typed):
-                        self._add_item(name, icon, page, row)
+            self.pages.show_rows(items)
+            self.pages.setCurrentRow(-1)
         if not typed and self._shown:
-            self.pages.setCurrentRow(list(PAGES).index(self._shown))
+            self.pages.choose(self._shown)
 
     def _rows_of(self, page: str) -> list[tuple[str, str]]:
         """Return the names and texts of a page's rows."""
@@ -323,12 +324,6 @@ class SettingsDialog(QDialog):
         if page == "shortcuts":
             return [(one.name, words(f"palette.{one.name}")) for one in COMMANDS]
         return [(name, words(f"setting.{name}")) for name in settings_of(page)]
-
-    def _add_item(self, text: str, icon: str, page: str, row: str = "") -> None:
-        item = QListWidgetItem(self._look.icon(icon, side=16), text)
-        item.setData(PAGE, page)
-        item.setData(ROW, row)
-        self.pages.addItem(item)
 
     def _on_found(self) -> None:
         """Show the first result."""
@@ -345,10 +340,10 @@ class SettingsDialog(QDialog):
             QWidget.setTabOrder(last, self._close)
         return super().focusNextPrevChild(forward)
 
-    def _on_item(self, item: QListWidgetItem | None) -> None:
+    def _on_item(self, item: Item | None) -> None:
         if item is None:
             return
-        page, row = str(item.data(PAGE)), str(item.data(ROW))
+        page, _, row = item.id.partition(" ")
         made = self.page(page)
         self._shown = page
         self._stack.setCurrentIndex(self._places[page])

@@ -5,44 +5,25 @@ A row shows a `SessionSummary` (core/session.py), filled by `summary_of` and `su
 Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPen
-from PySide6.QtWidgets import (
-    QFrame,
-    QListView,
-    QStackedLayout,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.reasons import resumable
 from app.core.session import DebateMode, Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
-from app.gui.navigation.session_rows import SUMMARY, matches
+from app.gui.navigation.session_rows import matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.item_list import ROW, Index, Item, ItemDelegate, ItemList, ItemModel, RowStyle
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say
+from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
-Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76
-GAP = 12
+STYLE = RowStyle(height=CARD_HEIGHT, gap=12)
 MARGIN = 14
 BESIDE = 10
 MOST_AVATARS = 6
@@ -50,52 +31,33 @@ AVATAR_STEP = AVATAR + 6
 LEAST_DETAIL = 40
 
 
-class DebateRows(QAbstractListModel):
-    """The model of the list: debates that match the search, newest first."""
+class DebateRows(ItemModel):
+    """Debates that match the search, newest first."""
 
-    def __init__(self, language: Language, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language) -> None:
+        super().__init__()
         self._language = language
-        self._rows: list[SessionSummary] = []
 
-    def show(self, rows: list[SessionSummary]) -> None:
-        """Replace the rows."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+    def item_of(self, row: SessionSummary) -> Item:
+        words, speakers = self._language, ", ".join(row.speakers)
+        day = words.day_and_time(row.updated_at)
+        spoken = f"{row.title}, {state_of(row, words)[0]}, {speakers}, {day}"
+        return Item(id=row.id, title=row.title, spoken=spoken, tip=speakers)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        summary = self._rows[index.row()]
-        if role == SUMMARY:
-            return summary
-        if role == Qt.ItemDataRole.DisplayRole:
-            return summary.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(", ".join(summary.speakers))
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            day = self._language.day_and_time(summary.updated_at)
-            return f"{summary.title}, {state_of(summary, self._language)[0]}, {', '.join(summary.speakers)}, {day}"
-        return None
+    def text_of(self, row: SessionSummary) -> str:
+        return row.title
 
 
-class DebateCardDelegate(QStyledItemDelegate):
+class DebateCardDelegate(ItemDelegate):
     """Paints a debate as a card: title, status, speakers, mode, rounds and day."""
 
     def __init__(self, language: Language, look: Look, actions: "CardActions", parent: QWidget) -> None:
         """`actions` lie before the day, on the card under the mouse or with the focus."""
-        super().__init__(parent)
-        self._language = language
-        self._look = look
-        self._actions = actions
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(120, tall(CARD_HEIGHT) + GAP)
+        super().__init__(look, STYLE, parent)
+        self._language, self._actions = language, actions
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        summary: SessionSummary = index.data(SUMMARY)
+        summary: SessionSummary = index.data(ROW)
         tokens, words = self._look.tokens, self._language
         card = QRect(option.rect.left(), option.rect.top(), option.rect.width(), tall(CARD_HEIGHT))
         active = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
@@ -241,18 +203,13 @@ class HistoryView(QWidget):
         self.search = say(
             SearchBox(look, "history_search"), language, name="history.search", hint="history.search"
         )
-        self.list = say(named("debate_history", QListView()), language, name="history.list")
-        self.list.setMouseTracking(True)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self._rows = DebateRows(language, self.list)
-        self.list.setModel(self._rows)
+        self._rows = DebateRows(language)
+        self.list = say(ItemList(look, "debate_history", STYLE, self._rows), language, name="history.list")
         self.card_actions = CardActions(language, look, self.list.viewport())
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.card_actions, self.list))
         self._nothing = say(named("history_nothing", plain_label("hint")), language, "side.nothing_found")
         self._lay_out()
         self._connect()
-        look.changed.connect(self.list.viewport().update)
 
     def show_sessions(self, summaries: list[SessionSummary], folder: Folder | None = None) -> None:
         """Show the debates among these sessions; where a folder is chosen, those in it unless all are asked for."""
@@ -264,14 +221,6 @@ class HistoryView(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Leave and watched is self.list.viewport():
             self._show_actions(self.list.currentIndex())
-        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            summary = self._summary_at(self.list.currentIndex())
-            if summary is not None and event.key() == Qt.Key.Key_Delete:
-                self.delete_requested.emit(summary.id)
-                return True
-            if summary is not None and event.key() == Qt.Key.Key_F2 and not summary.read_only:
-                self.rename_requested.emit(summary.id)
-                return True
         return super().eventFilter(watched, event)
 
     def _lay_out(self) -> None:
@@ -296,31 +245,27 @@ class HistoryView(QWidget):
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._refresh)
-        self.list.activated.connect(self._on_activated)
+        self.list.activated.connect(lambda index: self.open_requested.emit(index.data(ROW).id))
         self.list.entered.connect(self._show_actions)
         self.list.selectionModel().currentChanged.connect(lambda current, _: self._show_actions(current))
         self.list.verticalScrollBar().valueChanged.connect(self.card_actions.hide)
-        self.list.installEventFilter(self)
+        self.list.delete_requested.connect(self.delete_requested)
+        self.list.edit_requested.connect(self._on_edit)
         self.list.viewport().installEventFilter(self)
         self.card_actions.open_requested.connect(self.open_requested)
         self.card_actions.continue_requested.connect(self.continue_requested)
         self.card_actions.delete_requested.connect(self.delete_requested)
         self._language.changed.connect(self._refresh)
 
-    def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
-        return index.data(SUMMARY) if index.isValid() else None
-
     def _show_actions(self, index: QModelIndex) -> None:
-        summary = self._summary_at(index)
-        if summary is None:
-            self.card_actions.hide()
+        if index.isValid():
+            self.card_actions.show_for(index.data(ROW), self.list.visualRect(index))
         else:
-            self.card_actions.show_for(summary, self.list.visualRect(index))
+            self.card_actions.hide()
 
-    def _on_activated(self, index: QModelIndex) -> None:
-        summary = self._summary_at(index)
-        if summary is not None:
-            self.open_requested.emit(summary.id)
+    def _on_edit(self, session_id: str) -> None:
+        if not self.list.currentIndex().data(ROW).read_only:
+            self.rename_requested.emit(session_id)
 
     def _on_scope(self) -> None:
         self._narrow = not self._narrow
@@ -334,7 +279,7 @@ class HistoryView(QWidget):
             name = " ".join(folder.name.split()).replace("&", "&&")
             self.scope.setText(self._language("history.all" if self._narrow else "history.folder", name=name))
         inside = folder.id if folder is not None and self._narrow else ""
-        self._rows.show(
+        self.list.show_rows(
             [
                 row
                 for row in self._summaries

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QWidget
 
 from app.core.texts import visible
 from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
@@ -18,11 +18,11 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.item_list import Item, ItemList, RowStyle
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
 
 MOST_ROWS = 6
-ROW = 34
-ID = Qt.ItemDataRole.UserRole
+STYLE = RowStyle(height=34)
 
 
 class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
@@ -44,8 +44,9 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._faults = faults
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
-        self.list = say(named("workflow_definitions", QListWidget()), language, name="tab.definitions")
+        self.list = say(ItemList(look, "workflow_definitions", STYLE), language, name="tab.definitions")
         self.list.setProperty("kind", "names")
+        self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
         self.new.dress(look, "plus", "text")
         self.duplicate = say(
@@ -100,20 +101,18 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
         wanted = self.definition_id if self.definition_id in self._definitions else ""
         with QSignalBlocker(self.list):
-            self.list.clear()
-            for one in definitions:
-                mark = one.id in built_in
-                text = self._language("workflow.built_in", name=one.name) if mark else one.name
-                item = QListWidgetItem(visible(text))
-                item.setData(ID, one.id)
-                self.list.addItem(item)
-                if one.id == wanted:
-                    self.list.setCurrentItem(item)
-            self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
+            self.list.show_rows([Item(id=one.id, title=self._title_of(one)) for one in definitions])
+            self.list.setCurrentRow(self.list.rows.row_of(wanted))
+            self.list.setFixedHeight(tall(STYLE.height) * min(MOST_ROWS, max(1, len(definitions))) + 12)
         if not wanted:
             self._choose_first()
         elif wanted and self._is_changed_elsewhere(self._definitions[wanted]):
             self.show_definition(wanted)
+
+    def _title_of(self, definition: WorkflowDefinition) -> str:
+        name = definition.name
+        fixed = definition.id in self._built_in
+        return visible(self._language("workflow.built_in", name=name) if fixed else name)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -130,10 +129,8 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.save_now()
         self._definition = self._definitions[definition_id]
         self.state.start_over()
-        for row in range(self.list.count()):
-            if self.list.item(row).data(ID) == definition_id and self.list.currentRow() != row:
-                with QSignalBlocker(self.list):
-                    self.list.setCurrentRow(row)
+        with QSignalBlocker(self.list):
+            self.list.choose(definition_id)
         self.name.setText(self._definition.name)
         self.keywords.setText(", ".join(self._definition.keywords))
         # Show the first of many keywords, not the last.
@@ -178,9 +175,9 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
     # Actions of the user
 
-    def _on_row(self, item: QListWidgetItem | None) -> None:
-        if item is not None and item.data(ID) != self.definition_id:
-            self.show_definition(item.data(ID))
+    def _on_row(self, item: Item | None) -> None:
+        if item is not None and item.id != self.definition_id:
+            self.show_definition(item.id)
 
     def _on_changed(self) -> None:
         steps = [form.step() for form in self.forms]
