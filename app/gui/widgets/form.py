@@ -1,0 +1,397 @@
+"""Forms as data: a field says what takes its value, what it is called, and which attributes of a record it shows.
+
+A form makes a row of each field: its label, control, help, and what is wrong with the value.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QBoxLayout,
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from app.gui.display.appearance import Language, tall
+from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, frame, hbox, vbox
+from app.gui.widgets.choices import ChipList
+from app.gui.widgets.controls import TextBox
+from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
+from app.gui.widgets.steps import Steps
+from app.gui.widgets.text import Paragraph, plain_label, say, show_or_hide
+
+NARROW = 560
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a form; all its texts are keys of the catalogue."""
+
+    # What the form and the record call it.
+    name: str
+    # What takes the value: a control that `value_of` knows, or a widget with `value`, `show_value` and `changed`.
+    control: Any
+    _: KW_ONLY
+    # The attributes of the record that it shows together, as a tuple, if it is not the one with its name.
+    of: tuple[str, ...] = ()
+    # Make the value of a record, and the attributes of the record of a value, where these are not the same.
+    get: Callable[[Any], Any] | None = None
+    put: Callable[[Any], Mapping[str, Any]] | None = None
+    # Whether its row is shown; asked again after each change.
+    shown_when: Callable[[], object] | None = None
+    # Whether a value can be accepted, and the text that says why not.
+    fits: Callable[[Any], object] = lambda _value: True
+    error: Callable[[Any], str] = lambda _value: ""
+    # Over the control; it is also the control's name for screen readers, if `says` is none.
+    label: str = ""
+    says: str = ""
+    # On the control itself.
+    text: str = ""
+    # In the control while it is empty.
+    hint: str = ""
+    # The help under the control, or over it.
+    help: str = ""
+    leads: bool = False
+    # What a drop-down list offers: values with their texts.
+    options: Sequence[tuple[str, str]] = ()
+    # What stands beside the control, and under the row.
+    beside: tuple[QWidget, ...] = ()
+    under: tuple[QWidget, ...] = ()
+    # The share of a line that it has beside others.
+    share: int = 1
+    # Whether control and help stand in a card.
+    card: bool = False
+
+    def value(self, record: object) -> Any:
+        """Return the value that a record has here."""
+        if self.get is not None:
+            return self.get(record)
+        return tuple(getattr(record, name) for name in self.of) if self.of else getattr(record, self.name)
+
+    def attributes(self) -> Mapping[str, Any]:
+        """Return the attributes of a record that have the value in the control."""
+        value = value_of(self.control)
+        if self.put is not None:
+            return self.put(value)
+        return dict(zip(self.of, value, strict=True)) if self.of else {self.name: value}
+
+
+def value_of(control: Any) -> Any:
+    """Return the value of a control."""
+    match control:
+        case ModelChoice() | ChipList():
+            return control.chosen()
+        case AnswerStyleChoice():
+            return tuple(control.values().values())
+        case QLineEdit():
+            return control.text().strip()
+        case TextBox():
+            return control.text()
+        case QAbstractButton():
+            return control.isChecked()
+        case QComboBox():
+            return control.currentText().strip() if control.isEditable() else control.currentData()
+    return control.value()
+
+
+def show_value(control: Any, value: Any, *, fixed: bool = False) -> None:
+    """Show a value in a control; `fixed` if it cannot be changed."""
+    match control:
+        case ModelChoice():
+            control.show_model(*value)
+            control.set_fixed(fixed)
+        case ChipList():
+            control.show_chosen(value, fixed=fixed)
+        case AnswerStyleChoice():
+            control.show_style(*value, fixed=fixed)
+        case QLineEdit():
+            control.setText(value)
+            control.setCursorPosition(0)
+            control.setReadOnly(fixed)
+        case TextBox():
+            control.setPlainText(value)
+            control.setReadOnly(fixed)
+        case QAbstractButton():
+            control.setChecked(value)
+            control.setEnabled(not fixed)
+        case QComboBox():
+            control.setCurrentIndex(max(0, control.findData(value)))
+            control.setEnabled(not fixed)
+        case QSpinBox() | QDoubleSpinBox():
+            control.setValue(value)
+            control.setReadOnly(fixed)
+        case _:
+            control.show_value(value, fixed=fixed)
+
+
+def change_of(control: Any) -> SignalInstance:
+    """Return the signal of a control that says that its value has changed."""
+    match control:
+        case QLineEdit() | TextBox():
+            return control.textChanged
+        case QAbstractButton():
+            return control.toggled
+        case QComboBox() if not isinstance(control, ModelChoice):
+            return control.editTextChanged if control.isEditable() else control.currentIndexChanged
+        case QSpinBox() | QDoubleSpinBox() | QSlider():
+            return control.valueChanged
+    changed: SignalInstance = control.changed
+    return changed
+
+
+class Row(QWidget):
+    """A field in its form: its label, control, help, and what is wrong with the value."""
+
+    def __init__(self, language: Language, shown: Field, spacing: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.error = plain_label("error", wrap=True)
+        self.error.hide()
+        help_ = [say(Paragraph("hint"), language, shown.help)] if shown.help else []
+        control = hbox((shown.control, 1), *shown.beside) if shown.beside else shown.control
+        parts: list[Part] = [*help_, control] if shown.leads else [control, *help_]
+        if shown.card:
+            inside = vbox(*parts, *shown.under, margins=(12, 11, 12, 11), spacing=9)
+            parts = [frame("card", inside), self.error, STRETCH]
+        else:
+            parts += [self.error, *shown.under]
+        if shown.label:
+            label = say(plain_label("field", wrap=True), language, shown.label)
+            label.setBuddy(shown.control)
+            parts.insert(0, label)
+        vbox(*parts, inside=self, spacing=spacing)
+
+
+Line = Field | tuple[Field, ...] | Part
+
+
+class Form(QWidget):
+    """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
+
+    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are fields
+    whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within them.
+    """
+
+    changed = Signal(str)
+
+    def __init__(
+        self, language: Language, *lines: Line, inner: Sequence[Field] = (), spacing: int = 10, gap: int = 5
+    ) -> None:
+        super().__init__()
+        self._language, self._lines, self._gap = language, lines, gap
+        self.fields: dict[str, Field] = {}
+        self._rows: dict[str, Row] = {}
+        self._values: dict[str, Any] = {}
+        self._fixed = False
+        self._width = 0
+        self._across: list[QBoxLayout] = []
+        self._steps: Steps | None = None
+        self._column = vbox(inside=self, spacing=spacing)
+        # Tab follows the order of the fields, also while some have no row yet.
+        self._waiting = QWidget(self)
+        self._waiting.hide()
+        for line in lines:
+            for field in _fields_of(line):
+                self._add(field)
+                for widget in (field.control, *field.beside, *field.under):
+                    widget.setParent(self._waiting)
+            if isinstance(line, QWidget):
+                line.setParent(self._waiting)
+        for field in inner:
+            self._add(field)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The rows by the names of their fields."""
+        if self._steps is not None:
+            self._steps.finish()
+        return self._rows
+
+    @property
+    def complete(self) -> bool:
+        """Whether all values can be accepted."""
+        return all(field.fits(value_of(field.control)) for field in self.fields.values())
+
+    def lay_out(self) -> None:
+        """Make all rows."""
+        for _ in self._build():
+            pass
+
+    def lay_out_in_steps(self) -> None:
+        """Make the first line of rows now, and the others in the next turns of the event loop."""
+        self._steps = Steps(self, self._build())
+
+    def row(self, name: str) -> Row:
+        """Return the row of a field; it is made when it is first asked for."""
+        if name not in self._rows:
+            self._rows[name] = self._new_row(self.fields[name])
+            self.show_rows()
+        return self._rows[name]
+
+    def fill(self, record: object, *, fixed: bool = False) -> None:
+        """Show a record, without anything wrong; `fixed` makes the form read-only."""
+        self._fixed = fixed
+        for name, field in self.fields.items():
+            self.show_field(name, field.value(record))
+        for row in self._rows.values():
+            row.error.hide()
+        self._show_hints()
+        self.show_rows()
+
+    def show_field(self, name: str, value: object) -> None:
+        """Show the value of a field; this is no change of the user's."""
+        control = self.fields[name].control
+        with QSignalBlocker(self):
+            show_value(control, value, fixed=self._fixed)
+        self._values[name] = value_of(control)
+
+    def values(self) -> dict[str, Any]:
+        """Return what is entered, as attributes of the record."""
+        return {name: value for field in self.fields.values() for name, value in field.attributes().items()}
+
+    def check(self) -> bool:
+        """Show beside each field why its value cannot be accepted; return whether all can."""
+        for name in self.rows:
+            field = self.fields[name]
+            value = value_of(field.control)
+            self.show_error(name, "" if field.fits(value) else field.error(value))
+        return self.complete
+
+    def show_error(self, name: str, text: str) -> None:
+        """Show beside a field what is wrong with it, "" for nothing."""
+        show_or_hide(self.rows[name].error, text)
+
+    def show_rows(self) -> None:
+        """Show the rows that are to be shown now, and hide the others."""
+        for name, row in self._rows.items():
+            when = self.fields[name].shown_when
+            row.setVisible(when is None or bool(when()))
+
+    def fit(self, width: int) -> None:
+        """Lay out side by side what fits into `width` pixels.
+
+        The form's own width cannot be used: the parts side by side keep it wide.
+        """
+        self._width = width
+        for line in self._across:
+            parts = [line.itemAt(place).minimumSize().width() for place in range(line.count())]
+            least = max(tall(NARROW), sum(parts) + line.spacing() * (len(parts) - 1))
+            set_across(line, width >= least)
+
+    def _add(self, field: Field) -> None:
+        self.fields[field.name] = field
+        spoken = _spoken(field.control)
+        # What holds several controls is no stop of its own.
+        stops = spoken.focusPolicy() != Qt.FocusPolicy.NoFocus
+        say(spoken, self._language, field.text, name=(field.says or field.label) if stops else "")
+        change_of(field.control).connect(partial(self._on_change, field.name))
+
+    def _new_row(self, shown: Field) -> Row:
+        return Row(self._language, shown, self._gap, self)
+
+    def _build(self) -> Iterator[None]:
+        for line in self._lines:
+            fields = _fields_of(line)
+            part: Any = self.row(fields[0].name) if len(fields) == 1 else line
+            if len(fields) > 1:
+                across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+                across.setSpacing(14)
+                for field in fields:
+                    across.addWidget(self.row(field.name), field.share)
+                self._across.append(across)
+                part = across
+            add_to(self._column, part)
+            self.fit(self._width)
+            yield
+
+    def _on_change(self, name: str, *_values: object) -> None:
+        value = value_of(self.fields[name].control)
+        if value != self._values.get(name):
+            self._values[name] = value
+            self.show_rows()
+            self.changed.emit(name)
+
+    def _show_hints(self) -> None:
+        """Show in empty fields what they take, unless they are read-only."""
+        for field in self.fields.values():
+            spoken = _spoken(field.control)
+            if field.hint and isinstance(spoken, QLineEdit | QPlainTextEdit):
+                spoken.setPlaceholderText("" if self._fixed else self._language(field.hint))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        for field in self.fields.values():
+            if field.help:
+                _spoken(field.control).setAccessibleDescription(words(field.help))
+            if isinstance(field.control, ChipList):
+                field.control.set_words(words(field.label), words(field.hint))
+            if field.options:
+                value = field.control.currentData()
+                with QSignalBlocker(field.control):
+                    field.control.clear()
+                    for offered, key in field.options:
+                        field.control.addItem(words(key), offered)
+                    field.control.setCurrentIndex(max(0, field.control.findData(value)))
+                field.control.updateGeometry()
+        self._show_hints()
+
+
+class Sentence(QWidget):
+    """Controls within a text, where they stand for its `{}`."""
+
+    def __init__(self, language: Language, key: str, *controls: QWidget, spacing: int = 6) -> None:
+        super().__init__()
+        self._language, self._key = language, key
+        self._labels = [plain_label("hint") for _ in range(len(controls) + 1)]
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(spacing)
+        before, *after = self._labels
+        for place, (control, label) in enumerate(zip(controls, after, strict=True)):
+            first = [] if place else [before]
+            self._line.addLayout(hbox(*first, control, label, Stretch(0), spacing=spacing))
+        self._line.addStretch(1)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def set_across(self, across: bool) -> None:
+        """Lay the controls out side by side, or field below the other."""
+        set_across(self._line, across)
+
+    def show_text(self, key: str) -> None:
+        """Show another text."""
+        self._key = key
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        if self._key:
+            for label, text in zip(self._labels, self._language(self._key).split("{}"), strict=True):
+                show_or_hide(label, text.strip())
+
+
+def set_across(line: QBoxLayout, across: bool) -> None:
+    """Lay out the parts of a line side by side, or field below the other."""
+    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+    line.setDirection(side if across else below)
+
+
+def _fields_of(line: Line) -> Sequence[Field]:
+    if isinstance(line, tuple):
+        return [field for field in line if isinstance(field, Field)]
+    return [line] if isinstance(line, Field) else []
+
+
+def _spoken(control: Any) -> QWidget:
+    """Return the widget that a screen reader is told of: the one that takes the focus for a control."""
+    spoken: QWidget = control.focusProxy() or control
+    return spoken
