@@ -196,6 +196,10 @@ class ChipList(QWidget):
             self._chosen, self._fixed = list(keys), fixed
             self._draw()
 
+    def set_fixed(self, fixed: bool) -> None:
+        """Let what is chosen be changed, or only be looked at."""
+        self.show_chosen(self._chosen, fixed=fixed)
+
     def choose(self, key: str) -> None:
         """Add a thing by its key."""
         if key not in self._chosen:

@@ -3,7 +3,7 @@
 `Composer` is the text box with a send button of the welcome page and of every session.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import (
@@ -15,6 +15,7 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -326,6 +327,20 @@ class Choice(QComboBox):
         self.setItemDelegate(QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
         look.changed.connect(self.update)
+
+    def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
+        """Offer values with their texts, and show `chosen`, or what was chosen before; no change of the user's."""
+        value = self.currentData() if chosen is None else chosen
+        with QSignalBlocker(self):
+            self.clear()
+            for data, text in offered:
+                self.addItem(text, data)
+            self.choose(value)
+        self.updateGeometry()
+
+    def choose(self, value: object) -> None:
+        """Choose a value, the first one if it is not offered."""
+        self.setCurrentIndex(max(0, self.findData(value)))
 
     def sizeHint(self) -> QSize:
         # As wide as the chosen entry, not as the longest one.

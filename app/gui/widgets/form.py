@@ -6,14 +6,13 @@ A form makes a row of each field: its label, control, help, and what is wrong wi
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QBoxLayout,
-    QComboBox,
     QDoubleSpinBox,
+    QFrame,
     QLineEdit,
     QPlainTextEdit,
     QSlider,
@@ -24,8 +23,8 @@ from PySide6.QtWidgets import (
 from app.gui.display.appearance import Language, tall
 from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, frame, hbox, vbox
 from app.gui.widgets.choices import ChipList
-from app.gui.widgets.controls import TextBox
-from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
+from app.gui.widgets.controls import Choice, TextBox, TickBox
+from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.steps import Steps
 from app.gui.widgets.text import Paragraph, plain_label, say, show_or_hide
 
@@ -38,7 +37,7 @@ class Field:
 
     # What the form and the record call it.
     name: str
-    # What takes the value: a control that `value_of` knows, or a widget with `value`, `show_value` and `changed`.
+    # What takes the value: a widget of one of the `KINDS`.
     control: Any
     _: KW_ONLY
     # The attributes of the record that it shows together, as a tuple, if it is not the one with its name.
@@ -49,8 +48,8 @@ class Field:
     # Whether its row is shown; asked again after each change.
     shown_when: Callable[[], object] | None = None
     # Whether a value can be accepted, and the text that says why not.
-    fits: Callable[[Any], object] = lambda _value: True
-    error: Callable[[Any], str] = lambda _value: ""
+    fits: Callable[[Any], object] = lambda value: value is not None
+    error: str = ""
     # Over the control; it is also the control's name for screen readers, if `says` is none.
     label: str = ""
     says: str = ""
@@ -62,7 +61,7 @@ class Field:
     help: str = ""
     leads: bool = False
     # What a drop-down list offers: values with their texts.
-    options: Sequence[tuple[str, str]] = ()
+    options: Sequence[tuple[Any, str]] = ()
     # What stands beside the control, and under the row.
     beside: tuple[QWidget, ...] = ()
     under: tuple[QWidget, ...] = ()
@@ -85,87 +84,75 @@ class Field:
         return dict(zip(self.of, value, strict=True)) if self.of else {self.name: value}
 
 
-def value_of(control: Any) -> Any:
+class Kind(NamedTuple):
+    """How a kind of control is read, filled and made read-only, and which of its signals tells of a change."""
+
+    read: Callable[[Any], Any]
+    show: Callable[[Any, Any], None]
+    fix: Callable[[Any, bool], None]
+    changed: str
+
+
+def _show_line(line: QLineEdit, text: str) -> None:
+    line.setText(text)
+    line.setCursorPosition(0)
+
+
+KINDS: dict[type[QWidget], Kind] = {
+    QLineEdit: Kind(lambda line: line.text().strip(), _show_line, QLineEdit.setReadOnly, "textChanged"),
+    TextBox: Kind(TextBox.text, TextBox.setPlainText, TextBox.setReadOnly, "textChanged"),
+    TickBox: Kind(TickBox.isChecked, TickBox.setChecked, TickBox.setDisabled, "toggled"),
+    QSpinBox: Kind(QSpinBox.value, QSpinBox.setValue, QSpinBox.setReadOnly, "valueChanged"),
+    QDoubleSpinBox: Kind(
+        lambda box: box.value(), QDoubleSpinBox.setValue, QDoubleSpinBox.setReadOnly, "valueChanged"
+    ),
+    QSlider: Kind(QSlider.value, QSlider.setValue, QSlider.setDisabled, "valueChanged"),
+    Choice: Kind(Choice.currentData, Choice.choose, Choice.setDisabled, "currentIndexChanged"),
+    ModelChoice: Kind(
+        ModelChoice.chosen, lambda box, pair: box.show_model(*pair), ModelChoice.set_fixed, "changed"
+    ),
+    ChipList: Kind(ChipList.chosen, ChipList.show_chosen, ChipList.set_fixed, "changed"),
+    # Any other control does this itself.
+    QWidget: Kind(
+        lambda box: box.value(),
+        lambda box, value: box.show_value(value),
+        lambda box, fixed: box.set_fixed(fixed),
+        "changed",
+    ),
+}
+
+
+def kind_of(control: QWidget) -> Kind:
+    """Return the kind of a control: that of the nearest class it is made from."""
+    return next(KINDS[base] for base in type(control).__mro__ if base in KINDS)
+
+
+def value_of(control: QWidget) -> Any:
     """Return the value of a control."""
-    match control:
-        case ModelChoice() | ChipList():
-            return control.chosen()
-        case AnswerStyleChoice():
-            return tuple(control.values().values())
-        case QLineEdit():
-            return control.text().strip()
-        case TextBox():
-            return control.text()
-        case QAbstractButton():
-            return control.isChecked()
-        case QComboBox():
-            return control.currentText().strip() if control.isEditable() else control.currentData()
-    return control.value()
-
-
-def show_value(control: Any, value: Any, *, fixed: bool = False) -> None:
-    """Show a value in a control; `fixed` if it cannot be changed."""
-    match control:
-        case ModelChoice():
-            control.show_model(*value)
-            control.set_fixed(fixed)
-        case ChipList():
-            control.show_chosen(value, fixed=fixed)
-        case AnswerStyleChoice():
-            control.show_style(*value, fixed=fixed)
-        case QLineEdit():
-            control.setText(value)
-            control.setCursorPosition(0)
-            control.setReadOnly(fixed)
-        case TextBox():
-            control.setPlainText(value)
-            control.setReadOnly(fixed)
-        case QAbstractButton():
-            control.setChecked(value)
-            control.setEnabled(not fixed)
-        case QComboBox():
-            control.setCurrentIndex(max(0, control.findData(value)))
-            control.setEnabled(not fixed)
-        case QSpinBox() | QDoubleSpinBox():
-            control.setValue(value)
-            control.setReadOnly(fixed)
-        case _:
-            control.show_value(value, fixed=fixed)
-
-
-def change_of(control: Any) -> SignalInstance:
-    """Return the signal of a control that says that its value has changed."""
-    match control:
-        case QLineEdit() | TextBox():
-            return control.textChanged
-        case QAbstractButton():
-            return control.toggled
-        case QComboBox() if not isinstance(control, ModelChoice):
-            return control.editTextChanged if control.isEditable() else control.currentIndexChanged
-        case QSpinBox() | QDoubleSpinBox() | QSlider():
-            return control.valueChanged
-    changed: SignalInstance = control.changed
-    return changed
+    return kind_of(control).read(control)
 
 
 class Row(QWidget):
     """A field in its form: its label, control, help, and what is wrong with the value."""
 
-    def __init__(self, language: Language, shown: Field, spacing: int, parent: QWidget) -> None:
+    def __init__(self, language: Language, field: Field, spacing: int, parent: QWidget) -> None:
         super().__init__(parent)
         self.error = plain_label("error", wrap=True)
         self.error.hide()
-        help_ = [say(Paragraph("hint"), language, shown.help)] if shown.help else []
-        control = hbox((shown.control, 1), *shown.beside) if shown.beside else shown.control
-        parts: list[Part] = [*help_, control] if shown.leads else [control, *help_]
-        if shown.card:
-            inside = vbox(*parts, *shown.under, margins=(12, 11, 12, 11), spacing=9)
+        self._lay_out(language, field, spacing)
+
+    def _lay_out(self, language: Language, field: Field, spacing: int) -> None:
+        parts: list[Part] = [hbox((field.control, 1), *field.beside) if field.beside else field.control]
+        if field.help:
+            parts.insert(0 if field.leads else 1, say(Paragraph("hint"), language, field.help))
+        if field.card:
+            inside = vbox(*parts, *field.under, margins=(12, 11, 12, 11), spacing=9)
             parts = [frame("card", inside), self.error, STRETCH]
         else:
-            parts += [self.error, *shown.under]
-        if shown.label:
-            label = say(plain_label("field", wrap=True), language, shown.label)
-            label.setBuddy(shown.control)
+            parts += [self.error, *field.under]
+        if field.label:
+            label = say(plain_label("field", wrap=True), language, field.label)
+            label.setBuddy(field.control)
             parts.insert(0, label)
         vbox(*parts, inside=self, spacing=spacing)
 
@@ -173,7 +160,7 @@ class Row(QWidget):
 Line = Field | tuple[Field, ...] | Part
 
 
-class Form(QWidget):
+class Form(QFrame):
     """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
 
     A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are fields
@@ -252,7 +239,8 @@ class Form(QWidget):
         """Show the value of a field; this is no change of the user's."""
         control = self.fields[name].control
         with QSignalBlocker(self):
-            show_value(control, value, fixed=self._fixed)
+            kind_of(control).show(control, value)
+            kind_of(control).fix(control, self._fixed)
         self._values[name] = value_of(control)
 
     def values(self) -> dict[str, Any]:
@@ -264,7 +252,8 @@ class Form(QWidget):
         for name in self.rows:
             field = self.fields[name]
             value = value_of(field.control)
-            self.show_error(name, "" if field.fits(value) else field.error(value))
+            wrong = field.error and not field.fits(value)
+            self.show_error(name, self._language(field.error) if wrong else "")
         return self.complete
 
     def show_error(self, name: str, text: str) -> None:
@@ -294,10 +283,11 @@ class Form(QWidget):
         # What holds several controls is no stop of its own.
         stops = spoken.focusPolicy() != Qt.FocusPolicy.NoFocus
         say(spoken, self._language, field.text, name=(field.says or field.label) if stops else "")
-        change_of(field.control).connect(partial(self._on_change, field.name))
+        changed: SignalInstance = getattr(field.control, kind_of(field.control).changed)
+        changed.connect(partial(self._on_change, field.name))
 
-    def _new_row(self, shown: Field) -> Row:
-        return Row(self._language, shown, self._gap, self)
+    def _new_row(self, field: Field) -> Row:
+        return Row(self._language, field, self._gap, self)
 
     def _build(self) -> Iterator[None]:
         for line in self._lines:
@@ -336,13 +326,7 @@ class Form(QWidget):
             if isinstance(field.control, ChipList):
                 field.control.set_words(words(field.label), words(field.hint))
             if field.options:
-                value = field.control.currentData()
-                with QSignalBlocker(field.control):
-                    field.control.clear()
-                    for offered, key in field.options:
-                        field.control.addItem(words(key), offered)
-                    field.control.setCurrentIndex(max(0, field.control.findData(value)))
-                field.control.updateGeometry()
+                field.control.offer((value, words(key)) for value, key in field.options)
         self._show_hints()
 
 

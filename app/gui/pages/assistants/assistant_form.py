@@ -71,18 +71,9 @@ class AssistantForm(Form):
         super().__init__(
             language,
             (
-                _field(
-                    "name", self.name, share=2, fits=bool, error=lambda _: language("assistant.error.name")
-                ),
+                _field("name", self.name, share=2, fits=bool, error="assistant.error.name"),
                 _field("role", self.role, share=2, hint="assistant.hint.role"),
-                _field(
-                    "model",
-                    self.model,
-                    share=3,
-                    of=("provider", "model"),
-                    fits=lambda pair: pair is not None,
-                    error=lambda _: language("assistant.error.model"),
-                ),
+                _field("model", self.model, share=3, of=("provider", "model"), error="assistant.error.model"),
             ),
             _field(
                 "folder",
@@ -90,7 +81,7 @@ class AssistantForm(Form):
                 hint="assistant.hint.folder",
                 help="assistant.folder.text",
                 fits=lambda folder: not folder or Path(folder).is_absolute(),
-                error=lambda _: language("assistant.error.folder"),
+                error="assistant.error.folder",
                 shown_when=lambda: self._external,
             ),
             _field("answers", self.answers, of=("effort", "creativity", "length")),
@@ -115,7 +106,6 @@ class AssistantForm(Form):
                 get=lambda agent: "\n".join(agent.pages),
                 put=lambda text: {"pages": _lines_of(text)},
                 fits=lambda text: not _wrong_page(text),
-                error=lambda text: language("assistant.error.page", page=_wrong_page(text)[:80]),
             ),
             _field("busy", self.busy),
             Field(
@@ -151,7 +141,9 @@ class AssistantForm(Form):
 
     def assistant(self) -> Agent | None:
         """Return the assistant as edited, or None if a field is invalid; the reason is shown beside the field."""
-        return replace(self._agent, **self.values()) if self.check() else None
+        fits, wrong = self.check(), _wrong_page(self.pages.text())[:80]
+        self.show_error("pages", self._language("assistant.error.page", page=wrong) if wrong else "")
+        return replace(self._agent, **self.values()) if fits else None
 
     def fit(self, width: int) -> None:
         super().fit(width)
@@ -264,13 +256,16 @@ class BusyChoice(QWidget):
         language.changed.connect(self._retranslate)
         self._retranslate()
 
-    def show_value(self, value: Busy | None, *, fixed: bool) -> None:
-        """Show a policy, None for that of the role; `fixed` if it cannot be changed."""
+    def show_value(self, value: Busy | None) -> None:
+        """Show a policy, None for that of the role."""
         self._busy = value
+        self._retranslate()
+
+    def set_fixed(self, fixed: bool) -> None:
+        """Let the policy be changed, or only be looked at."""
         self.strategy.setEnabled(not fixed)
         for box in (self.number, self.places):
             box.setReadOnly(fixed)
-        self._retranslate()
 
     def show_role(self, role: str) -> None:
         """Set the role."""
@@ -323,13 +318,10 @@ class BusyChoice(QWidget):
 
     def _retranslate(self) -> None:
         words = self._language
-        self.strategy.clear()
         usual = policy_of(None, self._role).strategy
-        self.strategy.addItem(words("busy.by_role", strategy=words(f"busy.strategy.{usual}")), "")
-        for name in STRATEGIES:
-            self.strategy.addItem(words(f"busy.do.{name}"), name)
-        chosen = self._busy.strategy if self._busy else ""
-        self.strategy.setCurrentIndex(max(0, self.strategy.findData(chosen)))
+        by_role = words("busy.by_role", strategy=words(f"busy.strategy.{usual}"))
+        offered = [("", by_role), *((name, words(f"busy.do.{name}")) for name in STRATEGIES)]
+        self.strategy.offer(offered, self._busy.strategy if self._busy else "")
         self.strategy.setAccessibleName(words("assistant.field.busy"))
         self._show_numbers()
 
@@ -370,9 +362,12 @@ class FolderChoice(QWidget):
         self.setFocusProxy(self.path)
         hbox((self.path, 1), self.choose, inside=self, spacing=6)
 
-    def show_value(self, value: str, *, fixed: bool) -> None:
-        """Show a folder; `fixed` makes it read-only."""
+    def show_value(self, value: str) -> None:
+        """Show a folder."""
         self.path.setText(value)
+
+    def set_fixed(self, fixed: bool) -> None:
+        """Let the folder be changed, or only be looked at."""
         self.path.setReadOnly(fixed)
         self.choose.setVisible(not fixed)
 
