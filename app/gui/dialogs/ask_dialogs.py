@@ -27,13 +27,14 @@ from app.gui.files.user_files import ContextList
 from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import TextBox, TickBox, button
+from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
 
 
 class AskDialog(QDialog):
     """A dialog that is accepted or rejected with a button, and deleted when it closes.
 
-    A subclass calls `arrange`, and overrides `_on_go` unless the button simply accepts.
+    A subclass calls `arrange` or `ask`, and overrides `_on_go` unless the button simply accepts.
     """
 
     def __init__(
@@ -69,6 +70,25 @@ class AskDialog(QDialog):
         foot = hbox(before, STRETCH, self.cancel, self.go) if before else hbox(STRETCH, self.cancel, self.go)
         return vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
 
+    def ask(
+        self,
+        *lines: Line,
+        width: int,
+        height: int = 0,
+        before: Part = 0,
+        gap: int = 5,
+        inner: Sequence[Field] = (),
+    ) -> None:
+        """Lay out a form under the heading; the button is enabled while all values can be accepted."""
+        self.form = Form(self._words, *lines, gap=gap, inner=inner).lay_out()
+        self.arrange(self.heading, self.form, 6, before=before)
+        self.resize(width, height or self.sizeHint().height())
+        self.form.changed.connect(lambda _name: self._check())
+        self._check()
+
+    def _check(self) -> None:
+        self.go.setEnabled(self.form.complete)
+
     def _on_go(self) -> None:
         self.accept()
 
@@ -91,12 +111,8 @@ class RenameDialog(AskDialog):
         super().__init__(words, parent, "rename", words(key), ("save", words("dialog.save")))
         self._before = title
         self.field = named("rename_field", QLineEdit(title))
-        self.field.setAccessibleName(words(key))
         self.field.selectAll()
-        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.go.setEnabled(bool(title))
-        self.arrange(self.heading, self.field, 6)
-        self.resize(440, self.sizeHint().height())
+        self.ask(Field("title", self.field, says=key, fits=bool), width=440)
 
     def _on_go(self) -> None:
         title = self.field.text().strip()
@@ -162,14 +178,12 @@ class SummaryDialog(AskDialog):
         self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
     ) -> None:
         """`key` is that of the sentence over the text."""
-        title = words("summary.edit")
-        super().__init__(words, parent, "summary", title, ("save", words("dialog.save")))
+        super().__init__(words, parent, "summary", words("summary.edit"), ("save", words("dialog.save")))
         self._before = text
         self.box = named("summary_text", TextBox(lines=14, most=14, submits=False))
         self.box.setPlainText(text)
-        self.box.setAccessibleName(title)
-        self.arrange(self.heading, Paragraph("card_text", text=words(key)), self.box, STRETCH)
-        self.resize(620, 440)
+        lead = Paragraph("card_text", text=words(key))
+        self.ask(lead, Field("text", self.box, says="summary.edit"), STRETCH, width=620, height=440)
 
     def _on_go(self) -> None:
         text = self.box.text()
@@ -290,24 +304,20 @@ class SavedPromptDialog(AskDialog):
         title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
         super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
         self._prompt = prompt
-        self.name = named("saved_prompt_name", QLineEdit(prompt.name))
-        self.name.setAccessibleName(words("saved_prompt.name"))
-        self.name.setPlaceholderText(words("saved_prompt.name"))
         self.box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
         self.box.setPlainText(prompt.text)
-        self.box.setAccessibleName(words("saved_prompt.text"))
-        for edited in (self.name, self.box):
-            edited.textChanged.connect(self._check)
-        hint = Paragraph("hint", text=words("saved_prompt.hint", example=example(words)))
-        self.arrange(self.heading, self.name, hint, self.box, STRETCH)
-        self.resize(600, 420)
-        self._check()
-
-    def _check(self) -> None:
-        self.go.setEnabled(bool(self.name.text().strip() and self.box.text().strip()))
+        name = named("saved_prompt_name", QLineEdit(prompt.name))
+        self.ask(
+            Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool),
+            Paragraph("hint", text=words("saved_prompt.hint", example=example(words))),
+            Field("text", self.box, says="saved_prompt.text", fits=bool),
+            STRETCH,
+            width=600,
+            height=420,
+        )
 
     def _on_go(self) -> None:
-        wanted = replace(self._prompt, name=self.name.text().strip(), text=self.box.text())
+        wanted = replace(self._prompt, **self.form.values())
         self.accept()
         if wanted != self._prompt:
             self.changed.emit(wanted)
@@ -355,12 +365,8 @@ class FolderDialog(AskDialog):
     def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
         super().__init__(words, parent, "folder", words("folder.title"), ("save", words("dialog.save")))
         self._folder = folder
-        self.name = named("folder_name", QLineEdit(folder.name))
-        self.name.setAccessibleName(words("folder.name"))
-        self.name.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
-        self.box.setPlainText(folder.instructions)
-        self.box.setAccessibleName(words("folder.instructions"))
+        box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
+        box.setPlainText(folder.instructions)
         self.files = ContextList(words, look)
         self.files.show_paths(folder.context)
         self.files.kept.connect(self.files.show_paths)
@@ -368,26 +374,22 @@ class FolderDialog(AskDialog):
             lambda more: self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *more))))
         )
         choose = button("link", "folder_choose", self.files.ask, text=words("setup.context.choose"))
-        self.arrange(
-            self.heading,
-            self.name,
-            plain_label("field", text=words("folder.instructions")),
-            Paragraph("hint", text=words("folder.instructions.hint")),
-            self.box,
+        self.ask(
+            Field("name", named("folder_name", QLineEdit(folder.name)), says="folder.name", fits=bool),
+            Field(
+                "instructions", box, label="folder.instructions", help="folder.instructions.hint", leads=True
+            ),
             hbox(plain_label("field", text=words("folder.files")), STRETCH, choose),
             Paragraph("hint", text=words("folder.files.hint")),
             self.files,
             STRETCH,
+            width=560,
+            height=480,
+            gap=10,
         )
-        self.resize(560, 480)
 
     def _on_go(self) -> None:
-        wanted = replace(
-            self._folder,
-            name=self.name.text().strip(),
-            instructions=self.box.text(),
-            context=self.files.paths,
-        )
+        wanted = replace(self._folder, **self.form.values(), context=self.files.paths)
         self.accept()
         if wanted != self._folder:
             self.changed.emit(wanted)

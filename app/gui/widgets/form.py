@@ -6,7 +6,7 @@ A form makes a row of each field: its label, control, help, and what is wrong wi
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import (
@@ -209,10 +209,11 @@ class Form(QFrame):
         """Whether all values can be accepted."""
         return all(field.fits(value_of(field.control)) for field in self.fields.values())
 
-    def lay_out(self) -> None:
-        """Make all rows."""
+    def lay_out(self) -> Self:
+        """Make all rows; return the form."""
         for _ in self._build():
             pass
+        return self
 
     def lay_out_in_steps(self) -> None:
         """Make the first line of rows now, and the others in the next turns of the event loop."""

@@ -78,8 +78,7 @@ class GroupForm(Form):
             self.instructions,
             spacing=9,
             gap=9,
-        )
-        self._leader.lay_out()
+        ).lay_out()
         self._leader.layout().setContentsMargins(12, 11, 12, 11)
         self._leader.setProperty("kind", "card")
         wrong = plain_label("error", wrap=True)
