@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -141,7 +142,7 @@ class ConnectDialog(QDialog):
         # Starts the model host while the user looks for the key, so that the try is quick.
         self._tasks.start("warm", self._warm_up())
 
-    def _field(self, name: str, control: QLineEdit, **texts: str) -> Field:
+    def _field(self, name: str, control: QLineEdit, **texts: Any) -> Field:
         return Field(name, control, shown_when=lambda: self._takes.get(name), **texts)
 
     def _lay_out(self) -> None:

@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from PySide6.QtCore import (
     QEvent,
@@ -337,6 +338,10 @@ class Choice(QComboBox):
                 self.addItem(text, data)
             self.choose(value)
         self.updateGeometry()
+
+    def value(self) -> Any:
+        """Return the chosen value, or what is written."""
+        return self.currentText().strip() if self.isEditable() else self.currentData()
 
     def choose(self, value: object) -> None:
         """Choose a value, the first one if it is not offered."""

@@ -107,7 +107,7 @@ KINDS: dict[type[QWidget], Kind] = {
         lambda box: box.value(), QDoubleSpinBox.setValue, QDoubleSpinBox.setReadOnly, "valueChanged"
     ),
     QSlider: Kind(QSlider.value, QSlider.setValue, QSlider.setDisabled, "valueChanged"),
-    Choice: Kind(Choice.currentData, Choice.choose, Choice.setDisabled, "currentIndexChanged"),
+    Choice: Kind(Choice.value, Choice.choose, Choice.setDisabled, "currentTextChanged"),
     ModelChoice: Kind(
         ModelChoice.chosen, lambda box, pair: box.show_model(*pair), ModelChoice.set_fixed, "changed"
     ),
