@@ -7,6 +7,7 @@ prompt's variables, and let the user choose what of a file is imported or restor
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
@@ -70,17 +71,9 @@ class AskDialog(QDialog):
         foot = hbox(before, STRETCH, self.cancel, self.go) if before else hbox(STRETCH, self.cancel, self.go)
         return vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
 
-    def ask(
-        self,
-        *lines: Line,
-        width: int,
-        height: int = 0,
-        before: Part = 0,
-        gap: int = 5,
-        inner: Sequence[Field] = (),
-    ) -> None:
+    def ask(self, *lines: Line, width: int, height: int = 0, before: Part = 0, **layout: Any) -> None:
         """Lay out a form under the heading; the button is enabled while all values can be accepted."""
-        self.form = Form(self._words, *lines, gap=gap, inner=inner).lay_out()
+        self.form = Form(self._words, *lines, **layout).lay_out()
         self.arrange(self.heading, self.form, 6, before=before)
         self.resize(width, height or self.sizeHint().height())
         self.form.changed.connect(lambda _name: self._check())

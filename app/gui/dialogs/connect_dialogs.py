@@ -564,11 +564,12 @@ class ServerDialog(AskDialog):
         self.kept.hide()
         form = Form(
             words,
-            Field("name", self.name, label="server.name"),
-            Field("line", self.line, label="server.line", hint="server.line.hint"),
-            Field("variables", self.variables, label="server.variables", hint="server.variables.hint"),
+            Field("name", self.name),
+            Field("line", self.line, hint="server.line.hint"),
+            Field("variables", self.variables, hint="server.variables.hint"),
             self.kept,
             STRETCH,
+            labels="server",
             spacing=5,
         ).lay_out()
         self._pages = QStackedWidget()
@@ -663,8 +664,9 @@ class ClientDialog(AskDialog):
         self.secret.setEchoMode(QLineEdit.EchoMode.Password)
         self.ask(
             Paragraph("card_text", text=words("server.client_text")),
-            Field("client_id", self.client_id, label="server.client_id", fits=bool),
-            Field("client_secret", self.secret, label="server.client_secret"),
+            Field("client_id", self.client_id, fits=bool),
+            Field("client_secret", self.secret),
+            labels="server",
             width=460,
             gap=10,
         )

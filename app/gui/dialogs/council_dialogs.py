@@ -267,9 +267,10 @@ class DecisionDialog(AskDialog):
         option.setCurrentText(chosen)
         due = named("decision_due", QLineEdit((today + timedelta(days=DAYS)).isoformat()))
         self.ask(
-            Field("decided", option, label="journal.decided", fits=bool),
-            Field("sign", named("decision_sign", QLineEdit()), label="journal.sign"),
-            Field("due", due, label="journal.due", fits=lambda day: not day or is_date(day)),
+            Field("decided", option, fits=bool),
+            Field("sign", named("decision_sign", QLineEdit())),
+            Field("due", due, fits=lambda day: not day or is_date(day)),
+            labels="journal",
             width=480,
         )
 
@@ -307,13 +308,9 @@ class ResultDialog(AskDialog):
         right.offer([("", words("journal.right.unknown")), *((option, exact(option)) for option in others)])
         self.ask(
             Paragraph("card_text", text="\n".join(lines)),
-            Field(
-                "result",
-                result,
-                label="journal.result",
-                options=[(name, f"journal.result.{name}") for name in RESULTS],
-            ),
-            Field("right", right, label="journal.right", shown_when=lambda: result.currentData() != HELD),
+            Field("result", result, options=[(name, f"journal.result.{name}") for name in RESULTS]),
+            Field("right", right, shown_when=lambda: result.currentData() != HELD),
+            labels="journal",
             width=480,
         )
 

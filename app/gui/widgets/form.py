@@ -4,7 +4,7 @@ A form makes a row of each field: its label, control, help, and what is wrong wi
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -164,16 +164,23 @@ class Form(QFrame):
     """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
 
     A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are fields
-    whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within them.
+    whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within them. A field
+    without a text has that of the key `labels`, a dot and its name as its label.
     """
 
     changed = Signal(str)
 
     def __init__(
-        self, language: Language, *lines: Line, inner: Sequence[Field] = (), spacing: int = 10, gap: int = 5
+        self,
+        language: Language,
+        *lines: Line,
+        inner: Sequence[Field] = (),
+        labels: str = "",
+        spacing: int = 10,
+        gap: int = 5,
     ) -> None:
         super().__init__()
-        self._language, self._lines, self._gap = language, lines, gap
+        self._language, self._lines, self._labels, self._gap = language, lines, labels, gap
         self.fields: dict[str, Field] = {}
         self._rows: dict[str, Row] = {}
         self._values: dict[str, Any] = {}
@@ -279,6 +286,8 @@ class Form(QFrame):
             set_across(line, width >= least)
 
     def _add(self, field: Field) -> None:
+        if not (field.label or field.says or field.text):
+            field = replace(field, label=f"{self._labels}.{field.name}")
         self.fields[field.name] = field
         spoken = _spoken(field.control)
         # What holds several controls is no stop of its own.

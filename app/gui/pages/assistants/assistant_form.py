@@ -71,11 +71,11 @@ class AssistantForm(Form):
         super().__init__(
             language,
             (
-                _field("name", self.name, share=2, fits=bool, error="assistant.error.name"),
-                _field("role", self.role, share=2, hint="assistant.hint.role"),
-                _field("model", self.model, share=3, of=("provider", "model"), error="assistant.error.model"),
+                Field("name", self.name, share=2, fits=bool, error="assistant.error.name"),
+                Field("role", self.role, share=2, hint="assistant.hint.role"),
+                Field("model", self.model, share=3, of=("provider", "model"), error="assistant.error.model"),
             ),
-            _field(
+            Field(
                 "folder",
                 self.folder,
                 hint="assistant.hint.folder",
@@ -84,9 +84,9 @@ class AssistantForm(Form):
                 error="assistant.error.folder",
                 shown_when=lambda: self._external,
             ),
-            _field("answers", self.answers, of=("effort", "creativity", "length")),
-            _field("description", self.description, hint="assistant.hint.description"),
-            _field("instructions", self.instructions, hint="assistant.hint.instructions"),
+            Field("answers", self.answers, of=("effort", "creativity", "length")),
+            Field("description", self.description, hint="assistant.hint.description"),
+            Field("instructions", self.instructions, hint="assistant.hint.instructions"),
             (
                 self._box("tools", self.tools, help="assistant.tools.text"),
                 self._box("sub_agents", self.sub_agents, under=(self._limits,)),
@@ -99,7 +99,7 @@ class AssistantForm(Form):
                 ),
             ),
             self._own_tools,
-            _field(
+            Field(
                 "pages",
                 self.pages,
                 hint="assistant.hint.pages",
@@ -107,7 +107,7 @@ class AssistantForm(Form):
                 put=lambda text: {"pages": _lines_of(text)},
                 fits=lambda text: not _wrong_page(text),
             ),
-            _field("busy", self.busy),
+            Field("busy", self.busy),
             Field(
                 "knows_user", named("assistant_knows_user", WrappedTick(look)), text="assistant.knows_user"
             ),
@@ -117,6 +117,7 @@ class AssistantForm(Form):
                 Field("max_depth", deep, says="assistant.depth.name"),
                 Field("max_steps", steps, says="assistant.steps.name"),
             ),
+            labels="assistant.field",
             spacing=14,
         )
         self.model.changed.connect(self._show_facts)
@@ -152,7 +153,7 @@ class AssistantForm(Form):
 
     def _box(self, name: str, chips: ChipList, **more: Any) -> Field:
         none = f"assistant.none.{name}"
-        return _field(name, chips, hint=none, card=True, shown_when=lambda: not self._external, **more)
+        return Field(name, chips, hint=none, card=True, shown_when=lambda: not self._external, **more)
 
     def _grant_calls(self) -> None:
         """Give an assistant the tool that calls sub-agents with each one it gets."""
@@ -186,10 +187,6 @@ class AssistantForm(Form):
     def _retranslate(self) -> None:
         super()._retranslate()
         self.set_choices(self._choices)
-
-
-def _field(name: str, control: QWidget, **more: Any) -> Field:
-    return Field(name, control, label=f"assistant.field.{name}", **more)
 
 
 def _lines_of(text: str) -> tuple[str, ...]:

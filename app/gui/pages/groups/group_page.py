@@ -71,7 +71,9 @@ class GroupForm(Form):
                 says="group.orchestrator.model",
                 error="assistant.error.model",
             ),
-            Field("answers", self.answers, of=("effort", "creativity", "length")),
+            Field(
+                "answers", self.answers, of=("effort", "creativity", "length"), says="assistant.field.answers"
+            ),
             Sentence(language, "group.turns", turns),
             self.ask,
             told,

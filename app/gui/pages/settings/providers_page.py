@@ -137,47 +137,42 @@ class ProviderPage(QWidget):
             Field(
                 "key",
                 self.key,
-                label="provider.key",
                 hint="provider.key.placeholder",
                 get=lambda _config: "",
                 put=lambda _key: {},
                 beside=(self._save_key,),
                 under=(frame("", source),),
-                shown_when=lambda: not (self._embedded or self._program),
+                shown_when=self._is_served,
             ),
             Field(
                 "label",
                 self.label,
-                label="provider.label",
                 put=lambda text: {"label": text} if self._own else {},
                 shown_when=lambda: self._own,
             ),
-            Field(
-                "base_url",
-                self.base_url,
-                label="provider.base_url",
-                shown_when=lambda: not (self._embedded or self._program),
-            ),
+            Field("base_url", self.base_url, shown_when=self._is_served),
             Field(
                 "models",
                 self.models,
-                label="provider.models",
                 get=lambda config: ", ".join(config.models),
-                put=lambda text: {"models": tuple(name.strip() for name in text.split(",") if name.strip())},
+                put=_models_of,
                 shown_when=lambda: not self._embedded,
             ),
             Field(
                 "window",
                 self.window_size,
-                label="provider.window",
                 hint="provider.window.placeholder",
                 get=lambda config: str(config.window or ""),
                 put=lambda text: {"window": int(text or 0)},
-                shown_when=lambda: not (self._embedded or self._program),
+                shown_when=self._is_served,
             ),
+            labels="provider",
             spacing=7,
             gap=7,
         ).lay_out()
+
+    def _is_served(self) -> bool:
+        return not (self._embedded or self._program)
 
     def _lay_out(self) -> None:
         vbox(
@@ -388,6 +383,10 @@ class ProviderPage(QWidget):
         self._key_source.setText(words(f"provider.key.{source}"))
         self._unlock.setVisible(locked)
         self._remove_key.setVisible(status.key_source in ("keyring", "session"))
+
+
+def _models_of(text: str) -> dict[str, tuple[str, ...]]:
+    return {"models": tuple(name.strip() for name in text.split(",") if name.strip())}
 
 
 # How the last test of a provider went: its text and the colour of its dot.
@@ -624,25 +623,14 @@ class NetworkPage(QWidget):
             language,
             say(Paragraph("card_text"), language, "network.text"),
             8,
-            Field(
-                "proxy",
-                self.proxy,
-                label="network.proxy",
-                hint="network.proxy.example",
-                help="network.proxy.hint",
-            ),
+            Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint"),
             8,
-            Field(
-                "certificates",
-                self.certificates,
-                label="network.certificates",
-                help="network.certificates.hint",
-                beside=(browse,),
-            ),
+            Field("certificates", self.certificates, help="network.certificates.hint", beside=(browse,)),
             8,
             self.result,
             hbox(STRETCH, save),
             STRETCH,
+            labels="network",
             spacing=7,
             gap=7,
         ).lay_out()
