@@ -208,10 +208,10 @@ class OtherAnswerDialog(AskDialog):
         chosen = self.model.chosen()
         self.go.setEnabled(bool(chosen and chosen[1]))
         efforts = efforts_of(self._facts(*chosen)) if chosen else ()
-        self.effort.clear()
-        for one in (Effort.AUTO, *efforts):
-            self.effort.addItem(self._words(f"answers.effort.{one}"), str(one))
-        self.effort.setCurrentIndex(max(0, self.effort.findData(self._effort)))
+        offered = (
+            (str(effort), self._words(f"answers.effort.{effort}")) for effort in (Effort.AUTO, *efforts)
+        )
+        self.effort.offer(offered, self._effort)
         for part in (self.effort, self._effort_label):
             part.setVisible(bool(efforts))
 

@@ -331,11 +331,13 @@ class Choice(QComboBox):
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
         """Offer values with their texts, and show `chosen`, or what was chosen before; no change of the user's."""
-        value = self.currentData() if chosen is None else chosen
+        rows, value = list(offered), self.currentData() if chosen is None else chosen
         with QSignalBlocker(self):
-            self.clear()
-            for data, text in offered:
-                self.addItem(text, data)
+            # The same again would close an open list.
+            if rows != [(self.itemData(place), self.itemText(place)) for place in range(self.count())]:
+                self.clear()
+                for data, text in rows:
+                    self.addItem(text, data)
             self.choose(value)
         self.updateGeometry()
 

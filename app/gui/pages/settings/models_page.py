@@ -97,12 +97,8 @@ class ModelsPage(QWidget):
         words = "models.hide_again" if self.hidden.isChecked() else "models.hidden"
         self.hidden.setText(self._language(words, count=count))
         self.hidden.setVisible(count > 0)
-        own = self._provider.currentData()
-        self._provider.clear()
-        for status in self._statuses():
-            if status.config.kind != EMBEDDED:
-                self._provider.addItem(self._language.provider(status), status.config.id)
-        self._provider.setCurrentIndex(max(0, self._provider.findData(own)))
+        others = [status for status in self._statuses() if status.config.kind != EMBEDDED]
+        self._provider.offer((status.config.id, self._language.provider(status)) for status in others)
         self._filter()
 
     def _lay_out(self) -> None:

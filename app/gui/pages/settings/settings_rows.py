@@ -254,15 +254,11 @@ class LimitsPage(SettingsPage):
         self.problem.hide()
         super().refresh()
         self.retranslate()
-        self.engine.setCurrentIndex(1 if own else 0)
+        self.engine.choose(ENGINES[1] if own else ENGINES[0])
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        words, row = self._language, max(0, self.engine.currentIndex())
-        self.engine.clear()
-        for name in ENGINES:
-            self.engine.addItem(words(f"limits.engine.{name}"), name)
-        self.engine.setCurrentIndex(row)
+        self.engine.offer((name, self._language(f"limits.engine.{name}")) for name in ENGINES)
 
     def _on_engine(self) -> None:
         own = self.engine.currentData() == ENGINES[1]
@@ -329,14 +325,15 @@ class ChatsPage(SettingsPage):
             for one in ready
             for model in one.models
         }
-        with QSignalBlocker(self.helper):
-            self.helper.clear()
-            self.helper.addItem(words("setting.helper_model.own"), "")
-            for name, text in offered.items():
-                self.helper.addItem(exact(text), name)
-            if settings.helper_model and settings.helper_model not in offered:
-                self.helper.addItem(exact(settings.helper_model), settings.helper_model)
-            self.helper.setCurrentIndex(max(0, self.helper.findData(settings.helper_model)))
+        kept = settings.helper_model
+        others = {kept: kept} if kept and kept not in offered else {}
+        self.helper.offer(
+            [
+                ("", words("setting.helper_model.own")),
+                *((name, exact(text)) for name, text in (offered | others).items()),
+            ],
+            kept,
+        )
         for one in ready:
             if one.config.id not in self.ticks:
                 self._add_tick(one)
@@ -502,11 +499,7 @@ class UsagePage(QWidget):
         return str(self.month.currentData() or "")
 
     def _fill_months(self) -> None:
-        shown = self._shown()
-        self.month.clear()
-        for month, _ in self._months:
-            self.month.addItem(self._month_text(month), month)
-        self.month.setCurrentIndex(max(0, self.month.findData(shown)))
+        self.month.offer((month, self._month_text(month)) for month, _ in self._months)
 
     def _month_text(self, month: str) -> str:
         year, _, number = month.partition("-")
