@@ -95,94 +95,82 @@ class ConfirmDialog(AskDialog):
         self.resize(420, self.sizeHint().height())
 
 
-class RenameDialog(AskDialog):
-    """Asks for another title of a session, or for what `key` names; emits `named` if it differs."""
+class ValueDialog(AskDialog):
+    """Asks for one value; emits `given` with it if it is not the one before."""
 
-    named = Signal(str)
+    given = Signal(object)
+    before: object = None
+
+    def _on_go(self) -> None:
+        (value,) = self.form.values().values()
+        self.accept()
+        if value not in (None, self.before):
+            self.given.emit(value)
+
+
+class RenameDialog(ValueDialog):
+    """Asks for another title of a session, or for what `key` names."""
 
     def __init__(self, words: Language, title: str, parent: QWidget, key: str = "rename.title") -> None:
         super().__init__(words, parent, "rename", words(key), ("save", words("dialog.save")))
-        self._before = title
-        self.field = named("rename_field", QLineEdit(title))
-        self.field.selectAll()
-        self.ask(Field("title", self.field, says=key, fits=bool), width=440)
-
-    def _on_go(self) -> None:
-        title = self.field.text().strip()
-        self.accept()
-        if title != self._before:
-            self.named.emit(title)
+        self.before, field = title, named("rename_field", QLineEdit(title))
+        field.selectAll()
+        self.ask(Field("title", field, says=key, fits=bool), width=440)
 
 
-class PasswordDialog(AskDialog):
-    """Asks for the password of a file; emits `given` with it. With `wrong` it says that another one did not open it."""
-
-    given = Signal(str)
+class PasswordDialog(ValueDialog):
+    """Asks for the password of a file. With `wrong` it says that another one did not open it."""
 
     def __init__(self, words: Language, name: str, parent: QWidget, *, wrong: bool) -> None:
         title = words("password.title", name=visible(name))
         super().__init__(words, parent, "password", title, ("open", words("password.open")))
-        self.field = named("password_field", QLineEdit())
-        self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setAccessibleName(title)
-        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text)))
-        self.go.setEnabled(False)
+        line = named("password_field", QLineEdit())
+        line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.setAccessibleName(title)
         said = Paragraph("warn" if wrong else "card_text")
         said.setText(words("password.wrong" if wrong else "password.text"))
-        self.arrange(self.heading, said, self.field, 6)
-        self.resize(440, self.sizeHint().height())
+        # Blanks belong to it.
+        exact_text = Field(
+            "password", line, fits=lambda _: line.text(), put=lambda _: {"password": line.text()}
+        )
+        self.ask(said, exact_text, width=440)
 
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit(self.field.text())
 
-
-class WindowDialog(AskDialog):
-    """Asks how many tokens a model can read; emits `chosen` with the number if it differs, 0 for what is known."""
-
-    chosen = Signal(int)
+class WindowDialog(ValueDialog):
+    """Asks how many tokens a model can read, 0 for what is known."""
 
     def __init__(self, words: Language, model: str, own: int, known: int, parent: QWidget) -> None:
         """`own` is what the user has said before, 0 if nothing; `known` is what counts now."""
         title = words("models.window", name=exact(model))
         super().__init__(words, parent, "window", title, ("save", words("dialog.save")))
-        self._before = own
-        self.field = named("window_field", QLineEdit(str(own) if own else ""))
-        self.field.setAccessibleName(title)
-        self.field.setPlaceholderText(f"{known:,}")
+        self.before, line = own, named("window_field", QLineEdit(str(own) if own else ""))
+        line.setAccessibleName(title)
+        line.setPlaceholderText(f"{known:,}")
         digits = QRegularExpression(f"[0-9]{{0,{len(str(MOST_WINDOW))}}}")
-        self.field.setValidator(QRegularExpressionValidator(digits, self))
-        self.arrange(self.heading, Paragraph("card_text", text=words("gauge.window.text")), self.field, 6)
-        self.resize(440, self.sizeHint().height())
-
-    def _on_go(self) -> None:
-        tokens = int(self.field.text() or 0)
-        self.accept()
-        if tokens != self._before:
-            self.chosen.emit(tokens)
+        line.setValidator(QRegularExpressionValidator(digits, self))
+        lead = Paragraph("card_text", text=words("gauge.window.text"))
+        self.ask(lead, Field("tokens", line, put=lambda text: {"tokens": int(text or 0)}), width=440)
 
 
-class SummaryDialog(AskDialog):
-    """Shows the text of a summary for editing; emits `changed` if it differs."""
-
-    changed = Signal(str)
+class SummaryDialog(ValueDialog):
+    """Shows the text of a summary for editing; an empty one is not given."""
 
     def __init__(
         self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
     ) -> None:
         """`key` is that of the sentence over the text."""
         super().__init__(words, parent, "summary", words("summary.edit"), ("save", words("dialog.save")))
-        self._before = text
-        self.box = named("summary_text", TextBox(lines=14, most=14, submits=False))
-        self.box.setPlainText(text)
-        lead = Paragraph("card_text", text=words(key))
-        self.ask(lead, Field("text", self.box, says="summary.edit"), STRETCH, width=620, height=440)
+        self.before, box = text.strip(), named("summary_text", TextBox(lines=14, most=14, submits=False))
+        box.setPlainText(text)
+        lead, field = (
+            Paragraph("card_text", text=words(key)),
+            Field("text", box, says="summary.edit", put=_some),
+        )
+        self.ask(lead, field, STRETCH, width=620, height=440)
 
-    def _on_go(self) -> None:
-        text = self.box.text()
-        if text.strip() and text != self._before.strip():
-            self.changed.emit(text)
-        self.accept()
+
+def _some(text: str) -> dict[str, str | None]:
+    return {"text": text or None}
 
 
 class LongChatDialog(AskDialog):
@@ -226,8 +214,7 @@ class PromptDialog(AskDialog):
         reset = button("link", "prompt_reset", lambda: self._box.setPlainText(generated))
         reset.setText(words("setup.prompt.generated"))
         lead = Paragraph("card_text", text=words("setup.prompt.text"))
-        self.arrange(self.heading, lead, self._box, STRETCH, before=reset)
-        self.resize(620, 400)
+        self.ask(lead, Field("prompt", self._box), STRETCH, width=620, height=400, before=reset)
 
     def _on_go(self) -> None:
         text = self._box.text()

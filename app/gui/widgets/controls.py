@@ -417,6 +417,19 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
         QWidget.setTabOrder(before, after)
 
 
+def stops_in(widget: QWidget) -> list[QWidget]:
+    """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
+    found, part = [], widget
+    while True:
+        # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
+        takes = part.focusProxy() is None and part.focusPolicy() != Qt.FocusPolicy.NoFocus
+        if takes and (part is widget or widget.isAncestorOf(part)):
+            found.append(part)
+        part = part.nextInFocusChain()
+        if part is widget:
+            return found
+
+
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
     """Put widgets into the tab order at the place of their container, which was made before them."""
     before = place.previousInFocusChain()

@@ -286,7 +286,7 @@ class Form(QFrame):
             set_across(line, width >= least)
 
     def _add(self, field: Field) -> None:
-        if not (field.label or field.says or field.text):
+        if self._labels and not (field.label or field.says or field.text):
             field = replace(field, label=f"{self._labels}.{field.name}")
         self.fields[field.name] = field
         spoken = _spoken(field.control)

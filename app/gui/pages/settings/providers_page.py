@@ -28,7 +28,7 @@ from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.controls import Button, TickBox, button, put_where
+from app.gui.widgets.controls import Button, TickBox, button, put_where, stops_in
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.notices import ServerOffers
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
@@ -110,14 +110,6 @@ class ProviderPage(QWidget):
     def busy(self) -> bool:
         """Whether a result is awaited that the page will show."""
         return not self._test.isEnabled()
-
-    @property
-    def stops(self) -> tuple[QWidget, ...]:
-        """The widgets in the tab order."""
-        keys = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key)
-        agent = (self._copy_login, self._deny, self._allow)
-        fields = (self.label, self.base_url, self.models, self.window_size)
-        return (*keys, *fields, *agent, self._remove, self._test, self._save)
 
     def config(self) -> ProviderConfig:
         """Return the provider as edited."""
@@ -457,7 +449,7 @@ class ProvidersPage(QWidget):
             [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
             self._pages.addWidget(page)
-            put_where(self._pages, page.stops)
+            put_where(self._pages, stops_in(page))
         return self._made[provider_id]
 
     def show_provider(self, provider_id: str) -> None:
