@@ -33,7 +33,7 @@ from app.core.server_texts import changed_tools, servers_of
 from app.core.texts import exact, visible
 from app.core.tool import McpServer, ServerProblem, ServerStatus
 from app.engine.engine import Engine
-from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog
+from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
@@ -389,13 +389,11 @@ class ConnectDialog(QDialog):
         self.go.setText(words("connect.go"))
 
 
-class AgentDialog(AskDialog):
+class AgentDialog(ValueDialog):
     """Asks which external agent to add; emits `given` with its name or its command line.
 
     `found` are the files of the programs that are installed, by recipe. Those that are not come with the command that installs them.
     """
-
-    given = Signal(str)
 
     def __init__(self, words: Language, found: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
@@ -413,17 +411,12 @@ class AgentDialog(AskDialog):
         row, words = QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
-            act = button(
-                "", f"agent_use_{recipe.name}", lambda: self._choose(recipe), text=words("agent.use")
-            )
+            act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
         else:
             said = words("agent.missing", name=recipe.label, command=recipe.install)
-            act = button(
-                "link",
-                f"agent_copy_{recipe.name}",
-                lambda: QGuiApplication.clipboard().setText(recipe.install),
-                text=words("connect.copy"),
-            )
+            copy = QGuiApplication.clipboard().setText
+            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(recipe.install))
+        act.setText(words("agent.use" if file else "connect.copy"))
         act.setAutoDefault(False)
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
         hbox((Paragraph("hint", text=said), 1), act, inside=row)
@@ -432,10 +425,6 @@ class AgentDialog(AskDialog):
     def _choose(self, recipe: AgentRecipe) -> None:
         self._line.setText(recipe.name)
         self.go.setFocus()
-
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit(self._line.text().strip())
 
 
 class AgentConsentDialog(AskDialog):

@@ -419,15 +419,14 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
 
 def stops_in(widget: QWidget) -> list[QWidget]:
     """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
-    found, part = [], widget
-    while True:
-        # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
-        takes = part.focusProxy() is None and part.focusPolicy() != Qt.FocusPolicy.NoFocus
-        if takes and (part is widget or widget.isAncestorOf(part)):
-            found.append(part)
-        part = part.nextInFocusChain()
-        if part is widget:
-            return found
+    chain: list[QWidget] = [widget]
+    while (part := chain[-1].nextInFocusChain()) is not None and part is not widget:
+        chain.append(part)
+    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
+    takes = [
+        stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
+    ]
+    return [stop for stop in takes if stop is widget or widget.isAncestorOf(stop)]
 
 
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:

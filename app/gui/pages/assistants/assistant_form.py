@@ -32,6 +32,8 @@ MOST_NAME = 60
 MOST_LINE = 300
 DEEPEST = 10
 MOST_STEPS = 100
+# The attributes of an assistant, or of a group's orchestrator, that say which model answers, and how.
+MODEL, STYLE = ("provider", "model"), ("effort", "creativity", "length")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class AssistantForm(Form):
             (
                 Field("name", self.name, share=2, fits=bool, error="assistant.error.name"),
                 Field("role", self.role, share=2, hint="assistant.hint.role"),
-                Field("model", self.model, share=3, of=("provider", "model"), error="assistant.error.model"),
+                Field("model", self.model, share=3, of=MODEL, error="assistant.error.model"),
             ),
             Field(
                 "folder",
@@ -84,7 +86,7 @@ class AssistantForm(Form):
                 error="assistant.error.folder",
                 shown_when=lambda: self._external,
             ),
-            Field("answers", self.answers, of=("effort", "creativity", "length")),
+            Field("answers", self.answers, of=STYLE),
             Field("description", self.description, hint="assistant.hint.description"),
             Field("instructions", self.instructions, hint="assistant.hint.instructions"),
             (

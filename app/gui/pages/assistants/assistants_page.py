@@ -65,28 +65,13 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._others: Sequence[str] = ()
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
-        self._versions = say(
-            icon_button(
-                look,
-                "history",
-                "assistant_versions",
-                lambda: self.versions_requested.emit(self.definition_id),
-            ),
-            language,
-            tip="assistant.versions",
-        )
-        self._share = say(
-            icon_button(
-                look, "share", "assistant_share", lambda: self.share_requested.emit(self.definition_id)
-            ),
-            language,
-            tip="assistant.share",
-        )
-        self._chat = say(
-            button("primary", "assistant_chat", lambda: self.chat_requested.emit(self.definition_id)),
-            language,
-            "assistant.chat_with",
-        )
+        versions, share = self.asking(self.versions_requested), self.asking(self.share_requested)
+        chat = button("primary", "assistant_chat", self.asking(self.chat_requested))
+        self._versions = icon_button(look, "history", "assistant_versions", versions)
+        self._share = icon_button(look, "share", "assistant_share", share)
+        say(self._versions, language, tip="assistant.versions")
+        say(self._share, language, tip="assistant.share")
+        self._chat = say(chat, language, "assistant.chat_with")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner.setProperty("tone", "accent")

@@ -12,7 +12,7 @@ from app.core.agent import Agent, Group, Leader
 from app.core.usage import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
-from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.pages.assistants.assistant_form import MODEL, STYLE, Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards, AssistantEditor
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
@@ -67,13 +67,11 @@ class GroupForm(Form):
             Field(
                 "orchestrator",
                 self.model,
-                of=("provider", "model"),
+                of=MODEL,
                 says="group.orchestrator.model",
                 error="assistant.error.model",
             ),
-            Field(
-                "answers", self.answers, of=("effort", "creativity", "length"), says="assistant.field.answers"
-            ),
+            Field("answers", self.answers, of=STYLE),
             Sentence(language, "group.turns", turns),
             self.ask,
             told,
@@ -228,9 +226,9 @@ class GroupPage(DefinitionEditor[Group]):
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
         # Widgets at the top are created first: Tab follows that order.
-        self._share = button("", "group_share", lambda: self.share_requested.emit(self.definition_id))
+        self._share = button("", "group_share", self.asking(self.share_requested))
         self._share.dress(look, "share", "text")
-        self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.definition_id))
+        self._chat = button("primary", "group_chat", self.asking(self.chat_requested))
         self.form = GroupForm(language, look)
         self.named = self.form.name
         self.editor = AssistantEditor(language, look, embedded=True)
