@@ -581,7 +581,7 @@ class FolderController(Controller):
             )
         elif action == CONTENTS:
             dialog = FolderDialog(self._language, self._look, folder, self._window)
-            self._run(dialog.changed, self._engine.folders.save)
+            self._run(dialog.given, self._engine.folders.save)
             dialog.open()
         elif action == DELETE:
             self._start(self._delete(folder))

@@ -99,10 +99,15 @@ class ValueDialog(AskDialog):
     """Asks for one value; emits `given` with it if it is not the one before."""
 
     given = Signal(object)
-    before: object = None
+    before: Any = None
+
+    def value(self) -> object:
+        """Return what is entered, None for nothing."""
+        (value,) = self.form.values().values()
+        return value
 
     def _on_go(self) -> None:
-        (value,) = self.form.values().values()
+        value = self.value()
         self.accept()
         if value not in (None, self.before):
             self.given.emit(value)
@@ -275,15 +280,13 @@ class LinkDialog(AskDialog):
 LONG_LINES = 5
 
 
-class SavedPromptDialog(AskDialog):
-    """Shows a prompt for editing; emits `changed` with the prompt if it differs."""
-
-    changed = Signal(object)
+class SavedPromptDialog(ValueDialog):
+    """Shows a prompt for editing."""
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
         super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
-        self._prompt = prompt
+        self.before = prompt
         self.box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
         self.box.setPlainText(prompt.text)
         name = named("saved_prompt_name", QLineEdit(prompt.name))
@@ -296,11 +299,8 @@ class SavedPromptDialog(AskDialog):
             height=420,
         )
 
-    def _on_go(self) -> None:
-        wanted = replace(self._prompt, **self.form.values())
-        self.accept()
-        if wanted != self._prompt:
-            self.changed.emit(wanted)
+    def value(self) -> object:
+        return replace(self.before, **self.form.values())
 
 
 def example(words: Language) -> str:
@@ -337,14 +337,12 @@ class VariablesDialog(AskDialog):
         self.given.emit({name: one.text() for name, one in self.fields.items()})
 
 
-class FolderDialog(AskDialog):
-    """Shows a folder for editing; emits `changed` with the folder if it differs."""
-
-    changed = Signal(object)
+class FolderDialog(ValueDialog):
+    """Shows a folder for editing."""
 
     def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
         super().__init__(words, parent, "folder", words("folder.title"), ("save", words("dialog.save")))
-        self._folder = folder
+        self.before = folder
         box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
         box.setPlainText(folder.instructions)
         self.files = ContextList(words, look)
@@ -368,11 +366,8 @@ class FolderDialog(AskDialog):
             gap=10,
         )
 
-    def _on_go(self) -> None:
-        wanted = replace(self._folder, **self.form.values(), context=self.files.paths)
-        self.accept()
-        if wanted != self._folder:
-            self.changed.emit(wanted)
+    def value(self) -> object:
+        return replace(self.before, **self.form.values(), context=self.files.paths)
 
 
 FAULTS_SHOWN = 3

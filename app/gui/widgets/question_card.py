@@ -457,8 +457,9 @@ class FieldRow(QWidget):
         if self.field.kind == FieldKind.MANY:
             pairs = zip(self._boxes, self.field.options, strict=True)
             return tuple(one for box, one in pairs if isinstance(box, WrappedTick) and box.isChecked())
-        text = str(value_of(self._boxes[0]) or "").strip()
-        return (text,) if text else ()
+        box = self._boxes[0]
+        text = box.value() if isinstance(box, Choice) else box.text() if isinstance(box, QLineEdit) else ""
+        return (text.strip(),) if text and text.strip() else ()
 
     def write(self, values: Sequence[str]) -> None:
         """Show values that were entered before."""

@@ -250,8 +250,8 @@ class BusyChoice(QWidget):
         self._places = Sentence(language, "", self.places, spacing=8)
         vbox(hbox(self.strategy, self._number, spacing=8), self._places, inside=self, spacing=5)
         self.strategy.activated.connect(self._on_strategy)
-        self.number.valueChanged.connect(lambda _value: self._on_number())
-        self.places.valueChanged.connect(lambda _value: self._on_depth())
+        for box in (self.number, self.places):
+            box.valueChanged.connect(lambda _value: self._on_numbers())
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -287,14 +287,11 @@ class BusyChoice(QWidget):
         self._show_numbers()
         self.changed.emit()
 
-    def _on_number(self) -> None:
-        if self._busy is not None:
-            self._busy = _with_number(self._busy, self.number.value())
-            self.changed.emit()
-
-    def _on_depth(self) -> None:
-        if self._busy is not None:
-            self._busy = replace(self._busy, depth=self.places.value())
+    def _on_numbers(self) -> None:
+        if (busy := self._busy) is not None:
+            busy = _with_number(busy, self.number.value())
+            parallel = busy.strategy == Strategy.PARALLEL
+            self._busy = replace(busy, depth=self.places.value()) if parallel else busy
             self.changed.emit()
 
     def _show_numbers(self) -> None:

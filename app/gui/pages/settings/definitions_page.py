@@ -157,7 +157,7 @@ class SavedPromptsPage(QWidget):
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
-        dialog.changed.connect(lambda changed: self._start(lambda: self._prompts.save(self._named(changed))))
+        dialog.given.connect(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
         dialog.open()
 
     def _named(self, prompt: SavedPrompt) -> SavedPrompt:

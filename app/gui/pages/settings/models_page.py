@@ -47,11 +47,8 @@ class ModelsPage(QWidget):
         self.search = say(
             SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
         )
-        self._refresh = say(
-            button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch())),
-            language,
-            "models.refresh",
-        )
+        refresh = button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch()))
+        self._refresh = say(refresh, language, "models.refresh")
         self._refresh.dress(look, "refresh-cw")
         self.list = say(ModelRows(look), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")

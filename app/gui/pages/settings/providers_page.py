@@ -404,34 +404,18 @@ class ProvidersPage(QWidget):
         self._text = Paragraph("card_text")
         self._made: dict[str, ProviderPage] = {}
         self._pages = QStackedWidget()
-        self._add = say(
-            button("link", "settings_add_provider", lambda: self._connect(None)),
-            language,
-            "provider.add",
-        )
-        self._add.dress(look, "plus", "accent")
-        self._add_agent = say(
-            button("link", "settings_add_agent", lambda: tasks.start("find agents", self._ask_agent())),
-            language,
-            "agent.add",
-        )
-        self._add_agent.dress(look, "plus", "accent")
+        adds = []
+        for name, key, act in (
+            ("provider", "provider.add", lambda: self._connect(None)),
+            ("agent", "agent.add", lambda: tasks.start("find agents", self._ask_agent())),
+        ):
+            add = say(button("link", f"settings_add_{name}", act), language, key)
+            add.dress(look, "plus", "accent")
+            adds.append((add, 0, Qt.AlignmentFlag.AlignLeft))
         vbox(
             self._text,
             self.offers,
-            (
-                hbox(
-                    vbox(
-                        (self.list, 1),
-                        (self._add, 0, Qt.AlignmentFlag.AlignLeft),
-                        (self._add_agent, 0, Qt.AlignmentFlag.AlignLeft),
-                        spacing=4,
-                    ),
-                    (self._pages, 1),
-                    spacing=18,
-                ),
-                1,
-            ),
+            (hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18), 1),
             inside=self,
             margins=(22, 14, 22, 14),
             spacing=10,
