@@ -134,11 +134,7 @@ class PasswordDialog(ValueDialog):
         line.setAccessibleName(title)
         said = Paragraph("warn" if wrong else "card_text")
         said.setText(words("password.wrong" if wrong else "password.text"))
-        # Blanks belong to it.
-        exact_text = Field(
-            "password", line, fits=lambda _: line.text(), put=lambda _: {"password": line.text()}
-        )
-        self.ask(said, exact_text, width=440)
+        self.ask(said, Field("password", line, fits=bool), width=440)
 
 
 class WindowDialog(ValueDialog):
@@ -167,15 +163,11 @@ class SummaryDialog(ValueDialog):
         super().__init__(words, parent, "summary", words("summary.edit"), ("save", words("dialog.save")))
         self.before, box = text.strip(), named("summary_text", TextBox(lines=14, most=14, submits=False))
         box.setPlainText(text)
-        lead, field = (
-            Paragraph("card_text", text=words(key)),
-            Field("text", box, says="summary.edit", put=_some),
-        )
-        self.ask(lead, field, STRETCH, width=620, height=440)
+        lead = Paragraph("card_text", text=words(key))
+        self.ask(lead, Field("text", box, says="summary.edit"), STRETCH, width=620, height=440)
 
-
-def _some(text: str) -> dict[str, str | None]:
-    return {"text": text or None}
+    def value(self) -> object:
+        return super().value() or None
 
 
 class LongChatDialog(AskDialog):
@@ -287,13 +279,13 @@ class SavedPromptDialog(ValueDialog):
         title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
         super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
         self.before = prompt
-        self.box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
-        self.box.setPlainText(prompt.text)
+        box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
+        box.setPlainText(prompt.text)
         name = named("saved_prompt_name", QLineEdit(prompt.name))
         self.ask(
             Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool),
             Paragraph("hint", text=words("saved_prompt.hint", example=example(words))),
-            Field("text", self.box, says="saved_prompt.text", fits=bool),
+            Field("text", box, says="saved_prompt.text", fits=bool),
             STRETCH,
             width=600,
             height=420,

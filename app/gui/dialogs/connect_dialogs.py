@@ -649,12 +649,12 @@ class ClientDialog(AskDialog):
     def __init__(self, words: Language, server: str, parent: QWidget) -> None:
         title = words("server.client_of", name=exact(server))
         super().__init__(words, parent, "client", title, ("go", words("server.login")))
-        self.client_id, self.secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
-        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        client_id, secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
+        secret.setEchoMode(QLineEdit.EchoMode.Password)
         self.ask(
             Paragraph("card_text", text=words("server.client_text")),
-            Field("client_id", self.client_id, fits=bool),
-            Field("client_secret", self.secret),
+            Field("client_id", client_id, fits=bool),
+            Field("client_secret", secret),
             labels="server",
             width=460,
             gap=10,
@@ -662,7 +662,7 @@ class ClientDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.given.emit(self.client_id.text(), self.secret.text())
+        self.given.emit(*self.form.values().values())
 
 
 async def log_in(

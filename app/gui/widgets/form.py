@@ -93,13 +93,18 @@ class Kind(NamedTuple):
     changed: str
 
 
+def _read_line(line: QLineEdit) -> str:
+    # Blanks belong to a password.
+    return line.text() if line.echoMode() == QLineEdit.EchoMode.Password else line.text().strip()
+
+
 def _show_line(line: QLineEdit, text: str) -> None:
     line.setText(text)
     line.setCursorPosition(0)
 
 
 KINDS: dict[type[QWidget], Kind] = {
-    QLineEdit: Kind(lambda line: line.text().strip(), _show_line, QLineEdit.setReadOnly, "textChanged"),
+    QLineEdit: Kind(_read_line, _show_line, QLineEdit.setReadOnly, "textChanged"),
     TextBox: Kind(TextBox.text, TextBox.setPlainText, TextBox.setReadOnly, "textChanged"),
     TickBox: Kind(TickBox.isChecked, TickBox.setChecked, TickBox.setDisabled, "toggled"),
     QSpinBox: Kind(QSpinBox.value, QSpinBox.setValue, QSpinBox.setReadOnly, "valueChanged"),
