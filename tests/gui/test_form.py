@@ -90,7 +90,7 @@ def labels(row: QWidget) -> list[str]:
 
 
 async def test_a_row_names_its_control_in_the_language_in_use(made):
-    (label,) = [one for one in made.form.rows["name"].findChildren(QLabel) if one.isVisible()]
+    (label,) = filter(QLabel.isVisible, made.form.rows["name"].findChildren(QLabel))
     assert (label.text(), label.buddy()) == ("Name", made.name)
     assert made.name.accessibleName() == "Name"
     assert made.lines.accessibleName() == "Command line or address"

@@ -231,13 +231,6 @@ class Form(QFrame):
         """Make the first line of rows now, and the others in the next turns of the event loop."""
         self._steps = Steps(self, self._build())
 
-    def row(self, name: str) -> Row:
-        """Return the row of a field; it is made when it is first asked for."""
-        if name not in self._rows:
-            self._rows[name] = self._new_row(self.fields[name])
-            self.show_rows()
-        return self._rows[name]
-
     def fill(self, record: object, *, fixed: bool = False) -> None:
         """Show a record, without anything wrong; `fixed` makes the form read-only."""
         self._fixed = fixed
@@ -301,18 +294,23 @@ class Form(QFrame):
         changed: SignalInstance = getattr(field.control, kind_of(field.control).changed)
         changed.connect(partial(self._on_change, field.name))
 
+    def _row(self, name: str) -> Row:
+        row = self._rows[name] = self._new_row(self.fields[name])
+        self.show_rows()
+        return row
+
     def _new_row(self, field: Field) -> Row:
         return Row(self._language, field, self._gap, self)
 
     def _build(self) -> Iterator[None]:
         for line in self._lines:
             fields = _fields_of(line)
-            part: Any = self.row(fields[0].name) if len(fields) == 1 else line
+            part: Any = self._row(fields[0].name) if len(fields) == 1 else line
             if len(fields) > 1:
                 across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
                 across.setSpacing(14)
                 for field in fields:
-                    across.addWidget(self.row(field.name), field.share)
+                    across.addWidget(self._row(field.name), field.share)
                 self._across.append(across)
                 part = across
             add_to(self._column, part)
@@ -364,7 +362,7 @@ class Sentence(QWidget):
         self._retranslate()
 
     def set_across(self, across: bool) -> None:
-        """Lay the controls out side by side, or field below the other."""
+        """Lay the controls out side by side, or one below the other."""
         set_across(self._line, across)
 
     def show_text(self, key: str) -> None:
@@ -379,7 +377,7 @@ class Sentence(QWidget):
 
 
 def set_across(line: QBoxLayout, across: bool) -> None:
-    """Lay out the parts of a line side by side, or field below the other."""
+    """Lay out the parts of a line side by side, or one below the other."""
     side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
     line.setDirection(side if across else below)
 
