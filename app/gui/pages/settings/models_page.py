@@ -27,7 +27,7 @@ from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling, stops_in
+from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
@@ -366,7 +366,7 @@ class LocalModelsPage(QWidget):
                 votes=self._votes(model),
                 free=local.lacks_memory(model),
             )
-        put_where(self._holder, [stop for card in self.cards.values() for stop in stops_in(card)])
+        put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
 
     def _votes(self, model: LocalModel) -> str:
         """Return whether an installed model votes and judges, "" where that was not checked."""
@@ -500,6 +500,7 @@ class LocalModelCard(QFrame):
                 ("remove", "link"),
             )
         }
+        self.stops = (self.agree, *self.buttons.values())
         self._possible: set[str] = set()
         vbox(
             self.title,

@@ -432,8 +432,9 @@ class ProvidersPage(QWidget):
         if provider_id not in self._made:
             [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
+            stops = stops_in(page)
             self._pages.addWidget(page)
-            put_where(self._pages, stops_in(page))
+            put_where(self._pages, stops)
         return self._made[provider_id]
 
     def show_provider(self, provider_id: str) -> None:
