@@ -148,6 +148,26 @@ def test_korean_is_korean() -> None:
     assert words <= names, same
 
 
+def labels_of(call: ast.Call) -> list[str]:
+    """Return with what the keys of a form's labels begin."""
+    return [
+        str(word.value.value)
+        for word in call.keywords
+        if word.arg == "labels" and isinstance(word.value, ast.Constant)
+    ]
+
+
+def fields_in(call: ast.Call) -> set[str]:
+    """Return the names of the fields of a form that have no text of their own."""
+    own = {"label", "says", "text"}
+    return {
+        str(node.args[0].value)
+        for node in ast.walk(call)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field"
+        if not own & {word.arg for word in node.keywords} and isinstance(node.args[0], ast.Constant)
+    }
+
+
 def test_every_text_asked_for_is_in_the_catalogue_and_every_entry_is_asked_for() -> None:
     english = catalogue("en")
     literals: set[str] = set()
@@ -163,6 +183,9 @@ def test_every_text_asked_for_is_in_the_catalogue_and_every_entry_is_asked_for()
             first = call.args[0] if call.args else None
             if name == "named" and isinstance(first, ast.Constant):
                 prefixes.add(f"{first.value}.")
+            labels = {f"{begin}.{name}" for begin in labels_of(call) for name in fields_in(call)}
+            missing += [f"{place(path, call)} {key}" for key in sorted(labels - english.keys())]
+            literals |= labels
             if name.strip("_") not in ("texts", "language") or not call.args:
                 continue
             key = call.args[0]

@@ -37,7 +37,7 @@ async def test_only_what_the_model_takes_is_offered(person: Person):
     window = person.window
     choice = AnswerStyleChoice(window.language, window.look)
     assert offered(choice.effort) == ["auto", "low", "medium", "high"], "nothing is known"
-    choice.show_style("max", "precise", "short")
+    choice.show_value(("max", "precise", "short"))
     choice.show_facts(THINKS)
     assert offered(choice.effort) == ["auto", "none", "low", "high"]
     assert choice.creativity.isHidden() and "only while" in choice.hint.text()
@@ -47,16 +47,16 @@ async def test_only_what_the_model_takes_is_offered(person: Person):
     choice.show_facts(ModelFacts(efforts=(), temperature=TakesTemperature.NO))
     assert choice.effort.isHidden() and choice.creativity.isHidden() and not choice.length.isHidden()
     assert "effort can’t be set" in choice.hint.text() and "creativity can’t be set" in choice.hint.text()
-    assert choice.values() == {"effort": "none", "creativity": "precise", "length": "short"}
+    assert choice.value() == ("none", "precise", "short")
     choice.deleteLater()
 
 
 async def test_an_effort_the_model_does_not_take_is_kept_until_another_is_chosen(person: Person):
     choice = AnswerStyleChoice(person.window.language, person.window.look)
-    choice.show_style("max", "auto", "auto")
+    choice.show_value(("max", "auto", "auto"))
     assert choice.effort.currentData() == "auto"
     choose(choice.length, "long")
-    assert choice.values()["effort"] == "max"
+    assert choice.value()[0] == "max"
     choice.deleteLater()
 
 

@@ -95,13 +95,13 @@ async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data
     version = kept(data_dir, agent_id)["version"]
     form = editor(person).form
     await person.write("assistant_name", "")
-    await until(lambda: form.errors["name"].isVisible())
+    await until(lambda: form.rows["name"].error.isVisible())
     assert "✓" not in editor(person).state.text()
     await person.write("assistant_name", "Backend")
     form.model.setEditText("nobody / model")
     await person.write("assistant_pages", "ftp://example.org")
-    await until(lambda: form.errors["model"].isVisible() and form.errors["pages"].isVisible())
-    assert not form.errors["name"].isVisible()
+    await until(lambda: form.rows["model"].error.isVisible() and form.rows["pages"].error.isVisible())
+    assert not form.rows["name"].error.isVisible()
     assert kept(data_dir, agent_id)["version"] == version
     form.model.setEditText("Default model")
     await person.write("assistant_pages", "https://example.org/handbook")
@@ -114,7 +114,7 @@ async def test_what_the_disk_refuses_is_said_and_what_was_written_stays(person, 
     path = data_dir / "assistants" / f"{agent_id}.json"
     path.write_text("{", "utf-8")
     await person.write("assistant_instructions", "Kept in the window")
-    await until(lambda: editor(person).form.errors["name"].isVisible())
+    await until(lambda: editor(person).form.rows["name"].error.isVisible())
     assert "✓" not in editor(person).state.text()
     assert person.find("assistant_instructions").toPlainText() == "Kept in the window"
     assert path.read_text("utf-8") == "{"
@@ -123,7 +123,7 @@ async def test_what_the_disk_refuses_is_said_and_what_was_written_stays(person, 
     await until(
         lambda: kept(data_dir, agent_id).get("instructions") == "Kept in the window" if path.exists() else 0
     )
-    await until(lambda: not editor(person).form.errors["name"].isVisible())
+    await until(lambda: not editor(person).form.rows["name"].error.isVisible())
 
 
 @pytest.mark.slow

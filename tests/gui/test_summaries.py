@@ -189,5 +189,5 @@ def _set_window(person: Person, gauge: QPushButton, typed: str) -> None:
     next(one for one in gauge.choices.actions() if one.text() == "Set the window…").trigger()
     dialog = person.window.findChild(QDialog, "window_dialog")
     assert "Context window of" in dialog.windowTitle()
-    dialog.field.setText(typed)
+    person.find("window_field").setText(typed)
     dialog.go.click()

@@ -99,7 +99,7 @@ async def test_the_limit_and_how_much_of_it_is_used(engine, page):
     assert page.used.text() == "$0.50 of $2.00 used this month"
     chosen = []
     page.chosen.connect(chosen.append)
-    page.limit.rows["max_month_usd"].control.setValue(0.4)
+    page.limit.fields["max_month_usd"].control.setValue(0.4)
     assert chosen == [{"max_month_usd": 0.4}]
     assert "Paid models are blocked" in page.used.text()
     assert page.bar._part == 1.0

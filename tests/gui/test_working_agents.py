@@ -118,7 +118,9 @@ async def test_the_folder_of_an_agent_is_chosen_with_its_assistant(person, data_
     assert field.accessibleName() == "Folder to work in"
     await person.write("assistant_folder_path", "project")
     await until(
-        lambda: "full path" in person.window.controller.assistants._page.editor.form.errors["folder"].text()
+        lambda: (
+            "full path" in person.window.controller.assistants._page.editor.form.rows["folder"].error.text()
+        )
     )
     # It has its own tools, and takes no settings of Moot's.
     form = person.window.controller.assistants._page.editor.form

@@ -90,7 +90,7 @@ class SessionController(PageController):
         summary = self.summary(session_id)
         if summary is not None:
             dialog = RenameDialog(self._language, summary.title, self._window)
-            dialog.named.connect(lambda title: self.rename(summary, title))
+            dialog.given.connect(lambda title: self.rename(summary, title))
             dialog.open()
 
     def rename(self, session: Listed | None, title: str) -> None:
@@ -547,7 +547,7 @@ class FolderController(Controller):
 
     def _ask_name(self, before: str, key: str, use: Callable[[str], object]) -> None:
         dialog = RenameDialog(self._language, before, self._window, key=key)
-        dialog.named.connect(use)
+        dialog.given.connect(use)
         dialog.open()
 
     async def _make(self, name: str, session_id: str) -> None:
@@ -581,7 +581,7 @@ class FolderController(Controller):
             )
         elif action == CONTENTS:
             dialog = FolderDialog(self._language, self._look, folder, self._window)
-            self._run(dialog.changed, self._engine.folders.save)
+            self._run(dialog.given, self._engine.folders.save)
             dialog.open()
         elif action == DELETE:
             self._start(self._delete(folder))

@@ -119,7 +119,7 @@ class SummaryController(PageController):
         use = self._engine.summaries.use_of(session.id) if session is not None else None
         if use is not None:
             dialog = WindowDialog(self._language, use.model, use.own_window, use.window, self._window)
-            dialog.chosen.connect(lambda tokens: self._start(self._choose_window(use, tokens)))
+            dialog.given.connect(lambda tokens: self._start(self._choose_window(use, tokens)))
             dialog.open()
 
     async def _choose_window(self, use: ContextUse, tokens: int) -> None:
@@ -135,7 +135,7 @@ class SummaryController(PageController):
         elif action == EDIT:
             key = "summary.notes.text" if notes else "summary.edit.text"
             dialog = SummaryDialog(self._language, message.content, self._window, key=key)
-            dialog.changed.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
+            dialog.given.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
             dialog.open()
         elif action == REDO_SUMMARY:
             redo = self._engine.debates.redo_notes if notes else summaries.redo

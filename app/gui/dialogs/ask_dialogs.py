@@ -7,6 +7,7 @@ prompt's variables, and let the user choose what of a file is imported or restor
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
@@ -27,13 +28,14 @@ from app.gui.files.user_files import ContextList
 from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import TextBox, TickBox, button
+from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
 
 
 class AskDialog(QDialog):
     """A dialog that is accepted or rejected with a button, and deleted when it closes.
 
-    A subclass calls `arrange`, and overrides `_on_go` unless the button simply accepts.
+    A subclass calls `arrange` or `ask`, and overrides `_on_go` unless the button simply accepts.
     """
 
     def __init__(
@@ -69,6 +71,17 @@ class AskDialog(QDialog):
         foot = hbox(before, STRETCH, self.cancel, self.go) if before else hbox(STRETCH, self.cancel, self.go)
         return vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
 
+    def ask(self, *lines: Line, width: int, height: int = 0, before: Part = 0, **layout: Any) -> None:
+        """Lay out a form under the heading; the button is enabled while all values can be accepted."""
+        self.form = Form(self._words, *lines, **layout).lay_out()
+        self.arrange(self.heading, self.form, 6, before=before)
+        self.resize(width, height or self.sizeHint().height())
+        self.form.changed.connect(lambda _name: self._check())
+        self._check()
+
+    def _check(self) -> None:
+        self.go.setEnabled(self.form.complete)
+
     def _on_go(self) -> None:
         self.accept()
 
@@ -82,100 +95,79 @@ class ConfirmDialog(AskDialog):
         self.resize(420, self.sizeHint().height())
 
 
-class RenameDialog(AskDialog):
-    """Asks for another title of a session, or for what `key` names; emits `named` if it differs."""
+class ValueDialog(AskDialog):
+    """Asks for one value; emits `given` with it if it is not the one before."""
 
-    named = Signal(str)
+    given = Signal(object)
+    before: Any = None
+
+    def value(self) -> object:
+        """Return what is entered, None for nothing."""
+        (value,) = self.form.values().values()
+        return value
+
+    def _on_go(self) -> None:
+        value = self.value()
+        self.accept()
+        if value not in (None, self.before):
+            self.given.emit(value)
+
+
+class RenameDialog(ValueDialog):
+    """Asks for another title of a session, or for what `key` names."""
 
     def __init__(self, words: Language, title: str, parent: QWidget, key: str = "rename.title") -> None:
         super().__init__(words, parent, "rename", words(key), ("save", words("dialog.save")))
-        self._before = title
-        self.field = named("rename_field", QLineEdit(title))
-        self.field.setAccessibleName(words(key))
-        self.field.selectAll()
-        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.go.setEnabled(bool(title))
-        self.arrange(self.heading, self.field, 6)
-        self.resize(440, self.sizeHint().height())
-
-    def _on_go(self) -> None:
-        title = self.field.text().strip()
-        self.accept()
-        if title != self._before:
-            self.named.emit(title)
+        self.before, field = title, named("rename_field", QLineEdit(title))
+        field.selectAll()
+        self.ask(Field("title", field, says=key, fits=bool), width=440)
 
 
-class PasswordDialog(AskDialog):
-    """Asks for the password of a file; emits `given` with it. With `wrong` it says that another one did not open it."""
-
-    given = Signal(str)
+class PasswordDialog(ValueDialog):
+    """Asks for the password of a file. With `wrong` it says that another one did not open it."""
 
     def __init__(self, words: Language, name: str, parent: QWidget, *, wrong: bool) -> None:
         title = words("password.title", name=visible(name))
         super().__init__(words, parent, "password", title, ("open", words("password.open")))
-        self.field = named("password_field", QLineEdit())
-        self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setAccessibleName(title)
-        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text)))
-        self.go.setEnabled(False)
+        line = named("password_field", QLineEdit())
+        line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.setAccessibleName(title)
         said = Paragraph("warn" if wrong else "card_text")
         said.setText(words("password.wrong" if wrong else "password.text"))
-        self.arrange(self.heading, said, self.field, 6)
-        self.resize(440, self.sizeHint().height())
-
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit(self.field.text())
+        self.ask(said, Field("password", line, fits=bool), width=440)
 
 
-class WindowDialog(AskDialog):
-    """Asks how many tokens a model can read; emits `chosen` with the number if it differs, 0 for what is known."""
-
-    chosen = Signal(int)
+class WindowDialog(ValueDialog):
+    """Asks how many tokens a model can read, 0 for what is known."""
 
     def __init__(self, words: Language, model: str, own: int, known: int, parent: QWidget) -> None:
         """`own` is what the user has said before, 0 if nothing; `known` is what counts now."""
         title = words("models.window", name=exact(model))
         super().__init__(words, parent, "window", title, ("save", words("dialog.save")))
-        self._before = own
-        self.field = named("window_field", QLineEdit(str(own) if own else ""))
-        self.field.setAccessibleName(title)
-        self.field.setPlaceholderText(f"{known:,}")
+        self.before, line = own, named("window_field", QLineEdit(str(own) if own else ""))
+        line.setAccessibleName(title)
+        line.setPlaceholderText(f"{known:,}")
         digits = QRegularExpression(f"[0-9]{{0,{len(str(MOST_WINDOW))}}}")
-        self.field.setValidator(QRegularExpressionValidator(digits, self))
-        self.arrange(self.heading, Paragraph("card_text", text=words("gauge.window.text")), self.field, 6)
-        self.resize(440, self.sizeHint().height())
-
-    def _on_go(self) -> None:
-        tokens = int(self.field.text() or 0)
-        self.accept()
-        if tokens != self._before:
-            self.chosen.emit(tokens)
+        line.setValidator(QRegularExpressionValidator(digits, self))
+        lead = Paragraph("card_text", text=words("gauge.window.text"))
+        self.ask(lead, Field("tokens", line, put=lambda text: {"tokens": int(text or 0)}), width=440)
 
 
-class SummaryDialog(AskDialog):
-    """Shows the text of a summary for editing; emits `changed` if it differs."""
-
-    changed = Signal(str)
+class SummaryDialog(ValueDialog):
+    """Shows the text of a summary for editing; an empty one is not given."""
 
     def __init__(
         self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
     ) -> None:
         """`key` is that of the sentence over the text."""
-        title = words("summary.edit")
-        super().__init__(words, parent, "summary", title, ("save", words("dialog.save")))
-        self._before = text
-        self.box = named("summary_text", TextBox(lines=14, most=14, submits=False))
-        self.box.setPlainText(text)
-        self.box.setAccessibleName(title)
-        self.arrange(self.heading, Paragraph("card_text", text=words(key)), self.box, STRETCH)
-        self.resize(620, 440)
+        super().__init__(words, parent, "summary", words("summary.edit"), ("save", words("dialog.save")))
+        self.before, box = text.strip(), named("summary_text", TextBox(lines=14, most=14, submits=False))
+        box.setPlainText(text)
+        lead = Paragraph("card_text", text=words(key))
+        self.ask(lead, Field("text", box, says="summary.edit"), STRETCH, width=620, height=440)
 
-    def _on_go(self) -> None:
-        text = self.box.text()
-        if text.strip() and text != self._before.strip():
-            self.changed.emit(text)
-        self.accept()
+    def value(self) -> object:
+        return super().value() or None
 
 
 class LongChatDialog(AskDialog):
@@ -219,8 +211,7 @@ class PromptDialog(AskDialog):
         reset = button("link", "prompt_reset", lambda: self._box.setPlainText(generated))
         reset.setText(words("setup.prompt.generated"))
         lead = Paragraph("card_text", text=words("setup.prompt.text"))
-        self.arrange(self.heading, lead, self._box, STRETCH, before=reset)
-        self.resize(620, 400)
+        self.ask(lead, Field("prompt", self._box), STRETCH, width=620, height=400, before=reset)
 
     def _on_go(self) -> None:
         text = self._box.text()
@@ -281,36 +272,27 @@ class LinkDialog(AskDialog):
 LONG_LINES = 5
 
 
-class SavedPromptDialog(AskDialog):
-    """Shows a prompt for editing; emits `changed` with the prompt if it differs."""
-
-    changed = Signal(object)
+class SavedPromptDialog(ValueDialog):
+    """Shows a prompt for editing."""
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
         super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
-        self._prompt = prompt
-        self.name = named("saved_prompt_name", QLineEdit(prompt.name))
-        self.name.setAccessibleName(words("saved_prompt.name"))
-        self.name.setPlaceholderText(words("saved_prompt.name"))
-        self.box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
-        self.box.setPlainText(prompt.text)
-        self.box.setAccessibleName(words("saved_prompt.text"))
-        for edited in (self.name, self.box):
-            edited.textChanged.connect(self._check)
-        hint = Paragraph("hint", text=words("saved_prompt.hint", example=example(words)))
-        self.arrange(self.heading, self.name, hint, self.box, STRETCH)
-        self.resize(600, 420)
-        self._check()
+        self.before = prompt
+        box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
+        box.setPlainText(prompt.text)
+        name = named("saved_prompt_name", QLineEdit(prompt.name))
+        self.ask(
+            Field("name", name, says="saved_prompt.name", hint="saved_prompt.name", fits=bool),
+            Paragraph("hint", text=words("saved_prompt.hint", example=example(words))),
+            Field("text", box, says="saved_prompt.text", fits=bool),
+            STRETCH,
+            width=600,
+            height=420,
+        )
 
-    def _check(self) -> None:
-        self.go.setEnabled(bool(self.name.text().strip() and self.box.text().strip()))
-
-    def _on_go(self) -> None:
-        wanted = replace(self._prompt, name=self.name.text().strip(), text=self.box.text())
-        self.accept()
-        if wanted != self._prompt:
-            self.changed.emit(wanted)
+    def value(self) -> object:
+        return replace(self.before, **self.form.values())
 
 
 def example(words: Language) -> str:
@@ -347,20 +329,14 @@ class VariablesDialog(AskDialog):
         self.given.emit({name: one.text() for name, one in self.fields.items()})
 
 
-class FolderDialog(AskDialog):
-    """Shows a folder for editing; emits `changed` with the folder if it differs."""
-
-    changed = Signal(object)
+class FolderDialog(ValueDialog):
+    """Shows a folder for editing."""
 
     def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
         super().__init__(words, parent, "folder", words("folder.title"), ("save", words("dialog.save")))
-        self._folder = folder
-        self.name = named("folder_name", QLineEdit(folder.name))
-        self.name.setAccessibleName(words("folder.name"))
-        self.name.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
-        self.box.setPlainText(folder.instructions)
-        self.box.setAccessibleName(words("folder.instructions"))
+        self.before = folder
+        box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
+        box.setPlainText(folder.instructions)
         self.files = ContextList(words, look)
         self.files.show_paths(folder.context)
         self.files.kept.connect(self.files.show_paths)
@@ -368,29 +344,22 @@ class FolderDialog(AskDialog):
             lambda more: self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *more))))
         )
         choose = button("link", "folder_choose", self.files.ask, text=words("setup.context.choose"))
-        self.arrange(
-            self.heading,
-            self.name,
-            plain_label("field", text=words("folder.instructions")),
-            Paragraph("hint", text=words("folder.instructions.hint")),
-            self.box,
+        self.ask(
+            Field("name", named("folder_name", QLineEdit(folder.name)), says="folder.name", fits=bool),
+            Field(
+                "instructions", box, label="folder.instructions", help="folder.instructions.hint", leads=True
+            ),
             hbox(plain_label("field", text=words("folder.files")), STRETCH, choose),
             Paragraph("hint", text=words("folder.files.hint")),
             self.files,
             STRETCH,
+            width=560,
+            height=480,
+            gap=10,
         )
-        self.resize(560, 480)
 
-    def _on_go(self) -> None:
-        wanted = replace(
-            self._folder,
-            name=self.name.text().strip(),
-            instructions=self.box.text(),
-            context=self.files.paths,
-        )
-        self.accept()
-        if wanted != self._folder:
-            self.changed.emit(wanted)
+    def value(self) -> object:
+        return replace(self.before, **self.form.values(), context=self.files.paths)
 
 
 FAULTS_SHOWN = 3

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -32,13 +33,14 @@ from app.core.server_texts import changed_tools, servers_of
 from app.core.texts import exact, visible
 from app.core.tool import McpServer, ServerProblem, ServerStatus
 from app.engine.engine import Engine
-from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog
+from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import TextBox, button, put_in_tab_order
+from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
@@ -100,19 +102,22 @@ class ConnectDialog(QDialog):
         )
         self.search.setClearButtonEnabled(True)
         self._cards = QGridLayout()
-        self._address_label = say(plain_label("field"), language, "provider.base_url")
-        self._key_label = plain_label("field")
-        self.address = say(
-            named("connect_address", QLineEdit()),
-            language,
-            name="provider.base_url",
-        )
-        self._model_label = say(plain_label("field"), language, "connect.deployment")
-        self.model = say(named("connect_model", QLineEdit()), language, name="connect.deployment")
-        self.key = say(
-            named("connect_key", QLineEdit()), language, name="provider.key", hint="provider.key.placeholder"
-        )
+        self.address = named("connect_address", QLineEdit())
+        self.model = named("connect_model", QLineEdit())
+        self.key = named("connect_key", QLineEdit())
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._key_label = plain_label("field")
+        # What the chosen provider takes.
+        self._takes: dict[str, bool] = {}
+        self._fields = Form(
+            language,
+            self._field("address", self.address, label="provider.base_url"),
+            self._field("model", self.model, label="connect.deployment"),
+            self._key_label,
+            self._field("key", self.key, says="provider.key", hint="provider.key.placeholder"),
+            spacing=9,
+            gap=9,
+        ).lay_out()
         self._page = plain_label("hint", wrap=True)
         self._copy = say(button("link", "connect_copy"), language, "connect.copy")
         self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
@@ -137,6 +142,9 @@ class ConnectDialog(QDialog):
         # Starts the model host while the user looks for the key, so that the try is quick.
         self._tasks.start("warm", self._warm_up())
 
+    def _field(self, name: str, control: QLineEdit, **texts: Any) -> Field:
+        return Field(name, control, shown_when=lambda: self._takes.get(name), **texts)
+
     def _lay_out(self) -> None:
         self._cards.setSpacing(8)
         for column in range(COLUMNS):
@@ -147,12 +155,7 @@ class ConnectDialog(QDialog):
             self.search,
             self._cards,
             4,
-            self._address_label,
-            self.address,
-            self._model_label,
-            self.model,
-            self._key_label,
-            self.key,
+            self._fields,
             hbox((self._page, 1), self._copy, self._open),
             self.answer,
             STRETCH,
@@ -249,7 +252,8 @@ class ConnectDialog(QDialog):
             self._draft = self._engine.connections.draft(server.kind, server.address, server.name)
         else:
             address, model = (
-                "" if field.isHidden() else field.text().strip() for field in (self.address, self.model)
+                field.text().strip() if field.isVisibleTo(self) else ""
+                for field in (self.address, self.model)
             )
             models = (model,) if model else ()
             self._draft = self._engine.connections.draft(self._choice, address, models=models)
@@ -357,17 +361,13 @@ class ConnectDialog(QDialog):
             name = words.server(found) if found else words("connect.other") if one == OTHER else ""
             self._kinds.button(number).setText(name or (row.label if row else one))
         kind = provider_kind(choice)
-        takes_address = kind is not None and (kind.local or not kind.base_url)
-        takes_key = kind is not None or (server is not None and server.needs_key)
-        for widget, shown in (
-            (self._address_label, takes_address),
-            (self.address, takes_address),
-            (self._model_label, kind is not None and kind.own_names),
-            (self.model, kind is not None and kind.own_names),
-            (self._key_label, takes_key),
-            (self.key, takes_key),
-        ):
-            widget.setVisible(shown)
+        self._takes = {
+            "address": kind is not None and (kind.local or not kind.base_url),
+            "model": kind is not None and kind.own_names,
+            "key": kind is not None or (server is not None and server.needs_key),
+        }
+        self._fields.show_rows()
+        self._key_label.setVisible(self._takes["key"])
         if kind is not None and kind.base_url:
             self.address.setPlaceholderText(words("provider.base_url.placeholder", url=kind.base_url))
         elif kind is not None:
@@ -389,48 +389,34 @@ class ConnectDialog(QDialog):
         self.go.setText(words("connect.go"))
 
 
-class AgentDialog(AskDialog):
+class AgentDialog(ValueDialog):
     """Asks which external agent to add; emits `given` with its name or its command line.
 
     `found` are the files of the programs that are installed, by recipe. Those that are not come with the command that installs them.
     """
 
-    given = Signal(str)
-
     def __init__(self, words: Language, found: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
         self._line = named("agent_line", QLineEdit())
-        self._line.setAccessibleName(words("agent.line"))
-        self._line.setPlaceholderText(words("agent.line.hint"))
-        self._line.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.go.setEnabled(False)
-        rows = [self._row(one, found.get(one.name, "")) for one in RECIPES]
-        self.arrange(
-            self.heading,
+        self.ask(
             Paragraph("card_text", text=words("agent.add.text")),
-            *rows,
-            plain_label("field", text=words("agent.line")),
-            self._line,
-            6,
+            *(self._row(recipe, found.get(recipe.name, "")) for recipe in RECIPES),
+            Field("line", self._line, label="agent.line", hint="agent.line.hint", fits=bool),
+            width=WIDTH,
+            gap=10,
         )
-        self.resize(WIDTH, self.sizeHint().height())
 
     def _row(self, recipe: AgentRecipe, file: str) -> QWidget:
         """Return the row of a known program: a button that chooses it, or the command that installs it, to copy."""
         row, words = QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
-            act = button(
-                "", f"agent_use_{recipe.name}", lambda: self._choose(recipe), text=words("agent.use")
-            )
+            act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
         else:
             said = words("agent.missing", name=recipe.label, command=recipe.install)
-            act = button(
-                "link",
-                f"agent_copy_{recipe.name}",
-                lambda: QGuiApplication.clipboard().setText(recipe.install),
-                text=words("connect.copy"),
-            )
+            copy = QGuiApplication.clipboard().setText
+            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(recipe.install))
+        act.setText(words("agent.use" if file else "connect.copy"))
         act.setAutoDefault(False)
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
         hbox((Paragraph("hint", text=said), 1), act, inside=row)
@@ -439,10 +425,6 @@ class AgentDialog(AskDialog):
     def _choose(self, recipe: AgentRecipe) -> None:
         self._line.setText(recipe.name)
         self.go.setFocus()
-
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit(self._line.text().strip())
 
 
 class AgentConsentDialog(AskDialog):
@@ -561,25 +543,24 @@ class ServerDialog(AskDialog):
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
-        self.name = named("server_name", QLineEdit())
-        self.line = say(named("server_line", QLineEdit()), words, hint="server.line.hint")
-        self.variables = say(
-            named("server_variables", TextBox(lines=3, most=3, submits=False)),
-            words,
-            hint="server.variables.hint",
-        )
+        self.name, self.line = named("server_name", QLineEdit()), named("server_line", QLineEdit())
+        self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
         self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
         self.json.setAccessibleName(words("server.by_json"))
         self.problem = named("server_problem", plain_label("error", wrap=True))
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
-        fields: list[QWidget] = []
-        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
-            field.setAccessibleName(words(f"server.{key}"))
-            fields += [plain_label("field", text=words(f"server.{key}")), field]
-        form = QWidget()
-        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
+        form = Form(
+            words,
+            Field("name", self.name),
+            Field("line", self.line, hint="server.line.hint"),
+            Field("variables", self.variables, hint="server.variables.hint"),
+            self.kept,
+            STRETCH,
+            labels="server",
+            spacing=5,
+        ).lay_out()
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
@@ -668,20 +649,20 @@ class ClientDialog(AskDialog):
     def __init__(self, words: Language, server: str, parent: QWidget) -> None:
         title = words("server.client_of", name=exact(server))
         super().__init__(words, parent, "client", title, ("go", words("server.login")))
-        self.client_id, self.secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
-        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
-        fields: list[QWidget] = []
-        for key, field in (("client_id", self.client_id), ("client_secret", self.secret)):
-            field.setAccessibleName(words(f"server.{key}"))
-            fields += [plain_label("field", text=words(f"server.{key}")), field]
-        self.arrange(self.heading, Paragraph("card_text", text=words("server.client_text")), *fields, 6)
-        self.client_id.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self.go.setEnabled(False)
-        self.resize(460, self.sizeHint().height())
+        client_id, secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
+        secret.setEchoMode(QLineEdit.EchoMode.Password)
+        self.ask(
+            Paragraph("card_text", text=words("server.client_text")),
+            Field("client_id", client_id, fits=bool),
+            Field("client_secret", secret),
+            labels="server",
+            width=460,
+            gap=10,
+        )
 
     def _on_go(self) -> None:
         self.accept()
-        self.given.emit(self.client_id.text(), self.secret.text())
+        self.given.emit(*self.form.values().values())
 
 
 async def log_in(

@@ -31,8 +31,9 @@ from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, RoundsSlider, TickBox, button, icon_button, scrolling
+from app.gui.widgets.form import Field
 from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
@@ -61,64 +62,60 @@ class PanelDialog(AskDialog):
         title = words("panel.edit" if panel.id else "panel.new")
         super().__init__(words, parent, "panel", title, ("save", words("dialog.save")))
         self._panel, self._participants, self._set_up = panel, panel.participants, tuple(set_up)
-        self.name_field = named("panel_name", QLineEdit(panel.name))
-        self.name_field.setAccessibleName(words("panel.name"))
-        self.name_field.selectAll()
-        self.name_field.textChanged.connect(lambda _text: self._check())
+        name, rounds = named("panel_name", QLineEdit()), plain_label("value", text=str(panel.rounds))
         self._look, self._providers, self._facts = look, providers, facts
         self._who = named("panel_participants", QWidget())
         self._rows = vbox(inside=self._who, spacing=2)
         self.add = button("link", "panel_add_participant", self._on_add, text=words("panel.add_participant"))
         self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
-        self.compare = named("panel_compare", TickBox(look))
-        self.debates = named("panel_debates", TickBox(look))
-        self.judged = named("panel_judged", TickBox(look))
-        for tick, key, on in (
-            (self.compare, "council.compare.tick", panel.compare),
-            (self.debates, "panel.debates", panel.debates),
-            (self.judged, "panel.judged", panel.judge != NO_JUDGE),
-        ):
-            tick.setText(words(key))
-            tick.setChecked(on)
-        self.rounds = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
-        self.rounds.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
-        self.rounds.setPageStep(1)
-        self.rounds.setValue(panel.rounds)
-        self.rounds.setAccessibleName(words("setup.rounds"))
-        rounds = plain_label("value", text=str(panel.rounds))
-        self.rounds.valueChanged.connect(lambda value: rounds.setText(str(value)))
+        compare, judged, debates = (
+            named(f"panel_{name}", TickBox(look)) for name in ("compare", "judged", "debates")
+        )
+        slider = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        slider.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
+        slider.setPageStep(1)
+        slider.valueChanged.connect(lambda value: rounds.setText(str(value)))
         self.judge = ModelButton(
             words, look, "panel_judge", providers, facts, automatic="panel.judge.automatic"
         )
         self.judge.chosen.connect(self._on_judge)
         provider, _slash, model = panel.judge.partition("/")
         self._on_judge(provider if model else "", model)
-        self.judged.toggled.connect(self.judge.setEnabled)
-        self.judge.setEnabled(self.judged.isChecked())
+        judged.toggled.connect(self.judge.setEnabled)
         open_ = plain_label("hint", wrap=True, text=words("panel.debates.hint"))
         open_.setIndent(INDENT)
-        self.arrange(
-            self.heading,
-            vbox(plain_label("field", text=words("panel.name")), self.name_field, spacing=5),
-            vbox(
-                hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take),
-                self._who,
-                hbox(self.add, STRETCH),
-                spacing=5,
+        participants = hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take)
+        self.ask(
+            Field("name", name, label="panel.name", fits=bool),
+            frame("", vbox(participants, self._who, hbox(self.add, STRETCH), spacing=5)),
+            frame(
+                "", hbox(plain_label("field", text=words("setup.rounds")), (slider, 1), rounds, spacing=10)
             ),
-            hbox(plain_label("field", text=words("setup.rounds")), (self.rounds, 1), rounds, spacing=10),
-            self.compare,
-            hbox(self.judged, self.judge, STRETCH, spacing=4),
-            vbox(self.debates, open_, spacing=2),
-            6,
+            Field("compare", compare, text="council.compare.tick"),
+            frame("", hbox(judged, self.judge, STRETCH, spacing=4)),
+            frame("", vbox(debates, open_, spacing=2)),
+            inner=(
+                Field("rounds", slider, says="setup.rounds"),
+                Field(
+                    "judge",
+                    judged,
+                    text="panel.judged",
+                    get=lambda panel: panel.judge != NO_JUDGE,
+                    put=lambda on: {"judge": self._judge if on else NO_JUDGE},
+                ),
+                Field("debates", debates, text="panel.debates"),
+            ),
+            width=480,
         )
+        self.form.fill(panel)
+        self.judge.setEnabled(judged.isChecked())
         self._show_participants()
         self.resize(480, self.sizeHint().height())
-        self.name_field.setFocus()
+        name.selectAll()
+        name.setFocus()
 
     def _check(self) -> None:
-        enough = len(self._participants) >= MIN_PARTICIPANTS
-        self.go.setEnabled(enough and bool(self.name_field.text().strip()))
+        self.go.setEnabled(len(self._participants) >= MIN_PARTICIPANTS and self.form.complete)
         self.add.setEnabled(len(self._participants) < MAX_PARTICIPANTS)
 
     def _show_participants(self) -> None:
@@ -157,7 +154,7 @@ class PanelDialog(AskDialog):
     def _on_take(self) -> None:
         self._participants = self._set_up
         self._show_participants()
-        self.name_field.setFocus()
+        self.form.fields["name"].control.setFocus()
 
     def _on_judge(self, provider: str, model: str) -> None:
         self._judge = f"{provider}/{model}" if provider else ANY_JUDGE
@@ -165,17 +162,7 @@ class PanelDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.saved.emit(
-            replace(
-                self._panel,
-                name=self.name_field.text(),
-                participants=self._participants,
-                rounds=self.rounds.value(),
-                compare=self.compare.isChecked(),
-                judge=self._judge if self.judged.isChecked() else NO_JUDGE,
-                debates=self.debates.isChecked(),
-            )
-        )
+        self.saved.emit(replace(self._panel, participants=self._participants, **self.form.values()))
 
 
 DAYS = 30
@@ -274,30 +261,22 @@ class DecisionDialog(AskDialog):
         self, words: Language, look: Look, options: Sequence[str], chosen: str, today: date, parent: QWidget
     ) -> None:
         super().__init__(words, parent, "decision", words("journal.decide"), ("keep", words("journal.keep")))
-        self.decided = named("decision_option", Choice(look))
-        self.decided.setEditable(True)
-        self.decided.addItems(list(options))
-        self.decided.setCurrentText(chosen)
-        self.sign = named("decision_sign", QLineEdit())
-        self.due = named("decision_due", QLineEdit((today + timedelta(days=DAYS)).isoformat()))
-        parts = []
-        for field, key in ((self.decided, "decided"), (self.sign, "sign"), (self.due, "due")):
-            text = words(f"journal.{key}")
-            field.setAccessibleName(text)
-            parts.append(vbox(plain_label("field", text=text), field, spacing=5))
-        self.decided.editTextChanged.connect(lambda _text: self._check())
-        self.due.textChanged.connect(lambda _text: self._check())
-        self.arrange(self.heading, *parts, 6)
-        self.resize(480, self.sizeHint().height())
-        self._check()
-
-    def _check(self) -> None:
-        due = self.due.text().strip()
-        self.go.setEnabled(bool(self.decided.currentText().strip()) and (not due or is_date(due)))
+        option = named("decision_option", Choice(look))
+        option.setEditable(True)
+        option.addItems(list(options))
+        option.setCurrentText(chosen)
+        due = named("decision_due", QLineEdit((today + timedelta(days=DAYS)).isoformat()))
+        self.ask(
+            Field("decided", option, fits=bool),
+            Field("sign", named("decision_sign", QLineEdit())),
+            Field("due", due, fits=lambda day: not day or is_date(day)),
+            labels="journal",
+            width=480,
+        )
 
     def _on_go(self) -> None:
         self.accept()
-        self.kept.emit(self.decided.currentText().strip(), self.sign.text().strip(), self.due.text().strip())
+        self.kept.emit(*self.form.values().values())
 
 
 class ResultDialog(AskDialog):
@@ -324,32 +303,17 @@ class ResultDialog(AskDialog):
             if score.count >= ENOUGH:
                 before, after = f"{score.before:.2f}", f"{score.after:.2f}"
                 lines.append(words("journal.score", name=exact(model), before=before, after=after))
-        self.result_box = named("result_choice", Choice(look))
-        self.result_box.setAccessibleName(words("journal.result"))
-        for one in RESULTS:
-            self.result_box.addItem(words(f"journal.result.{one}"), one)
-        self.right = named("result_right", Choice(look))
-        self.right.setAccessibleName(words("journal.right"))
-        self.right.addItem(words("journal.right.unknown"), "")
-        for option in decision.options:
-            if option != decision.decided:
-                self.right.addItem(exact(option), option)
-        self._right = QWidget()
-        vbox(plain_label("field", text=words("journal.right")), self.right, inside=self._right, spacing=5)
-        self.result_box.currentIndexChanged.connect(lambda _place: self._show_right())
-        self.arrange(
-            self.heading,
+        result, right = named("result_choice", Choice(look)), named("result_right", Choice(look))
+        others = [option for option in decision.options if option != decision.decided]
+        right.offer([("", words("journal.right.unknown")), *((option, exact(option)) for option in others)])
+        self.ask(
             Paragraph("card_text", text="\n".join(lines)),
-            vbox(plain_label("field", text=words("journal.result")), self.result_box, spacing=5),
-            self._right,
-            6,
+            Field("result", result, options=[(name, f"journal.result.{name}") for name in RESULTS]),
+            Field("right", right, shown_when=lambda: result.currentData() != HELD),
+            labels="journal",
+            width=480,
         )
-        self.resize(480, self.sizeHint().height())
-        self._show_right()
-
-    def _show_right(self) -> None:
-        self._right.setVisible(self.result_box.currentData() != HELD)
 
     def _on_go(self) -> None:
         self.accept()
-        self.settled.emit(self.result_box.currentData(), self.right.currentData())
+        self.settled.emit(*self.form.values().values())

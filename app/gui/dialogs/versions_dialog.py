@@ -16,8 +16,9 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, button
+from app.gui.widgets.form import Field
 from app.gui.widgets.model_choice import ModelChoice, efforts_of
 from app.gui.widgets.text import Paragraph, named, plain_label
 
@@ -179,21 +180,20 @@ class OtherAnswerDialog(AskDialog):
         self._facts = facts
         self._effort = str(Effort.AUTO)
         self.model = named("retry_model", ModelChoice(words, look, default=False))
-        self.model.setAccessibleName(words("assistant.field.model"))
         self.model.set_providers(ready, facts)
         self.effort = named("retry_effort", Choice(look))
         self.effort.setAccessibleName(words("answers.effort"))
-        self._effort_label = plain_label("hint", text=words("answers.effort"))
+        self._efforts = frame(
+            "", hbox(plain_label("hint", text=words("answers.effort")), self.effort, STRETCH, spacing=8)
+        )
         self.model.changed.connect(self._show_efforts)
         self.effort.activated.connect(self._on_effort)
-        self.arrange(
-            self.heading,
+        self.ask(
             Paragraph("card_text", text=words("retry.text")),
-            vbox(plain_label("field", text=words("assistant.field.model")), self.model, spacing=5),
-            hbox(self._effort_label, self.effort, STRETCH, spacing=8),
-            6,
+            Field("model", self.model, label="assistant.field.model", fits=lambda pair: pair and pair[1]),
+            self._efforts,
+            width=460,
         )
-        self.resize(460, self.sizeHint().height())
         self.model.setFocus()
 
     def show_usual(self, provider: str, model: str, effort: str) -> None:
@@ -206,20 +206,16 @@ class OtherAnswerDialog(AskDialog):
     def _show_efforts(self) -> None:
         """Offer the efforts of the model, and keep the one that was chosen where it is among them."""
         chosen = self.model.chosen()
-        self.go.setEnabled(bool(chosen and chosen[1]))
         efforts = efforts_of(self._facts(*chosen)) if chosen else ()
-        self.effort.clear()
-        for one in (Effort.AUTO, *efforts):
-            self.effort.addItem(self._words(f"answers.effort.{one}"), str(one))
-        self.effort.setCurrentIndex(max(0, self.effort.findData(self._effort)))
-        for part in (self.effort, self._effort_label):
-            part.setVisible(bool(efforts))
+        offered = (
+            (str(effort), self._words(f"answers.effort.{effort}")) for effort in (Effort.AUTO, *efforts)
+        )
+        self.effort.offer(offered, self._effort)
+        self._efforts.setVisible(bool(efforts))
 
     def _on_effort(self) -> None:
         self._effort = str(self.effort.currentData())
 
     def _on_go(self) -> None:
-        chosen = self.model.chosen()
-        if chosen and chosen[1]:
-            self.accept()
-            self.chosen.emit(*chosen, str(self.effort.currentData()))
+        self.accept()
+        self.chosen.emit(*(self.model.chosen() or ("", "")), str(self.effort.currentData()))

@@ -50,7 +50,7 @@ from app.gui.transcript.row_words import (
     thought_of,
     tip_of,
 )
-from app.gui.widgets.controls import put_in_tab_order
+from app.gui.widgets.controls import put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
@@ -586,7 +586,7 @@ class QuestionWidgets(QObject):
             widget.installEventFilter(self)
             self._widgets[message.id] = widget
             self._overlays.append(widget)
-            put_in_tab_order((self._area, *_stops(widget)))
+            put_in_tab_order((self._area, *stops_in(widget)))
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
         self._heights[message.id] = (width, height)
         return height
@@ -622,15 +622,3 @@ class QuestionWidgets(QObject):
                     if (wanted if wanted >= 0 else widget.sizeHint().height()) != height:
                         self.resized.emit(message_id)
         return super().eventFilter(watched, event)
-
-
-def _stops(card: QWidget) -> list[QWidget]:
-    """Return a widget and what Tab stops at in it, in order."""
-    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
-    stops: list[QWidget] = [] if card.focusProxy() is not None else [card]
-    part = card.nextInFocusChain()
-    while part is not None and part is not card:
-        if card.isAncestorOf(part) and part.focusPolicy() != Qt.FocusPolicy.NoFocus:
-            stops.append(part)
-        part = part.nextInFocusChain()
-    return stops

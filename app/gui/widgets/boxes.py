@@ -54,6 +54,21 @@ def frame(kind: str, layout: QLayout) -> QFrame:
     return result
 
 
+def add_to(layout: QBoxLayout, *parts: Part) -> None:
+    """Add parts at the end of a row or column."""
+    for part in parts:
+        if isinstance(part, Stretch):
+            layout.addStretch(part.factor)
+        elif isinstance(part, int):
+            layout.addSpacing(part)
+        else:
+            item, factor, *alignment = part if isinstance(part, tuple) else (part, 0)
+            if isinstance(item, QWidget):
+                layout.addWidget(item, factor, *alignment)
+            else:
+                layout.addLayout(item, factor)
+
+
 def empty(layout: QLayout, but: QWidget | None = None) -> None:
     """Take everything out of a layout, and delete the widgets, all but one."""
     while (item := layout.takeAt(0)) is not None:
@@ -67,17 +82,7 @@ def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: 
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
     if spacing is not None:
         layout.setSpacing(spacing)
-    for part in parts:
-        if isinstance(part, Stretch):
-            layout.addStretch(part.factor)
-        elif isinstance(part, int):
-            layout.addSpacing(part)
-        else:
-            item, factor, *alignment = part if isinstance(part, tuple) else (part, 0)
-            if isinstance(item, QWidget):
-                layout.addWidget(item, factor, *alignment)
-            else:
-                layout.addLayout(item, factor)
+    add_to(layout, *parts)
     return layout
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import FlowBox, hbox, vbox
-from app.gui.widgets.controls import Button, ShorteningButton, button
+from app.gui.widgets.controls import Button, ShorteningButton, button, put_where
 from app.gui.widgets.text import name_button, plain_label, plain_tip
 
 CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
@@ -196,6 +196,10 @@ class ChipList(QWidget):
             self._chosen, self._fixed = list(keys), fixed
             self._draw()
 
+    def set_fixed(self, fixed: bool) -> None:
+        """Let what is chosen be changed, or only be looked at."""
+        self.show_chosen(self._chosen, fixed=fixed)
+
     def choose(self, key: str) -> None:
         """Add a thing by its key."""
         if key not in self._chosen:
@@ -226,6 +230,8 @@ class ChipList(QWidget):
         self._none.setVisible(not self._chosen)
         self.add.setVisible(not self._fixed and bool(rest))
         self._fill_menu(rest)
+        # A new chip would come last.
+        put_where(self, self.stops)
         self.updateGeometry()
         self.drawn.emit()
 

@@ -3,8 +3,9 @@
 `Composer` is the text box with a send button of the welcome page and of every session.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from PySide6.QtCore import (
     QEvent,
@@ -15,6 +16,7 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -327,6 +329,26 @@ class Choice(QComboBox):
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
         look.changed.connect(self.update)
 
+    def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
+        """Offer values with their texts, and show `chosen`, or what was chosen before; no change of the user's."""
+        rows, value = list(offered), self.currentData() if chosen is None else chosen
+        with QSignalBlocker(self):
+            # The same again would close an open list.
+            if rows != [(self.itemData(place), self.itemText(place)) for place in range(self.count())]:
+                self.clear()
+                for data, text in rows:
+                    self.addItem(text, data)
+            self.choose(value)
+        self.updateGeometry()
+
+    def value(self) -> Any:
+        """Return the chosen value, or what is written."""
+        return self.currentText().strip() if self.isEditable() else self.currentData()
+
+    def choose(self, value: object) -> None:
+        """Choose a value, the first one if it is not offered."""
+        self.setCurrentIndex(max(0, self.findData(value)))
+
     def sizeHint(self) -> QSize:
         # As wide as the chosen entry, not as the longest one.
         self.ensurePolished()
@@ -393,6 +415,18 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
     """Set the tab order of widgets, each of which must accept the focus."""
     for before, after in pairwise(widgets):
         QWidget.setTabOrder(before, after)
+
+
+def stops_in(widget: QWidget) -> list[QWidget]:
+    """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
+    chain: list[QWidget] = [widget]
+    while (part := chain[-1].nextInFocusChain()) is not None and part is not widget:
+        chain.append(part)
+    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
+    takes = [
+        stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
+    ]
+    return [stop for stop in takes if stop is widget or widget.isAncestorOf(stop)]
 
 
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:

@@ -1,9 +1,10 @@
 """The base of the editors of assistants, groups and workflows, which save automatically, a moment after a change."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Generic
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.core.store import Definition
@@ -88,6 +89,10 @@ class DefinitionEditor(QWidget, Generic[Definition]):
         self._definition: Definition | None = None
         self.state = SaveState(language, name)
         self.state.due.connect(lambda: self.save_now())
+
+    def asking(self, signal: SignalInstance) -> Callable[[], None]:
+        """Return what a button calls that emits a signal with the id of the definition shown."""
+        return lambda: signal.emit(self.definition_id)
 
     @property
     def definition_id(self) -> str:

@@ -403,29 +403,32 @@ class AnswerStyleChoice(QWidget):
         self._row.addStretch(1)
         vbox(self._row, self.hint, inside=self, spacing=5)
         language.changed.connect(self._retranslate)
-        self.show_style(Effort.AUTO, Creativity.AUTO, Length.AUTO)
+        self.show_value((Effort.AUTO, Creativity.AUTO, Length.AUTO))
 
     def set_across(self, across: bool) -> None:
         """Lay the lists out side by side, or one below the other."""
         down = QBoxLayout.Direction.TopToBottom
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if across else down)
 
-    def show_style(self, effort: str, creativity: str, length: str, *, fixed: bool = False) -> None:
-        """Show the values; `fixed` if they cannot be changed."""
-        self._values = {"effort": effort, "creativity": creativity, "length": length}
+    def show_value(self, value: tuple[str, str, str]) -> None:
+        """Show effort, creativity and length."""
+        self._values = dict(zip(self._menus, value, strict=True))
+        self._retranslate()
+
+    def value(self) -> tuple[str, ...]:
+        """Return effort, creativity and length."""
+        return tuple(self._values.values())
+
+    def set_fixed(self, fixed: bool) -> None:
+        """Let the values be changed, or only be looked at."""
         for menu in self._menus.values():
             menu.setEnabled(not fixed)
-        self._retranslate()
 
     def show_facts(self, facts: ModelFacts) -> None:
         """Offer what the model takes."""
         if facts != self._facts:
             self._facts = facts
             self._retranslate()
-
-    def values(self) -> dict[str, str]:
-        """Return effort, creativity and length by these names."""
-        return dict(self._values)
 
     def _on_chosen(self, name: str) -> None:
         self._values[name] = str(self._menus[name].currentData())
@@ -452,9 +455,7 @@ class AnswerStyleChoice(QWidget):
         menu, words = self._menus[name], self._language
         self._labels[name].setText(words(f"answers.{name}"))
         menu.setAccessibleName(words(f"answers.{name}"))
-        menu.clear()
-        for value in offered:
-            menu.addItem(words(f"answers.{name}.{value}"), str(value))
-        menu.setCurrentIndex(max(0, menu.findData(self._values[name])))
+        texts = ((str(value), words(f"answers.{name}.{value}")) for value in offered)
+        menu.offer(texts, self._values[name])
         for part in (menu, self._labels[name]):
             part.setVisible(bool(offered))

@@ -458,9 +458,7 @@ class FieldRow(QWidget):
             pairs = zip(self._boxes, self.field.options, strict=True)
             return tuple(one for box, one in pairs if isinstance(box, WrappedTick) and box.isChecked())
         box = self._boxes[0]
-        text = (
-            box.currentData() if isinstance(box, Choice) else box.text() if isinstance(box, QLineEdit) else ""
-        )
+        text = box.value() if isinstance(box, Choice) else box.text() if isinstance(box, QLineEdit) else ""
         return (text.strip(),) if text and text.strip() else ()
 
     def write(self, values: Sequence[str]) -> None:
@@ -469,7 +467,7 @@ class FieldRow(QWidget):
             if isinstance(box, WrappedTick):
                 box.setChecked(option in values)
             elif isinstance(box, Choice):
-                box.setCurrentIndex(max(0, box.findData(values[0]) if values else 0))
+                box.choose(values[0] if values else "")
             elif isinstance(box, QLineEdit):
                 box.setText(visible(values[0]) if values else "")
 
@@ -500,14 +498,10 @@ class FieldRow(QWidget):
         if field.kind in (FieldKind.ONE, FieldKind.YESNO):
             choice = Choice(look)
             choice.setObjectName("form_choice")
-            choice.addItem("", "")
             yesno = field.kind == FieldKind.YESNO
-            for option, label in zip(
-                ("yes", "no") if yesno else field.options, ("", "") if yesno else field.labels, strict=True
-            ):
-                choice.addItem(visible(label), option)
-            chosen = choice.findData(field.default[0]) if field.default else 0
-            choice.setCurrentIndex(max(0, chosen))
+            labels = ("", "") if yesno else map(visible, field.labels)
+            offered = zip(("yes", "no") if yesno else field.options, labels, strict=True)
+            choice.offer([("", ""), *offered], field.default[0] if field.default else "")
             choice.currentIndexChanged.connect(self._recheck)
             self._own.append(lambda: self._name_choices(choice, yesno=yesno))
             return [choice]

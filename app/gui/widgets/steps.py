@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -52,19 +51,3 @@ class Steps(QObject):
             self._turn.stop()
         finally:
             self._running = False
-
-
-class BuiltInSteps:
-    """A base of widgets that keep their `Steps` as `_steps`: a part that is not built yet is built when it is asked for."""
-
-    _steps: Steps
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            steps = vars(self).get("_steps")
-            if steps is not None and not steps.is_done:
-                steps.finish()
-                if name in vars(self):
-                    return vars(self)[name]
-            raise AttributeError(f"{type(self).__name__} has no {name}")

@@ -46,28 +46,13 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._others: Sequence[str] = ()
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
-        self._versions = say(
-            icon_button(
-                look,
-                "history",
-                "assistant_versions",
-                lambda: self.versions_requested.emit(self.definition_id),
-            ),
-            language,
-            tip="assistant.versions",
-        )
-        self._share = say(
-            icon_button(
-                look, "share", "assistant_share", lambda: self.share_requested.emit(self.definition_id)
-            ),
-            language,
-            tip="assistant.share",
-        )
-        self._chat = say(
-            button("primary", "assistant_chat", lambda: self.chat_requested.emit(self.definition_id)),
-            language,
-            "assistant.chat_with",
-        )
+        versions, share = self.asking(self.versions_requested), self.asking(self.share_requested)
+        chat = button("primary", "assistant_chat", self.asking(self.chat_requested))
+        self._versions = icon_button(look, "history", "assistant_versions", versions)
+        self._share = icon_button(look, "share", "assistant_share", share)
+        say(self._versions, language, tip="assistant.versions")
+        say(self._share, language, tip="assistant.share")
+        self._chat = say(chat, language, "assistant.chat_with")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner.setProperty("tone", "accent")
@@ -227,17 +212,16 @@ class AssistantEditor(DefinitionEditor[Agent]):
             inside=self._banner,
             margins=(14, 8, 10, 8),
         )
-        body = QWidget()
+        body, edges = QWidget(), (MARGIN, 0, MARGIN, 0)
         vbox(self.form, inside=body, margins=(MARGIN, 0, MARGIN, 18))
-        column = vbox(inside=self, margins=(0, 16, 0, 0), spacing=12)
-        for item in (head, self._banner):
-            row = hbox(margins=(MARGIN, 0, MARGIN, 0))
-            if isinstance(item, QWidget):
-                row.addWidget(item)
-            else:
-                row.addLayout(item)
-            column.addLayout(row)
-        column.addWidget(scrolling(body, keeps_bar=True), 1)
+        vbox(
+            hbox(head, margins=edges),
+            hbox(self._banner, margins=edges),
+            (scrolling(body, keeps_bar=True), 1),
+            inside=self,
+            margins=(0, 16, 0, 0),
+            spacing=12,
+        )
 
 
 CARD_HEIGHT = 56
@@ -408,18 +392,12 @@ class AssistantsPage(QWidget):
         self.cards.show_assistants(agents, self._tools, marks, chosen, colours=colours_of(agents))
 
     def _lay_out(self) -> None:
+        bring_in = button("plain", "assistants_bring_in", self.bring_in_requested)
+        say(bring_in, self._language, "assistant.bring_in")
         vbox(
             self._title,
             (self.cards, 1),
-            hbox(
-                self._new,
-                say(
-                    button("plain", "assistants_bring_in", self.bring_in_requested),
-                    self._language,
-                    "assistant.bring_in",
-                ),
-                STRETCH,
-            ),
+            hbox(self._new, bring_in, STRETCH),
             inside=self._side,
             margins=(16, 14, 12, 14),
             spacing=9,

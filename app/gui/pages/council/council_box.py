@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QWidget
 
 from app.core.council_parts import Position
@@ -237,15 +237,7 @@ class CouncilBox(QFrame):
         texts = [
             names.get(one) or words("council.judge.model", name=one.partition("/")[2]) for one in offered
         ]
-        before = [
-            (self.judge.itemData(place), self.judge.itemText(place)) for place in range(self.judge.count())
-        ]
-        with QSignalBlocker(self.judge):
-            if before != list(zip(offered, texts, strict=True)):
-                self.judge.clear()
-                for one, text in zip(offered, texts, strict=True):
-                    self.judge.addItem(text, one)
-            self.judge.setCurrentIndex(offered.index(chosen))
+        self.judge.offer(zip(offered, texts, strict=True), chosen)
 
     def fit(self, width: int) -> None:
         """Put the buttons beside the state where there is room, else under it."""

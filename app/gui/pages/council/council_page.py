@@ -41,6 +41,7 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Composer, ShorteningButton, TextBox, TickBox, scrolling
+from app.gui.widgets.form import Field
 from app.gui.widgets.notices import announce
 from app.gui.widgets.search import FindBar
 from app.gui.widgets.text import Paragraph, named, say
@@ -228,24 +229,18 @@ class OptionsDialog(AskDialog):
         title = words("council.options")
         super().__init__(words, parent, "options", title, ("save", words("dialog.save")))
         self._fields = []
-        lines = vbox(spacing=6)
         for number in range(1, max(MOST_OPTIONS, len(options)) + 2):
             option, text = options[number - 1] if number <= len(options) else ("", "")
-            field = named(f"option_{number}", QLineEdit(text))
-            field.setMaxLength(MOST_OPTION)
-            field.setAccessibleName(words("council.options.number", number=number))
-            field.setPlaceholderText("" if option else words("council.options.add"))
-            field.textChanged.connect(lambda _text: self._check())
-            lines.addWidget(field)
-            self._fields.append((option, field))
-        said = Paragraph("card_text")
-        said.setText(words("council.options.hint"))
-        self.arrange(self.heading, said, lines, 6)
-        self.resize(520, self.sizeHint().height())
-        self._check()
+            line = named(f"option_{number}", QLineEdit(text, maxLength=MOST_OPTION))
+            line.setAccessibleName(words("council.options.number", number=number))
+            line.setPlaceholderText("" if option else words("council.options.add"))
+            self._fields.append((option, line))
+        said = Paragraph("card_text", text=words("council.options.hint"))
+        fields = (Field(line.objectName(), line) for _option, line in self._fields)
+        self.ask(said, 4, *fields, width=520, spacing=6)
 
     def _check(self) -> None:
-        self.go.setEnabled(any(field.text().strip() for _option, field in self._fields))
+        self.go.setEnabled(any(self.form.values().values()))
 
     def _on_go(self) -> None:
         self.accept()

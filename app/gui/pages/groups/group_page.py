@@ -12,17 +12,17 @@ from app.core.agent import Agent, Group, Leader
 from app.core.usage import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
-from app.gui.pages.assistants.assistant_form import Choices
+from app.gui.pages.assistants.assistant_form import MODEL, STYLE, Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards, AssistantEditor
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import Field, Form, Sentence
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
-from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say
+from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say, show_or_hide
 
 MOST_NAME = 60
 MOST_TURNS = 200
-ERRORS = ("name", "members", "orchestrator")
 COLUMN_WIDTH = 330
 NARROW_COLUMN = 284
 WIDE = 860
@@ -30,85 +30,101 @@ NARROW = 600
 ANY_WIDTH = 16_777_215  # QWIDGETSIZE_MAX: no limit
 
 
-class GroupForm(QWidget):
-    """Shows a group for editing; emits `changed` with every change of the user.
+class GroupForm(Form):
+    """Shows a group for editing.
 
     `member_chosen` carries the id of the chosen member, `member_removed` the id and the position of
     a removed one.
     """
 
-    changed = Signal()
     member_chosen = Signal(str)
     member_removed = Signal(str, int)
     new_member_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self._language = language
-        self._group = Group(id="", name="")
-        self._choices = Choices()
+        self._group, self._choices = Group(id="", name=""), Choices()
         self._built_in: frozenset[str] = frozenset()
         self.members: tuple[str, ...] = ()
-        self._titles = {name: plain_label("field") for name in ("name", "members", "orchestrator")}
-        self.errors = {name: plain_label("error", wrap=True) for name in ERRORS}
-        self.name = say(named("group_name", QLineEdit()), language, name="assistant.field.name")
-        self.name.setMaxLength(MOST_NAME)
+        self.name = named("group_name", QLineEdit(maxLength=MOST_NAME))
         self.cards = say(
             AssistantCards(language, look, "member_cards", "group.remove"), language, name="group.members"
         )
         self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._add = say(button("", "group_add_member"), language, "group.add_member")
-        self._add.dress(look, "plus", "text")
-        self._offers = QMenu(self._add)
-        self._add.setMenu(self._offers)
-        self.model = say(
-            named("group_model", ModelChoice(language, look)), language, name="group.orchestrator.model"
-        )
+        self._add_member = say(button("", "group_add_member"), language, "group.add_member")
+        self._add_member.dress(look, "plus", "text")
+        self._offers = QMenu(self._add_member)
+        self._add_member.setMenu(self._offers)
+        self.model = named("group_model", ModelChoice(language, look))
         self.answers = AnswerStyleChoice(language, look)
         self.answers.set_across(False)
-        self.turns = say(NumberBox("group_turns", 1, MOST_TURNS), language, name="group.turns.name")
-        self._before_turns, self._after_turns = plain_label("hint"), plain_label("hint")
-        self.ask = say(named("group_ask", TickBox(look)), language, "group.ask")
-        self._instructions_label = say(plain_label("field"), language, "assistant.field.instructions")
-        self.instructions = say(
-            named("group_instructions", TextBox(lines=4, most=10, submits=False)),
+        turns = NumberBox("group_turns", 1, MOST_TURNS)
+        self.ask = named("group_ask", TickBox(look))
+        self.instructions = named("group_instructions", TextBox(lines=4, most=10, submits=False))
+        told = say(plain_label("field"), language, "assistant.field.instructions")
+        told.setBuddy(self.instructions)
+        self._leader = Form(
             language,
-            name="group.instructions",
-            hint="group.instructions.hint",
+            Field(
+                "orchestrator",
+                self.model,
+                of=MODEL,
+                says="group.orchestrator.model",
+                error="assistant.error.model",
+            ),
+            Field("answers", self.answers, of=STYLE),
+            Sentence(language, "group.turns", turns),
+            self.ask,
+            told,
+            self.instructions,
+            spacing=9,
+            gap=9,
+        ).lay_out()
+        self._leader.layout().setContentsMargins(12, 11, 12, 11)
+        self._leader.setProperty("kind", "card")
+        wrong = plain_label("error", wrap=True)
+        title, add = say(plain_label("field"), language, "group.members"), hbox(self._add_member, STRETCH)
+        super().__init__(
+            language,
+            Field("name", self.name, label="assistant.field.name", fits=bool, error="assistant.error.name"),
+            8,
+            frame("", vbox(title, self.cards, wrong, add, spacing=7)),
+            10,
+            say(plain_label("field"), language, "group.orchestrator"),
+            self._leader,
+            STRETCH,
+            inner=(
+                Field("turns_limit", turns, says="group.turns.name"),
+                Field("ask_before_hand_over", self.ask, text="group.ask"),
+                Field(
+                    "instructions",
+                    self.instructions,
+                    says="group.instructions",
+                    hint="group.instructions.hint",
+                ),
+            ),
+            spacing=7,
+            gap=7,
         )
-        self._lay_out()
+        self.lay_out()
+        self.layout().setContentsMargins(16, 14, 16, 14)
+        self.errors = {name: form.rows[name].error for form in (self, self._leader) for name in form.rows}
+        self.errors["members"] = wrong
         self.cards.chosen.connect(self.member_chosen)
         self.cards.delete_requested.connect(self.remove)
         self.cards.order_chosen.connect(self._on_order)
         self._offers.aboutToShow.connect(self._offer)
-        self.name.textChanged.connect(lambda _text: self.changed.emit())
-        self.instructions.textChanged.connect(self.changed)
         self.model.changed.connect(self._show_facts)
-        self.model.changed.connect(self.changed)
-        self.answers.changed.connect(self.changed)
-        self.turns.valueChanged.connect(lambda _value: self.changed.emit())
-        self.ask.toggled.connect(lambda _on: self.changed.emit())
-        language.changed.connect(self._retranslate)
+        self._leader.changed.connect(self.changed)
         look.changed.connect(self._fit_cards)
-        self._retranslate()
 
     def show_group(self, group: Group, chosen: str) -> None:
         """Show a group, with one of its members chosen."""
         self._group = group
         self.members = group.members
-        # Signals are for the user's changes only.
-        with QSignalBlocker(self):
-            self.name.setText(group.name)
-            self.name.setCursorPosition(0)
-            leader = group.orchestrator
-            self.model.show_model(leader.provider, leader.model)
-            self.answers.show_style(leader.effort, leader.creativity, leader.length)
-            self._show_facts()
-            self.turns.setValue(group.turns_limit)
-            self.ask.setChecked(group.ask_before_hand_over)
-            self.instructions.setPlainText(group.instructions)
-            for name in ERRORS:
-                self.show_error(name, "")
+        self.fill(group)
+        self._leader.fill(group.orchestrator)
+        self._show_facts()
+        self.show_error("members", "")
         self.show_members(chosen)
 
     def show_members(self, chosen: str) -> None:
@@ -131,25 +147,15 @@ class GroupForm(QWidget):
         self._choices, self._built_in = choices, built_in
         with QSignalBlocker(self):
             self.model.set_providers(choices.providers, choices.facts)
-            self._show_facts()
+        self._show_facts()
 
     def group(self) -> Group | None:
         """Return the group as edited, or None if a field is invalid; the reason is shown beside the field."""
-        name, model = self.name.text().strip(), self.model.chosen()
-        self.show_error("name", "" if name else self._language("assistant.error.name"))
-        self.show_error("orchestrator", "" if model is not None else self._language("assistant.error.model"))
         self.show_error("members", "")
-        if not name or model is None:
+        if not all([self.check(), self._leader.check()]):
             return None
-        return replace(
-            self._group,
-            name=name,
-            members=self.members,
-            orchestrator=Leader(provider=model[0], model=model[1], **self.answers.values()),
-            turns_limit=self.turns.value(),
-            ask_before_hand_over=self.ask.isChecked(),
-            instructions=self.instructions.text(),
-        )
+        leader = Leader(**self._leader.values())
+        return replace(self._group, members=self.members, orchestrator=leader, **self.values())
 
     def add(self, agent_id: str) -> None:
         """Add an assistant as the last member and choose it."""
@@ -171,12 +177,11 @@ class GroupForm(QWidget):
         if near:
             self.cards.setFocus()
         else:
-            self._add.setFocus()
+            self._add_member.setFocus()
 
-    def show_error(self, field: str, text: str) -> None:
-        """Show beside a field of `ERRORS` what is wrong with it; "" for nothing."""
-        self.errors[field].setText(text)
-        self.errors[field].setVisible(bool(text))
+    def show_error(self, name: str, text: str) -> None:
+        """Show beside a field, the members or the orchestrator what is wrong; "" for nothing."""
+        show_or_hide(self.errors[name], text)
 
     def offers(self) -> Sequence[Agent]:
         """Return the assistants that can be added."""
@@ -190,41 +195,6 @@ class GroupForm(QWidget):
         self._offers.addSeparator()
         self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
 
-    def _lay_out(self) -> None:
-        leader = frame(
-            "card",
-            vbox(
-                self.model,
-                self.errors["orchestrator"],
-                self.answers,
-                hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
-                self.ask,
-                self._instructions_label,
-                self.instructions,
-                margins=(12, 11, 12, 11),
-                spacing=9,
-            ),
-        )
-        vbox(
-            self._titles["name"],
-            self.name,
-            self.errors["name"],
-            8,
-            self._titles["members"],
-            self.cards,
-            self.errors["members"],
-            hbox(self._add, STRETCH),
-            10,
-            self._titles["orchestrator"],
-            leader,
-            STRETCH,
-            inside=self,
-            margins=(16, 14, 16, 14),
-            spacing=7,
-        )
-        self._titles["name"].setBuddy(self.name)
-        self._instructions_label.setBuddy(self.instructions)
-
     def _show_facts(self) -> None:
         """Offer for the answers what the orchestrator's model takes."""
         provider, model = self.model.chosen() or ("", "")
@@ -235,14 +205,8 @@ class GroupForm(QWidget):
         self.changed.emit()
 
     def _retranslate(self) -> None:
-        words = self._language
-        self._titles["name"].setText(words("assistant.field.name"))
-        self._titles["members"].setText(words("group.members"))
-        self._titles["orchestrator"].setText(words("group.orchestrator"))
-        before, after = words("group.turns").split("{}")
-        self._before_turns.setText(before.strip())
-        self._after_turns.setText(after.strip())
-        self.ask.setToolTip(words("group.ask.text"))
+        super()._retranslate()
+        self.ask.setToolTip(self._language("group.ask.text"))
         self.show_members(self.cards.current_id())
 
 
@@ -262,9 +226,9 @@ class GroupPage(DefinitionEditor[Group]):
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()
         # Widgets at the top are created first: Tab follows that order.
-        self._share = button("", "group_share", lambda: self.share_requested.emit(self.definition_id))
+        self._share = button("", "group_share", self.asking(self.share_requested))
         self._share.dress(look, "share", "text")
-        self._chat = button("primary", "group_chat", lambda: self.chat_requested.emit(self.definition_id))
+        self._chat = button("primary", "group_chat", self.asking(self.chat_requested))
         self.form = GroupForm(language, look)
         self.named = self.form.name
         self.editor = AssistantEditor(language, look, embedded=True)

@@ -111,22 +111,11 @@ class DataPage(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        body = QWidget()
+        body, open_folder = QWidget(), button("", "data_open_folder", self._on_open_folder)
+        say(open_folder, self._language, "settings.data.open")
         vbox(
             say(Paragraph("card_text"), self._language, "settings.data.text"),
-            hbox(
-                (self._path, 1),
-                (
-                    say(
-                        button("", "data_open_folder", self._on_open_folder),
-                        self._language,
-                        "settings.data.open",
-                    ),
-                    0,
-                    Qt.AlignmentFlag.AlignTop,
-                ),
-                spacing=10,
-            ),
+            hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10),
             self._sizes,
             self._problems_title,
             self._problems,

@@ -104,26 +104,22 @@ class SavedPromptsPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, toasts: Toasts) -> None:
         super().__init__()
-        self._language, self._prompts, self._tasks, self._toasts = (
-            language,
-            engine.saved_prompts,
-            tasks,
-            toasts,
-        )
+        self._language, self._prompts = language, engine.saved_prompts
+        self._tasks, self._toasts = tasks, toasts
         self.list = TwoLineList(look, f"{SAVED_PROMPTS}_list")
         new = button("link", f"{SAVED_PROMPTS}_new", lambda: self._edit(SavedPrompt(id="", name="", text="")))
         new.dress(look, "plus", "accent")
         say(new, language, "settings.saved_prompts.new")
-        bring_in = say(
-            button("link", f"{SAVED_PROMPTS}_import", self._ask_for_file), language, "saved_prompt.import"
+        bring_in = button("link", f"{SAVED_PROMPTS}_import", self._ask_for_file)
+        say(bring_in, language, "saved_prompt.import")
+        self._delete, self._share, self._open = (
+            say(button("", f"{SAVED_PROMPTS}_{name}", act), language, key)
+            for name, act, key in (
+                ("delete", self._on_delete, "saved_prompt.delete"),
+                ("share", self._on_share, "saved_prompt.export"),
+                ("edit", self._on_edit, "settings.edit"),
+            )
         )
-        self._delete = say(
-            button("", f"{SAVED_PROMPTS}_delete", self._on_delete), language, "saved_prompt.delete"
-        )
-        self._share = say(
-            button("", f"{SAVED_PROMPTS}_share", self._on_share), language, "saved_prompt.export"
-        )
-        self._open = say(button("", f"{SAVED_PROMPTS}_edit", self._on_edit), language, "settings.edit")
         self._lead = Paragraph("card_text")
         foot = hbox(new, bring_in, STRETCH, self._delete, self._share, self._open)
         vbox(self._lead, (self.list, 1), foot, inside=self, margins=(22, 14, 22, 14), spacing=10)
@@ -161,7 +157,7 @@ class SavedPromptsPage(QWidget):
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
-        dialog.changed.connect(lambda changed: self._start(lambda: self._prompts.save(self._named(changed))))
+        dialog.given.connect(lambda given: self._start(lambda: self._prompts.save(self._named(given))))
         dialog.open()
 
     def _named(self, prompt: SavedPrompt) -> SavedPrompt:

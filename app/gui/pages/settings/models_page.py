@@ -48,11 +48,8 @@ class ModelsPage(QWidget):
         self.search = say(
             SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
         )
-        self._refresh = say(
-            button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch())),
-            language,
-            "models.refresh",
-        )
+        refresh = button("", "models_refresh", lambda: tasks.start("fetch models", self._fetch()))
+        self._refresh = say(refresh, language, "models.refresh")
         self._refresh.dress(look, "refresh-cw")
         self.list = say(ItemList(look, "models_list", TICKS), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")
@@ -91,12 +88,8 @@ class ModelsPage(QWidget):
         words = "models.hide_again" if self.hidden.isChecked() else "models.hidden"
         self.hidden.setText(self._language(words, count=count))
         self.hidden.setVisible(count > 0)
-        own = self._provider.currentData()
-        self._provider.clear()
-        for status in self._statuses():
-            if status.config.kind != EMBEDDED:
-                self._provider.addItem(self._language.provider(status), status.config.id)
-        self._provider.setCurrentIndex(max(0, self._provider.findData(own)))
+        others = [status for status in self._statuses() if status.config.kind != EMBEDDED]
+        self._provider.offer((status.config.id, self._language.provider(status)) for status in others)
         self._filter()
 
     def _lay_out(self) -> None:

@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
@@ -26,8 +27,9 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox, button, put_where
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.controls import Button, TickBox, button, put_where, stops_in
+from app.gui.widgets.form import Field, Form
 from app.gui.widgets.notices import ServerOffers
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
@@ -57,64 +59,43 @@ class ProviderPage(QWidget):
         self._status = status
         self._tasks = tasks
         self._asked_at = 0.0
+        config = status.config
+        self._embedded, self._program = config.kind == EMBEDDED, config.kind == PROGRAM
+        # The others are named after their company or program.
+        self._own = config.id not in BUILT_IN and not self._program
         self._title = plain_label("page_title")
         self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
-        self.enabled = say(named("provider_enabled", TickBox(look)), language, "provider.enabled")
+        self.enabled = named("provider_enabled", TickBox(look))
         self.label = named("provider_label", QLineEdit(maxLength=LONGEST_LABEL))
         self.base_url = named("provider_base_url", QLineEdit())
         self.models = named("provider_models", QLineEdit())
         self.window_size = named("provider_window", QLineEdit())
         self.window_size.setValidator(QIntValidator(0, MOST_WINDOW, self))
-        self.key = say(named("provider_key", QLineEdit()), language, hint="provider.key.placeholder")
+        self.key = named("provider_key", QLineEdit())
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self._fields = {
-            "key": self.key,
-            "label": self.label,
-            "base_url": self.base_url,
-            "models": self.models,
-            "window": self.window_size,
-        }
-        self._labels = {name: plain_label("field") for name in self._fields}
         self._key_source = Paragraph("hint")
-        self._save_key = say(
-            button("", "provider_save_key", self._on_save_key), language, "provider.key.save"
+        self._save_key = self._button("", "save_key", "provider.key.save", self._on_save_key)
+        self._remove_key = self._button(
+            "link", "remove_key", "provider.key.remove", self._forget_key, "remove key"
         )
-        self._remove_key = say(
-            button("link", "provider_remove_key", lambda: self._change("remove key", self._forget_key)),
-            language,
-            "provider.key.remove",
+        self._unlock = self._button(
+            "link", "unlock", "keyring.unlock", self._unlock_keyring, "unlock the keyring"
         )
-        self._unlock = say(
-            button(
-                "link", "provider_unlock", lambda: self._change("unlock the keyring", self._unlock_keyring)
-            ),
-            language,
-            "keyring.unlock",
-        )
-        self._save = say(button("primary", "provider_save", self._on_save), language, "provider.save")
-        self._test = say(button("", "provider_test", self._on_test), language, "provider.test")
-        self._remove = say(
-            button("link", "provider_remove", lambda: self._change("remove provider", self._forget)),
-            language,
-            "provider.remove",
-        )
-        self._allow = say(button("primary", "provider_allow", self._on_allow), language, "agent.allow")
-        self._deny = say(
-            button("link", "provider_deny", lambda: self._change("deny agent", self._forbid)),
-            language,
-            "agent.deny",
-        )
-        self._copy_login = say(
-            button("link", "provider_copy_login", self._on_copy_login), language, "agent.copy_login"
-        )
+        self._save = self._button("primary", "save", "provider.save", self._on_save)
+        self._test = self._button("", "test", "provider.test", self._on_test)
+        self._remove = self._button("link", "remove", "provider.remove", self._forget, "remove provider")
+        self._allow = self._button("primary", "allow", "agent.allow", self._on_allow)
+        self._deny = self._button("link", "deny", "agent.deny", self._forbid, "deny agent")
+        self._copy_login = self._button("link", "copy_login", "agent.copy_login", self._on_copy_login)
         self._copy_login.hide()
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
         self._clock = QTimer(self)
         self._clock.setInterval(500)
         self._clock.timeout.connect(self._on_clock)
+        self._form = self._new_form()
         self._lay_out()
-        self._fill()
+        self._form.fill(config)
         self._retranslate()
         self.enabled.toggled.connect(lambda _on: self._on_save())
         self.key.returnPressed.connect(self._on_save_key)
@@ -130,75 +111,77 @@ class ProviderPage(QWidget):
         """Whether a result is awaited that the page will show."""
         return not self._test.isEnabled()
 
-    @property
-    def stops(self) -> tuple[QWidget, ...]:
-        """The widgets in the tab order."""
-        keys = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key)
-        agent = (self._copy_login, self._deny, self._allow)
-        fields = (self.label, self.base_url, self.models, self.window_size)
-        return (*keys, *fields, *agent, self._remove, self._test, self._save)
-
     def config(self) -> ProviderConfig:
         """Return the provider as edited."""
-        models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
-        return replace(
-            self._status.config,
-            label=self._status.config.label if self.label.isHidden() else self.label.text().strip(),
-            base_url=self.base_url.text().strip(),
-            models=models,
-            enabled=self.enabled.isChecked(),
-            window=int(self.window_size.text() or 0),
-        )
+        return replace(self._status.config, **self._form.values())
+
+    def _button(self, kind: str, name: str, key: str, act: Callable[[], Any], task: str = "") -> Button:
+        """Return a button with the text of a key; it calls `act`, as a task that changes the provider if that has a name."""
+        result = button(kind, f"provider_{name}", (lambda: self._change(task, act)) if task else act)
+        return say(result, self._language, key)
+
+    def _new_form(self) -> Form:
+        source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
+        return Form(
+            self._language,
+            Field("enabled", self.enabled, text="provider.enabled"),
+            5,
+            Field(
+                "key",
+                self.key,
+                hint="provider.key.placeholder",
+                get=lambda _config: "",
+                put=lambda _key: {},
+                beside=(self._save_key,),
+                under=(frame("", source),),
+                shown_when=self._is_served,
+            ),
+            Field(
+                "label",
+                self.label,
+                put=lambda text: {"label": text} if self._own else {},
+                shown_when=lambda: self._own,
+            ),
+            Field("base_url", self.base_url, shown_when=self._is_served),
+            Field(
+                "models",
+                self.models,
+                get=lambda config: ", ".join(config.models),
+                put=_models_of,
+                shown_when=lambda: not self._embedded,
+            ),
+            Field(
+                "window",
+                self.window_size,
+                hint="provider.window.placeholder",
+                get=lambda config: str(config.window or ""),
+                put=lambda text: {"window": int(text or 0)},
+                shown_when=self._is_served,
+            ),
+            labels="provider",
+            spacing=7,
+            gap=7,
+        ).lay_out()
+
+    def _is_served(self) -> bool:
+        return not (self._embedded or self._program)
 
     def _lay_out(self) -> None:
-        column = vbox(self._title, self._about, self.enabled, 5, inside=self, spacing=7)
-        source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
-        for name, field in self._fields.items():
-            column.addWidget(self._labels[name])
-            if name == "key":
-                column.addLayout(hbox((field, 1), self._save_key))
-                column.addLayout(source)
-            else:
-                column.addWidget(field)
-        column.addSpacing(5)
-        column.addWidget(self.result)
-        column.addLayout(hbox(self._copy_login, self._deny, self._allow, STRETCH))
-        column.addStretch(1)
-        foot = hbox(self._remove, STRETCH, self._test, self._save)
-        column.addLayout(foot)
-
-    def _fill(self) -> None:
-        config = self._status.config
-        self.enabled.setChecked(config.enabled)
-        self.label.setText(config.label)
-        self.base_url.setText(config.base_url)
-        self.models.setText(", ".join(config.models))
-        self.window_size.setText(str(config.window) if config.window else "")
-        embedded = config.kind == EMBEDDED
-        for widget in (
-            self.base_url,
-            self.models,
-            self.window_size,
-            self.key,
-            self._save,
-            self._save_key,
-            *self._labels.values(),
-        ):
-            widget.setVisible(not embedded)
-        program = config.kind == PROGRAM
-        if program:
-            hidden = ("base_url", "window", "key")
-            for widget in (self.base_url, self.window_size, self.key, self._save_key):
-                widget.hide()
-            for name in hidden:
-                self._labels[name].hide()
-        # The others are named after their company or program.
-        own = config.id not in BUILT_IN and not program
-        for part in (self.label, self._labels["label"]):
-            part.setVisible(own)
-        self._key_source.setVisible(not embedded and not program)
-        self._about.setVisible(embedded or program)
-        self._remove.setVisible(config.id not in BUILT_IN)
+        vbox(
+            self._title,
+            self._about,
+            self._form,
+            5,
+            self.result,
+            hbox(self._copy_login, self._deny, self._allow, STRETCH),
+            STRETCH,
+            hbox(self._remove, STRETCH, self._test, self._save),
+            inside=self,
+            spacing=7,
+        )
+        self._save.setVisible(not self._embedded)
+        self._about.setVisible(self._embedded or self._program)
+        self._remove.setVisible(self.provider_id not in BUILT_IN)
 
     def _say(self, kind: str, text: str) -> None:
         show_as(self.result, kind, text)
@@ -369,12 +352,7 @@ class ProviderPage(QWidget):
         words, status = self._language, self._status
         kind = provider_kind(status.config.kind)
         self._title.setText(words.provider(status))
-        for name, label in self._labels.items():
-            label.setText(words(f"provider.{name}"))
-        for name, field in self._fields.items():
-            field.setAccessibleName(words(f"provider.{name}"))
         self.label.setPlaceholderText(words.provider(replace(status, label=kind.label if kind else "")))
-        self.window_size.setPlaceholderText(words("provider.window.placeholder"))
         if kind is not None:
             address, models = kind.base_url, ", ".join(kind.models)
             self.base_url.setPlaceholderText(
@@ -383,7 +361,7 @@ class ProviderPage(QWidget):
             self.models.setPlaceholderText(
                 words("provider.models.placeholder", models=models) if models else ""
             )
-        if status.config.kind == PROGRAM:
+        if self._program:
             line = exact(shlex.join([status.config.command, *status.config.args]))
             self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")
             self._allow.setVisible(status.problem == ProviderProblem.NOT_ALLOWED)
@@ -397,6 +375,10 @@ class ProviderPage(QWidget):
         self._key_source.setText(words(f"provider.key.{source}"))
         self._unlock.setVisible(locked)
         self._remove_key.setVisible(status.key_source in ("keyring", "session"))
+
+
+def _models_of(text: str) -> dict[str, tuple[str, ...]]:
+    return {"models": tuple(name.strip() for name in text.split(",") if name.strip())}
 
 
 # How the last test of a provider went: its text and the colour of its dot.
@@ -422,34 +404,18 @@ class ProvidersPage(QWidget):
         self._text = Paragraph("card_text")
         self._made: dict[str, ProviderPage] = {}
         self._pages = QStackedWidget()
-        self._add = say(
-            button("link", "settings_add_provider", lambda: self._connect(None)),
-            language,
-            "provider.add",
-        )
-        self._add.dress(look, "plus", "accent")
-        self._add_agent = say(
-            button("link", "settings_add_agent", lambda: tasks.start("find agents", self._ask_agent())),
-            language,
-            "agent.add",
-        )
-        self._add_agent.dress(look, "plus", "accent")
+        adds = []
+        for name, key, act in (
+            ("provider", "provider.add", lambda: self._connect(None)),
+            ("agent", "agent.add", lambda: tasks.start("find agents", self._ask_agent())),
+        ):
+            add = say(button("link", f"settings_add_{name}", act), language, key)
+            add.dress(look, "plus", "accent")
+            adds.append((add, 0, Qt.AlignmentFlag.AlignLeft))
         vbox(
             self._text,
             self.offers,
-            (
-                hbox(
-                    vbox(
-                        (self.list, 1),
-                        (self._add, 0, Qt.AlignmentFlag.AlignLeft),
-                        (self._add_agent, 0, Qt.AlignmentFlag.AlignLeft),
-                        spacing=4,
-                    ),
-                    (self._pages, 1),
-                    spacing=18,
-                ),
-                1,
-            ),
+            (hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18), 1),
             inside=self,
             margins=(22, 14, 22, 14),
             spacing=10,
@@ -466,8 +432,9 @@ class ProvidersPage(QWidget):
         if provider_id not in self._made:
             [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
+            stops = stops_in(page)
             self._pages.addWidget(page)
-            put_where(self._pages, page.stops)
+            put_where(self._pages, stops)
         return self._made[provider_id]
 
     def show_provider(self, provider_id: str) -> None:
@@ -624,34 +591,28 @@ class NetworkPage(QWidget):
     ) -> None:
         super().__init__()
         self._language, self._engine, self._tasks = language, engine, tasks
-        self.proxy = say(
-            named("network_proxy", QLineEdit()), language, name="network.proxy", hint="network.proxy.example"
-        )
-        self.certificates = say(
-            named("network_certificates", QLineEdit()), language, name="network.certificates"
-        )
-        self._browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
-        self._save = say(button("primary", "network_save", self._on_save), language, "network.save")
+        self.proxy = named("network_proxy", QLineEdit())
+        self.certificates = named("network_certificates", QLineEdit())
+        browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
+        save = say(button("primary", "network_save", self._on_save), language, "network.save")
         self.result = named("network_result", plain_label("hint", wrap=True))
-        vbox(
+        self._form = Form(
+            language,
             say(Paragraph("card_text"), language, "network.text"),
             8,
-            say(plain_label("field"), language, "network.proxy"),
-            self.proxy,
-            say(Paragraph("hint"), language, "network.proxy.hint"),
+            Field("proxy", self.proxy, hint="network.proxy.example", help="network.proxy.hint"),
             8,
-            say(plain_label("field"), language, "network.certificates"),
-            hbox((self.certificates, 1), self._browse),
-            say(Paragraph("hint"), language, "network.certificates.hint"),
+            Field("certificates", self.certificates, help="network.certificates.hint", beside=(browse,)),
             8,
             self.result,
-            hbox(STRETCH, self._save),
+            hbox(STRETCH, save),
             STRETCH,
-            inside=self,
+            labels="network",
             spacing=7,
-        )
-        self.proxy.setText(settings().proxy)
-        self.certificates.setText(settings().certificates)
+            gap=7,
+        ).lay_out()
+        vbox(self._form, inside=self)
+        self._form.fill(settings())
         for field in (self.proxy, self.certificates):
             field.returnPressed.connect(self._on_save)
             field.textChanged.connect(lambda _text: show_as(self.result, "hint", ""))
@@ -661,9 +622,7 @@ class NetworkPage(QWidget):
         ask_for_file(self, title, lambda path: self.certificates.setText(str(path)), kinds="")
 
     def _on_save(self) -> None:
-        self._tasks.start(
-            "use the network", self._use(self.proxy.text().strip(), self.certificates.text().strip())
-        )
+        self._tasks.start("use the network", self._use(**self._form.values()))
 
     async def _use(self, proxy: str, certificates: str) -> None:
         try:

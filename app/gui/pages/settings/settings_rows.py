@@ -5,8 +5,7 @@ what a month used and cost by model, speaker and session, and the month's limit.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -25,10 +24,10 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_where, save_whole
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight, button, scrolling
-from app.gui.widgets.steps import Steps
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+from app.gui.widgets.form import Field, Form, Line, Row, value_of
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
 
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2
@@ -42,184 +41,141 @@ def settings_of(page: str) -> list[str]:
     return [name for name, rule in rules().items() if rule.page == page]
 
 
-def defaults_of(page: str) -> dict[str, object]:
-    """Return the defaults of the settings of a page."""
-    return {one.name: one.default for one in fields(Settings) if one.name in settings_of(page)}
+def chosen_of(settings: Settings, names: Iterable[str]) -> dict[str, object]:
+    """Return those of these settings that are not as they are by default."""
+    usual = Settings()
+    return {
+        name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(usual, name)
+    }
 
 
 class AmountBox(QDoubleSpinBox):
     """A field for a number with its unit; the mouse wheel scrolls the page instead."""
 
-    def __init__(self, rule: Rule, *, whole: bool) -> None:
+    def __init__(self, language: Language, rule: Rule, *, whole: bool) -> None:
         super().__init__()
+        self._language, self._rule, self._whole = language, rule, whole
         self.setDecimals(0 if whole else MONEY_PLACES)
         self.setRange(rule.least, rule.most)
         self.setSingleStep(rule.step)
         self.setKeyboardTracking(False)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setFixedWidth(NUMBER_WIDTH)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def value(self) -> float:
+        return int(super().value()) if self._whole else super().value()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
+    def _retranslate(self) -> None:
+        words, rule = self._language, self._rule
+        before, _, after = (words(f"unit.{rule.unit}", amount="#") if rule.unit else "#").partition("#")
+        self.setPrefix(before)
+        self.setSuffix(after)
+        self.setSpecialValueText(words("setting.no_limit") if rule.least == 0 else "")
 
-class SettingRow(QWidget):
-    """The row of a setting: name, hint, and a control for its value."""
 
-    changed = Signal(str, object)
+class SettingRow(Row):
+    """The row of a setting: a text under its name and help, any other control beside them."""
 
-    def __init__(self, language: Language, look: Look, name: str, rule: Rule, value: object) -> None:
-        super().__init__()
-        self.name = name
-        self._language, self._rule, self._value = language, rule, value
-        self._title, self._hint = Paragraph("setting"), Paragraph("hint")
-        self.control: Choice | TickBox | AmountBox | TextBox
-        text = isinstance(value, str) and not rule.choices
-        if text:
-            self.control = box = TextBox(lines=4, most=10, submits=False, longest=MOST_TEXT)
-            box.textChanged.connect(lambda: self._on_chosen(box.toPlainText()[:MOST_TEXT]))
-        elif isinstance(value, bool):
-            self.control = TickBox(look)
-            self.control.toggled.connect(self._on_chosen)
-        elif rule.choices:
-            self.control = choice = Choice(look)
-            choice.activated.connect(lambda _row: self._on_chosen(choice.currentData()))
-        else:
-            whole = isinstance(value, int)
-            self.control = AmountBox(rule, whole=whole)
-            self.control.valueChanged.connect(
-                lambda number: self._on_chosen(int(number) if whole else number)
-            )
-        self.control.setObjectName(f"setting_{name}")
-        if text:
-            vbox(self._title, self._hint, 6, self.control, inside=self, margins=(14, 10, 14, 12), spacing=2)
+    def _lay_out(self, language: Language, field: Field, spacing: int) -> None:
+        told = [say(Paragraph("setting"), language, field.label)]
+        told += [say(Paragraph("hint"), language, field.help)] if field.help else []
+        if isinstance(field.control, TextBox):
+            vbox(*told, 6, field.control, self.error, inside=self, margins=(14, 10, 14, 12), spacing=2)
         else:
             hbox(
-                (vbox(STRETCH, self._title, self._hint, STRETCH, spacing=2), 1),
-                (self.control, 0, Qt.AlignmentFlag.AlignVCenter),
+                (vbox(STRETCH, *told, self.error, STRETCH, spacing=2), 1),
+                (field.control, 0, Qt.AlignmentFlag.AlignVCenter),
                 inside=self,
                 margins=(14, 10, 14, 10),
                 spacing=18,
             )
-        self.retranslate()
-
-    def show_value(self, value: object) -> None:
-        """Show the value of the setting."""
-        self._value = value
-        with QSignalBlocker(self.control):
-            if isinstance(self.control, TickBox):
-                self.control.setChecked(bool(value))
-            elif isinstance(self.control, Choice):
-                self.control.setCurrentIndex(max(0, self.control.findData(value)))
-                self.control.updateGeometry()
-            elif isinstance(self.control, TextBox):
-                # Setting the same text again would lose the cursor and the undo history.
-                if self.control.toPlainText() != value:
-                    self.control.setPlainText(str(value))
-            else:
-                self.control.setValue(float(str(value)))
-
-    def take_focus(self) -> None:
-        """Focus the control and scroll to it."""
-        self.control.setFocus(Qt.FocusReason.OtherFocusReason)
-        bring_into_sight(self)
-
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        words, key = self._language, f"setting.{self.name}"
-        hint = words(f"{key}.hint") if f"{key}.hint" in words.texts else ""
-        self._title.setText(words(key))
-        show_or_hide(self._hint, hint)
-        self.control.setAccessibleName(words(key))
-        self.control.setAccessibleDescription(hint)
-        if isinstance(self.control, Choice):
-            self.control.clear()
-            for choice in self._rule.choices:
-                self.control.addItem(words(f"{key}.{choice}"), choice)
-        elif isinstance(self.control, AmountBox):
-            unit = words(f"unit.{self._rule.unit}", amount="#") if self._rule.unit else "#"
-            before, _, after = unit.partition("#")
-            self.control.setPrefix(before)
-            self.control.setSuffix(after)
-            self.control.setSpecialValueText(words("setting.no_limit") if self._rule.least == 0 else "")
-        self.show_value(self._value)
-
-    def _on_chosen(self, value: object) -> None:
-        if value != self._value:
-            self._value = value
-            self.changed.emit(self.name, value)
 
 
-class SettingsRows(QFrame):
+def field_of(language: Language, look: Look, name: str, value: object) -> Field:
+    """Return the field of a setting with such a value."""
+    rule, key = rules()[name], f"setting.{name}"
+    text = isinstance(value, str) and not rule.choices
+    control: QWidget
+    if text:
+        control = TextBox(lines=4, most=10, submits=False, longest=MOST_TEXT)
+    elif isinstance(value, bool):
+        control = TickBox(look)
+    elif rule.choices:
+        control = Choice(look)
+    else:
+        control = AmountBox(language, rule, whole=isinstance(value, int))
+    return Field(
+        name,
+        named(f"setting_{name}", control),
+        label=key,
+        help=f"{key}.hint" if f"{key}.hint" in language.texts else "",
+        options=[(choice, f"{key}.{choice}") for choice in rule.choices],
+        put=(lambda typed: {name: typed[:MOST_TEXT]}) if text else None,
+    )
+
+
+class SettingsRows(Form):
     """The settings of a page in a card; emits chosen({name: value}) with every change.
 
-    `settings` returns the current settings; `refresh` shows them.
+    `settings` returns the current settings; `refresh` shows them. `own` are settings that the page shows itself.
     """
 
     chosen = Signal(object)
 
-    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings], page: str) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        settings: Callable[[], Settings],
+        page: str,
+        own: tuple[str, ...] = (),
+    ) -> None:
+        self._settings, self._own = settings, own
+        lines: list[Line] = []
+        for name in settings_of(page):
+            line = frame("line", hbox())
+            line.setFixedHeight(1)
+            lines += [line, field_of(language, look, name, getattr(settings(), name))]
+        super().__init__(language, *lines[1:], spacing=0)
         self.setProperty("kind", "card")
-        self._language, self._look = language, look
-        self._settings = settings
-        self._page = page
-        self._rows: dict[str, SettingRow] = {}
-        self._column = vbox(inside=self, spacing=0)
-        self._steps = Steps(self, self._build())
-        language.changed.connect(self.retranslate)
-
-    @property
-    def rows(self) -> dict[str, SettingRow]:
-        """The rows by the names of their settings."""
-        self._steps.finish()
-        return self._rows
+        self.fill(settings())
+        self.changed.connect(lambda name: self.chosen.emit(self.fields[name].attributes()))
+        self.lay_out_in_steps()
 
     def refresh(self) -> None:
         """Show the current settings."""
-        for name, row in self._rows.items():
-            row.show_value(getattr(self._settings(), name))
-
-    def _build(self) -> Iterator[None]:
-        for name in settings_of(self._page):
-            if self._rows:
-                line = QFrame()
-                line.setProperty("kind", "line")
-                line.setFixedHeight(1)
-                self._column.addWidget(line)
+        for name, field in self.fields.items():
             value = getattr(self._settings(), name)
-            row = SettingRow(self._language, self._look, name, rules()[name], value)
-            row.changed.connect(lambda changed, value: self.chosen.emit({changed: value}))
-            self._rows[name] = row
-            self._column.addWidget(row)
-            row.show()
-            yield
+            # Showing the same text again would lose the cursor and the undo history.
+            if value_of(field.control) != value:
+                self.show_field(name, value)
 
     def reset(self) -> dict[str, object]:
         """Reset the page to the defaults; return the previous values of the settings that changed."""
-        before = {
-            name: getattr(self._settings(), name)
-            for name, value in defaults_of(self._page).items()
-            if getattr(self._settings(), name) != value
-        }
+        before = chosen_of(self._settings(), (*self.fields, *self._own))
         if before:
-            self.choose({name: defaults_of(self._page)[name] for name in before})
+            self.choose({name: getattr(Settings(), name) for name in before})
         return before
-
-    def take_focus(self, name: str) -> None:
-        """Focus a setting."""
-        self.rows[name].take_focus()
 
     def choose(self, values: dict[str, object]) -> None:
         """Set and show settings."""
-        for name, value in values.items():
-            self.rows[name].show_value(value)
+        for name in self.fields.keys() & values:
+            self.show_field(name, values[name])
         self.chosen.emit(values)
 
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        for row in self._rows.values():
-            row.retranslate()
+    def take_focus(self, name: str) -> None:
+        """Focus a setting, and scroll to it."""
+        row = self.rows[name]
+        self.fields[name].control.setFocus(Qt.FocusReason.OtherFocusReason)
+        bring_into_sight(row)
+
+    def _new_row(self, field: Field) -> Row:
+        return SettingRow(self._language, field, 0, self)
 
 
 class SettingsPage(QWidget):
@@ -236,8 +192,8 @@ class SettingsPage(QWidget):
         own: tuple[str, ...],
     ) -> None:
         super().__init__()
-        self._language, self._settings, self._own = language, settings, own
-        self.rows = SettingsRows(language, look, settings, page)
+        self._language, self._settings = language, settings
+        self.rows = SettingsRows(language, look, settings, page, own)
         self.rows.chosen.connect(self.chosen)
 
     def refresh(self) -> None:
@@ -247,19 +203,12 @@ class SettingsPage(QWidget):
     def reset(self) -> dict[str, object]:
         """Reset the page to the defaults; return the previous values of the settings that changed."""
         before = self.rows.reset()
-        settings, usual = self._settings(), Settings()
-        own = {
-            name: getattr(settings, name)
-            for name in self._own
-            if getattr(settings, name) != getattr(usual, name)
-        }
-        if own:
-            self.choose({name: getattr(usual, name) for name in own})
-        return before | own
+        self.refresh()
+        return before
 
     def choose(self, values: dict[str, object]) -> None:
         """Set and show settings."""
-        self.chosen.emit(values)
+        self.rows.choose(values)
         self.refresh()
 
     def take_focus(self, name: str) -> None:
@@ -305,15 +254,11 @@ class LimitsPage(SettingsPage):
         self.problem.hide()
         super().refresh()
         self.retranslate()
-        self.engine.setCurrentIndex(1 if own else 0)
+        self.engine.choose(ENGINES[1] if own else ENGINES[0])
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        words, row = self._language, max(0, self.engine.currentIndex())
-        self.engine.clear()
-        for name in ENGINES:
-            self.engine.addItem(words(f"limits.engine.{name}"), name)
-        self.engine.setCurrentIndex(row)
+        self.engine.offer((name, self._language(f"limits.engine.{name}")) for name in ENGINES)
 
     def _on_engine(self) -> None:
         own = self.engine.currentData() == ENGINES[1]
@@ -380,14 +325,15 @@ class ChatsPage(SettingsPage):
             for one in ready
             for model in one.models
         }
-        with QSignalBlocker(self.helper):
-            self.helper.clear()
-            self.helper.addItem(words("setting.helper_model.own"), "")
-            for name, text in offered.items():
-                self.helper.addItem(exact(text), name)
-            if settings.helper_model and settings.helper_model not in offered:
-                self.helper.addItem(exact(settings.helper_model), settings.helper_model)
-            self.helper.setCurrentIndex(max(0, self.helper.findData(settings.helper_model)))
+        kept = settings.helper_model
+        others = {kept: kept} if kept and kept not in offered else {}
+        self.helper.offer(
+            [
+                ("", words("setting.helper_model.own")),
+                *((name, exact(text)) for name, text in (offered | others).items()),
+            ],
+            kept,
+        )
         for one in ready:
             if one.config.id not in self.ticks:
                 self._add_tick(one)
@@ -500,7 +446,6 @@ class UsagePage(QWidget):
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        self.limit.retranslate()
         self._fill_months()
         self._show_report()
 
@@ -554,11 +499,7 @@ class UsagePage(QWidget):
         return str(self.month.currentData() or "")
 
     def _fill_months(self) -> None:
-        shown = self._shown()
-        self.month.clear()
-        for month, _ in self._months:
-            self.month.addItem(self._month_text(month), month)
-        self.month.setCurrentIndex(max(0, self.month.findData(shown)))
+        self.month.offer((month, self._month_text(month)) for month, _ in self._months)
 
     def _month_text(self, month: str) -> str:
         year, _, number = month.partition("-")

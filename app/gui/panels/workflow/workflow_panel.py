@@ -156,7 +156,7 @@ class StartBox(QFrame):
             kept = self.chosen()
             self._definitions = tuple(definitions)
             self._fill()
-            self._choose(kept)
+            self.choice.choose(kept)
 
     def set_english_only(self, english_only: bool) -> None:
         """Show a note under Korean text, which the model would not understand."""
@@ -187,7 +187,7 @@ class StartBox(QFrame):
             return
         self.set_waiting(False)
         if definition is not None:
-            self._choose(definition.id)
+            self.choice.choose(definition.id)
         self._say("workflow.by_model" if definition else "workflow.pick")
         if definition is None:
             self.choice.setFocus()
@@ -206,7 +206,7 @@ class StartBox(QFrame):
         self.box.clear()
         self.strip.show_attachments(())
         self.set_waiting(False)
-        self._choose("")
+        self.choice.choose("")
         self._say("")
 
     def _lay_out(self) -> None:
@@ -238,7 +238,7 @@ class StartBox(QFrame):
         text = self.box.text()
         self.start.setEnabled(True)
         found = by_keyword(text, self._definitions) if text else None
-        self._choose(found.id if found else "")
+        self.choice.choose(found.id if found else "")
         self._say("workflow.recognised" if found else "")
 
     def _on_picked(self, _place: int) -> None:
@@ -258,9 +258,6 @@ class StartBox(QFrame):
             self._say("workflow.looking")
             self.classify_requested.emit(words)
 
-    def _choose(self, definition_id: str) -> None:
-        self.choice.setCurrentIndex(max(0, self.choice.findData(definition_id)))
-
     def _say(self, key: str) -> None:
         self._hint_key = key
         self._hint.setText(self._language(key) if key else "")
@@ -278,7 +275,7 @@ class StartBox(QFrame):
     def _retranslate(self) -> None:
         kept = self.chosen()
         self._fill()
-        self._choose(kept)
+        self.choice.choose(kept)
         self._say(self._hint_key)
 
 

@@ -1,0 +1,394 @@
+"""Forms as data: a field says what takes its value, what it is called, and which attributes of a record it shows.
+
+A form makes a row of each field: its label, control, help, and what is wrong with the value.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDoubleSpinBox,
+    QFrame,
+    QLineEdit,
+    QPlainTextEdit,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from app.gui.display.appearance import Language, tall
+from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, frame, hbox, vbox
+from app.gui.widgets.choices import ChipList
+from app.gui.widgets.controls import Choice, TextBox, TickBox
+from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.steps import Steps
+from app.gui.widgets.text import Paragraph, plain_label, say, show_or_hide
+
+NARROW = 560
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a form; all its texts are keys of the catalogue."""
+
+    # What the form and the record call it.
+    name: str
+    # What takes the value: a widget of one of the `KINDS`.
+    control: Any
+    _: KW_ONLY
+    # The attributes of the record that it shows together, as a tuple, if it is not the one with its name.
+    of: tuple[str, ...] = ()
+    # Make the value of a record, and the attributes of the record of a value, where these are not the same.
+    get: Callable[[Any], Any] | None = None
+    put: Callable[[Any], Mapping[str, Any]] | None = None
+    # Whether its row is shown; asked again after each change.
+    shown_when: Callable[[], object] | None = None
+    # Whether a value can be accepted, and the text that says why not.
+    fits: Callable[[Any], object] = lambda value: value is not None
+    error: str = ""
+    # Over the control; it is also the control's name for screen readers, if `says` is none.
+    label: str = ""
+    says: str = ""
+    # On the control itself.
+    text: str = ""
+    # In the control while it is empty.
+    hint: str = ""
+    # The help under the control, or over it.
+    help: str = ""
+    leads: bool = False
+    # What a drop-down list offers: values with their texts.
+    options: Sequence[tuple[Any, str]] = ()
+    # What stands beside the control, and under the row.
+    beside: tuple[QWidget, ...] = ()
+    under: tuple[QWidget, ...] = ()
+    # The share of a line that it has beside others.
+    share: int = 1
+    # Whether control and help stand in a card.
+    card: bool = False
+
+    def value(self, record: object) -> Any:
+        """Return the value that a record has here."""
+        if self.get is not None:
+            return self.get(record)
+        return tuple(getattr(record, name) for name in self.of) if self.of else getattr(record, self.name)
+
+    def attributes(self) -> Mapping[str, Any]:
+        """Return the attributes of a record that have the value in the control."""
+        value = value_of(self.control)
+        if self.put is not None:
+            return self.put(value)
+        return dict(zip(self.of, value, strict=True)) if self.of else {self.name: value}
+
+
+class Kind(NamedTuple):
+    """How a kind of control is read, filled and made read-only, and which of its signals tells of a change."""
+
+    read: Callable[[Any], Any]
+    show: Callable[[Any, Any], None]
+    fix: Callable[[Any, bool], None]
+    changed: str
+
+
+def _read_line(line: QLineEdit) -> str:
+    # Blanks belong to a password.
+    return line.text() if line.echoMode() == QLineEdit.EchoMode.Password else line.text().strip()
+
+
+def _show_line(line: QLineEdit, text: str) -> None:
+    line.setText(text)
+    line.setCursorPosition(0)
+
+
+KINDS: dict[type[QWidget], Kind] = {
+    QLineEdit: Kind(_read_line, _show_line, QLineEdit.setReadOnly, "textChanged"),
+    TextBox: Kind(TextBox.text, TextBox.setPlainText, TextBox.setReadOnly, "textChanged"),
+    TickBox: Kind(TickBox.isChecked, TickBox.setChecked, TickBox.setDisabled, "toggled"),
+    QSpinBox: Kind(QSpinBox.value, QSpinBox.setValue, QSpinBox.setReadOnly, "valueChanged"),
+    QDoubleSpinBox: Kind(
+        lambda box: box.value(), QDoubleSpinBox.setValue, QDoubleSpinBox.setReadOnly, "valueChanged"
+    ),
+    QSlider: Kind(QSlider.value, QSlider.setValue, QSlider.setDisabled, "valueChanged"),
+    Choice: Kind(Choice.value, Choice.choose, Choice.setDisabled, "currentTextChanged"),
+    ModelChoice: Kind(
+        ModelChoice.chosen, lambda box, pair: box.show_model(*pair), ModelChoice.set_fixed, "changed"
+    ),
+    ChipList: Kind(ChipList.chosen, ChipList.show_chosen, ChipList.set_fixed, "changed"),
+    # Any other control does this itself.
+    QWidget: Kind(
+        lambda box: box.value(),
+        lambda box, value: box.show_value(value),
+        lambda box, fixed: box.set_fixed(fixed),
+        "changed",
+    ),
+}
+
+
+def kind_of(control: QWidget) -> Kind:
+    """Return the kind of a control: that of the nearest class it is made from."""
+    return next(KINDS[base] for base in type(control).__mro__ if base in KINDS)
+
+
+def value_of(control: QWidget) -> Any:
+    """Return the value of a control."""
+    return kind_of(control).read(control)
+
+
+class Row(QWidget):
+    """A field in its form: its label, control, help, and what is wrong with the value."""
+
+    def __init__(self, language: Language, field: Field, spacing: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.error = plain_label("error", wrap=True)
+        self.error.hide()
+        self._lay_out(language, field, spacing)
+
+    def _lay_out(self, language: Language, field: Field, spacing: int) -> None:
+        parts: list[Part] = [hbox((field.control, 1), *field.beside) if field.beside else field.control]
+        if field.help:
+            parts.insert(0 if field.leads else 1, say(Paragraph("hint"), language, field.help))
+        if field.card:
+            inside = vbox(*parts, *field.under, margins=(12, 11, 12, 11), spacing=9)
+            parts = [frame("card", inside), self.error, STRETCH]
+        else:
+            parts += [self.error, *field.under]
+        if field.label:
+            label = say(plain_label("field", wrap=True), language, field.label)
+            label.setBuddy(field.control)
+            parts.insert(0, label)
+        vbox(*parts, inside=self, spacing=spacing)
+
+
+Line = Field | tuple[Field, ...] | Part
+
+
+class Form(QFrame):
+    """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
+
+    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are fields
+    whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within them. A field
+    without a text has that of the key `labels`, a dot and its name as its label.
+    """
+
+    changed = Signal(str)
+
+    def __init__(
+        self,
+        language: Language,
+        *lines: Line,
+        inner: Sequence[Field] = (),
+        labels: str = "",
+        spacing: int = 10,
+        gap: int = 5,
+    ) -> None:
+        super().__init__()
+        self._language, self._lines, self._labels, self._gap = language, lines, labels, gap
+        self.fields: dict[str, Field] = {}
+        self._rows: dict[str, Row] = {}
+        self._values: dict[str, Any] = {}
+        self._fixed = False
+        self._width = 0
+        self._across: list[QBoxLayout] = []
+        self._steps: Steps | None = None
+        self._column = vbox(inside=self, spacing=spacing)
+        # Tab follows the order of the fields, also while some have no row yet.
+        self._waiting = QWidget(self)
+        self._waiting.hide()
+        for line in lines:
+            for field in _fields_of(line):
+                self._add(field)
+                for widget in (field.control, *field.beside, *field.under):
+                    widget.setParent(self._waiting)
+            if isinstance(line, QWidget):
+                line.setParent(self._waiting)
+        for field in inner:
+            self._add(field)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The rows by the names of their fields."""
+        if self._steps is not None:
+            self._steps.finish()
+        return self._rows
+
+    @property
+    def complete(self) -> bool:
+        """Whether all values can be accepted."""
+        return all(field.fits(value_of(field.control)) for field in self.fields.values())
+
+    def lay_out(self) -> Self:
+        """Make all rows; return the form."""
+        for _ in self._build():
+            pass
+        return self
+
+    def lay_out_in_steps(self) -> None:
+        """Make the first line of rows now, and the others in the next turns of the event loop."""
+        self._steps = Steps(self, self._build())
+
+    def fill(self, record: object, *, fixed: bool = False) -> None:
+        """Show a record, without anything wrong; `fixed` makes the form read-only."""
+        self._fixed = fixed
+        for name, field in self.fields.items():
+            self.show_field(name, field.value(record))
+        for row in self._rows.values():
+            row.error.hide()
+        self._show_hints()
+        self.show_rows()
+
+    def show_field(self, name: str, value: object) -> None:
+        """Show the value of a field; this is no change of the user's."""
+        control = self.fields[name].control
+        with QSignalBlocker(self):
+            kind_of(control).show(control, value)
+            kind_of(control).fix(control, self._fixed)
+        self._values[name] = value_of(control)
+
+    def values(self) -> dict[str, Any]:
+        """Return what is entered, as attributes of the record."""
+        return {name: value for field in self.fields.values() for name, value in field.attributes().items()}
+
+    def check(self) -> bool:
+        """Show beside each field why its value cannot be accepted; return whether all can."""
+        for name in self.rows:
+            field = self.fields[name]
+            value = value_of(field.control)
+            wrong = field.error and not field.fits(value)
+            self.show_error(name, self._language(field.error) if wrong else "")
+        return self.complete
+
+    def show_error(self, name: str, text: str) -> None:
+        """Show beside a field what is wrong with it, "" for nothing."""
+        show_or_hide(self.rows[name].error, text)
+
+    def show_rows(self) -> None:
+        """Show the rows that are to be shown now, and hide the others."""
+        for name, row in self._rows.items():
+            when = self.fields[name].shown_when
+            row.setVisible(when is None or bool(when()))
+
+    def fit(self, width: int) -> None:
+        """Lay out side by side what fits into `width` pixels.
+
+        The form's own width cannot be used: the parts side by side keep it wide.
+        """
+        self._width = width
+        for line in self._across:
+            parts = [line.itemAt(place).minimumSize().width() for place in range(line.count())]
+            least = max(tall(NARROW), sum(parts) + line.spacing() * (len(parts) - 1))
+            set_across(line, width >= least)
+
+    def _add(self, field: Field) -> None:
+        if self._labels and not (field.label or field.says or field.text):
+            field = replace(field, label=f"{self._labels}.{field.name}")
+        self.fields[field.name] = field
+        spoken = _spoken(field.control)
+        # What holds several controls is no stop of its own.
+        stops = spoken.focusPolicy() != Qt.FocusPolicy.NoFocus
+        say(spoken, self._language, field.text, name=(field.says or field.label) if stops else "")
+        changed: SignalInstance = getattr(field.control, kind_of(field.control).changed)
+        changed.connect(partial(self._on_change, field.name))
+
+    def _row(self, name: str) -> Row:
+        row = self._rows[name] = self._new_row(self.fields[name])
+        self.show_rows()
+        return row
+
+    def _new_row(self, field: Field) -> Row:
+        return Row(self._language, field, self._gap, self)
+
+    def _build(self) -> Iterator[None]:
+        for line in self._lines:
+            fields = _fields_of(line)
+            part: Any = self._row(fields[0].name) if len(fields) == 1 else line
+            if len(fields) > 1:
+                across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+                across.setSpacing(14)
+                for field in fields:
+                    across.addWidget(self._row(field.name), field.share)
+                self._across.append(across)
+                part = across
+            add_to(self._column, part)
+            self.fit(self._width)
+            yield
+
+    def _on_change(self, name: str, *_values: object) -> None:
+        value = value_of(self.fields[name].control)
+        if value != self._values.get(name):
+            self._values[name] = value
+            self.show_rows()
+            self.changed.emit(name)
+
+    def _show_hints(self) -> None:
+        """Show in empty fields what they take, unless they are read-only."""
+        for field in self.fields.values():
+            spoken = _spoken(field.control)
+            if field.hint and isinstance(spoken, QLineEdit | QPlainTextEdit):
+                spoken.setPlaceholderText("" if self._fixed else self._language(field.hint))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        for field in self.fields.values():
+            if field.help:
+                _spoken(field.control).setAccessibleDescription(words(field.help))
+            if isinstance(field.control, ChipList):
+                field.control.set_words(words(field.label), words(field.hint))
+            if field.options:
+                field.control.offer((value, words(key)) for value, key in field.options)
+        self._show_hints()
+
+
+class Sentence(QWidget):
+    """Controls within a text, where they stand for its `{}`."""
+
+    def __init__(self, language: Language, key: str, *controls: QWidget, spacing: int = 6) -> None:
+        super().__init__()
+        self._language, self._key = language, key
+        self._labels = [plain_label("hint") for _ in range(len(controls) + 1)]
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(spacing)
+        before, *after = self._labels
+        for place, (control, label) in enumerate(zip(controls, after, strict=True)):
+            first = [] if place else [before]
+            self._line.addLayout(hbox(*first, control, label, Stretch(0), spacing=spacing))
+        self._line.addStretch(1)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def set_across(self, across: bool) -> None:
+        """Lay the controls out side by side, or one below the other."""
+        set_across(self._line, across)
+
+    def show_text(self, key: str) -> None:
+        """Show another text."""
+        self._key = key
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        if self._key:
+            for label, text in zip(self._labels, self._language(self._key).split("{}"), strict=True):
+                show_or_hide(label, text.strip())
+
+
+def set_across(line: QBoxLayout, across: bool) -> None:
+    """Lay out the parts of a line side by side, or one below the other."""
+    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+    line.setDirection(side if across else below)
+
+
+def _fields_of(line: Line) -> Sequence[Field]:
+    if isinstance(line, tuple):
+        return [field for field in line if isinstance(field, Field)]
+    return [line] if isinstance(line, Field) else []
+
+
+def _spoken(control: Any) -> QWidget:
+    """Return the widget that a screen reader is told of: the one that takes the focus for a control."""
+    spoken: QWidget = control.focusProxy() or control
+    return spoken
