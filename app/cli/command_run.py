@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED
+from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.debates import DebatePrinter, verdict_text
+from app.cli.printing.chats import workflow_end
+from app.cli.printing.debates import DebatePrinter, council_text, verdict_text
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line
 from app.cli.terminal import Out, TerminalOut, show_progress
@@ -23,9 +24,10 @@ from app.core.events import Event, MessageDelta, MessageFinished, ToolFinished, 
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.provider import ProviderStatus
-from app.core.session import Session
+from app.core.session import DebateSession, Session
 from app.core.texts import Texts, clock_text
 from app.engine.export.event_lines import event_line
+from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
 THINKS_AFTER_S = 10.0
@@ -75,6 +77,9 @@ class ThinkingLine:
 
 
 Result = TypeVar("Result")
+Step = Callable[[], Awaitable[None]]
+# Starts a session or a step of one, and returns the session's id.
+Start = Callable[[], Awaitable[str]]
 
 
 @contextlib.contextmanager
@@ -84,6 +89,26 @@ def named(path: str) -> Iterator[None]:
         yield
     except BadInput as error:
         raise BadInput(error.code, **{**error.details, "name": path}) from error
+
+
+def checked_id(typed: str) -> str:
+    """Return what was typed for a session. Raises NotFound if that can be no session's id."""
+    if not is_id(typed):
+        raise NotFound("session_not_found", session=typed)
+    return typed
+
+
+def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
+    """Return what stands below a session: what came of it, what it cost, and the command that goes on; with `read` it is shown."""
+    cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
+    if isinstance(session, DebateSession):
+        messages = list(live.whole_messages())
+        if session.debate.council is not None:
+            return f"{council_text(session, messages, texts)}\n{cost}{last}"
+        return f"\n{verdict_text(session, messages, texts)}{cost}{last}"
+    if session.workflow is not None:
+        return f"\n{workflow_end(session, texts)}"
+    return f"\n{cost if read else ''}{last}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +121,15 @@ class CommandRun:
     texts: Texts
     interrupted: Interrupt
 
-    @property
-    def session_id(self) -> str:
-        """The session that was named. Raises NotFound if that can be no session's id."""
-        if not is_id(self.arguments.session):
-            raise NotFound("session_not_found", session=self.arguments.session)
-        return self.arguments.session
+    async def open(self, session: str) -> LiveSession:
+        """Open the session that was named. Raises NotFound, also if that can be no session's id, and StorageError."""
+        return await self.moot.engine.open(checked_id(session))
 
-    def provider_named(self, *, kind: str = "") -> ProviderStatus:
-        """Return the provider that was named, if it is of the kind. Raises NotFound, without what looks like a key."""
-        name = self.arguments.name
-        for one in self.moot.engine.providers():
-            if one.config.id == name and kind in ("", one.config.kind):
-                return one
+    def provider_named(self, name: str, *, kind: str = "") -> ProviderStatus:
+        """Return the provider of that name, if it is of the kind. Raises NotFound, without what looks like a key."""
+        for status in self.moot.engine.providers():
+            if status.config.id == name and kind in ("", status.config.kind):
+                return status
         raise NotFound("provider_not_found", provider=self.moot.secrets.redact(name))
 
     async def answer(self, record: object, text: str) -> int:
@@ -124,12 +145,12 @@ class CommandRun:
         """Return what the user types, None if nobody can be asked or Ctrl-C was pressed."""
         return await self.unless_interrupted(self.out.ask(question, secret=secret))
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: bool) -> bool:
         """Return whether the user agrees, with `--yes` or by answering yes.
 
         Raises BadInput if nobody can be asked.
         """
-        if self.arguments.yes:
+        if yes:
             return True
         answer = None if self.arguments.json else await self.ask(f"{question} [y/N] ")
         if answer is None and not self.interrupted.is_set():
@@ -151,11 +172,9 @@ class CommandRun:
                 task.cancel()
             await asyncio.gather(working, interrupted, return_exceptions=True)
 
-    @property
-    def folder(self) -> str:
-        """The id of the folder that the command names, "" for none. Raises NotFound, BadInput."""
-        wanted = self.arguments.folder
-        return self.moot.engine.folders.find(wanted).id if wanted else ""
+    def folder_id(self, folder: str) -> str:
+        """Return the id of the folder that was named, "" for none. Raises NotFound, BadInput."""
+        return self.moot.engine.folders.find(folder).id if folder else ""
 
     async def read_file(self, path: str) -> FileText:
         """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be read."""
@@ -176,18 +195,18 @@ class CommandRun:
             if embedded:
                 await self.moot.models.warm_embedded()
 
-    async def follow_debate(self, start: Callable[[], Awaitable[str]]) -> int:
-        """Start or resume a debate, print it to its end, and return the exit status."""
-        session = await self.follow(start, DebatePrinter(self.texts))
-        if not self.arguments.json:
-            live = await self.moot.engine.open(session.id)
-            verdict = verdict_text(session, list(live.whole_messages()), self.texts)
-            cost = cost_line(session, live.messages, self.texts)
-            await self.print(f"\n{verdict}{cost}{last_line(session, self.texts)}")
-        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+    def going_on(self, live: LiveSession, step: Step) -> Start:
+        """Return how a session goes on with a step."""
 
-    async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> Session:
-        """Start a session and print it until it no longer runs: as JSON if asked for, else with `printer`."""
+        async def start() -> str:
+            await self.warm_up()
+            await step()
+            return live.id
+
+        return start
+
+    async def follow(self, start: Start, printer: Printer) -> Session:
+        """Start a session and print it until it no longer runs, and what came of it: as JSON if asked for, else with `printer`."""
         follower = Follower(
             JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
             self.out,
@@ -205,13 +224,17 @@ class CommandRun:
             live = self.moot.engine.live(session_id)
             if live is not None and isinstance(printer, DebatePrinter):
                 printer.know(live.session)
-            return await self._printed(session_id, follower)
+            session = await self._printed(session_id, follower)
         finally:
             unsubscribe()
             if unheard is not None and showing is not None:
                 unheard()
                 showing.cancel()
                 await asyncio.gather(showing, return_exceptions=True)
+        if not self.arguments.json:
+            live = await self.moot.engine.open(session_id)
+            await self.out.write(end_text(session, live, self.texts))
+        return session
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
         engine = self.moot.engine

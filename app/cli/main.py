@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import lines_text, load_texts, lost_line, whereabouts
 from app.cli.terminal import Out, TerminalOut, forget_output, write_to
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 def run(arguments: Arguments) -> int:
     """Run a command in this process and return its exit status."""
-    if arguments.command == CommandName.MCP:
+    if arguments.command == "mcp":
         from app.cli.mcp_server import serve
 
         return serve(arguments)
-    if arguments.command == CommandName.SESSIONS:
+    if arguments.command == "sessions":
         return _list_sessions(arguments)
     import asyncio
 
@@ -33,10 +33,10 @@ def run(arguments: Arguments) -> int:
 
 def _list_sessions(arguments: Arguments) -> int:
     """List the sessions without an event loop, whose import takes as long as the rest."""
-    from app.cli.commands.session_list import sessions_text
+    from app.cli.commands.session_list import sessions
 
     try:
-        text, complaints = sessions_text(DataPaths(arguments.root), arguments)
+        text, complaints = sessions(DataPaths(arguments.root), arguments, **arguments.values)
         write_to(sys.stderr, lines_text(complaints))
         write_to(sys.stdout, text)
     except (ConnectionError, KeyboardInterrupt):
@@ -76,11 +76,11 @@ def _told(error: Exception, texts: Texts, session_id: str = "") -> tuple[str, in
 
 
 async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: "Interrupt") -> int:
-    if arguments.command == CommandName.DOCTOR:
+    if arguments.command == "doctor":
         from app.cli.commands.doctor import examine
 
         return await examine(paths, arguments, out, load_texts(arguments.language))
-    if arguments.command == CommandName.BACKGROUND:
+    if arguments.command == "background":
         from app.cli.background import run_background
 
         return await run_background(paths, arguments, interrupted)

@@ -25,7 +25,7 @@ from pydantic import Field, ValidationError
 from app import __version__
 from app.children.private_files import last_lines
 from app.children.processes import moot_command, moot_environment
-from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
+from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt
@@ -93,15 +93,15 @@ class Owner:
         """
         loop = asyncio.get_running_loop()
         now = loop.time()
-        start_at, waits_until = now, now + arguments.count
+        waits = arguments.command == "show"
+        start_at, waits_until = now, now + (arguments.values["count"] if waits else 0)
         until = max(waits_until, now + _REACH_S)
-        waits = arguments.command == CommandName.SHOW
         while loop.time() < until:
-            left = max(0, round(waits_until - loop.time()))
+            if waits:
+                left = max(0, round(waits_until - loop.time()))
+                arguments = replace(arguments, values={**arguments.values, "count": left})
             try:
-                status = await hand_over(
-                    self._paths.control, replace(arguments, count=left), lines, Interrupt()
-                )
+                status = await hand_over(self._paths.control, arguments, lines, Interrupt())
             except TooLongError:
                 raise CallError("too_long", "The text is too long.") from None
             except UnansweredError:
@@ -142,7 +142,7 @@ def _start_background(paths: DataPaths) -> psutil.Process:
     Raises OSError, SubprocessError, NoSuchProcess.
     """
     paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    command = moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root))
+    command = moot_command("background", "--data-dir", str(paths.root))
     with _complaints(paths).open("wb") as complaints:
         how: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
@@ -236,27 +236,26 @@ class AgentCalls:
         # By session: how many characters of each message were told.
         self._told: dict[str, dict[str, int]] = {}
 
-    async def start(self, context: Context, arguments: Arguments) -> CallToolResult:
+    async def start(self, context: Context, command: str, **values: Any) -> CallToolResult:
         """Hand over a command that starts or continues a session, and wait for what comes of it."""
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST_WAIT_S
-        found = await self._call(context, arguments)
+        found = await self._call(context, command, **values)
         left = max(0, round(until - loop.time()))
         return await self.wait(context, str(found["session_id"]), left)
 
-    async def say(self, context: Context, arguments: Arguments) -> CallToolResult:
+    async def say(self, context: Context, session_id: str, text: str) -> CallToolResult:
         """Hand over what is said to a session, and return how it stands."""
-        found = await self._call(context, arguments)
+        found = await self._call(context, "reply", session=session_id, text=text)
         for message_id in found.get("said", ()):
-            self._told.setdefault(arguments.session, {})[message_id] = TOLD_WHOLE
-        return await self.wait(context, arguments.session, 0)
+            self._told.setdefault(session_id, {})[message_id] = TOLD_WHOLE
+        return await self.wait(context, session_id, 0)
 
     async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
         """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
         told = self._told.setdefault(session_id, {})
         seen = tuple(one if end == TOLD_WHOLE else f"{one}:{end}" for one, end in told.items())
-        arguments = Arguments(command=CommandName.SHOW, session=session_id, count=seconds, seen=seen)
-        found = await self._call(context, arguments)
+        found = await self._call(context, "show", session=session_id, count=seconds, seen=seen)
         found["statements"] = _new(found["statements"], told)
         found["next"] = _next(found)
         return CallToolResult(
@@ -265,18 +264,18 @@ class AgentCalls:
 
     async def list(self, context: Context, what: str) -> CallToolResult:
         """List what there is."""
-        found = await self._call(context, Arguments(command=CommandName.SESSIONS, name=what))
+        found = await self._call(context, "sessions", name=what)
         text = json.dumps(found, ensure_ascii=False)
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
 
-    async def _call(self, context: Context, arguments: Arguments) -> Found:
+    async def _call(self, context: Context, command: str, **values: Any) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""
         lines = OwnerLines()
         reporting = asyncio.create_task(_report(context, lines))
         try:
             refuse_recursion(self._paths)
-            named = replace(arguments, caller=_caller(context), language="en")
-            return await self._owner.call(named, lines)
+            arguments = Arguments(command=command, caller=_caller(context), language="en", values=values)
+            return await self._owner.call(arguments, lines)
         finally:
             reporting.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
@@ -365,8 +364,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     @server.tool(annotations=_ASKS)
     async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
         """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
-        arguments = Arguments(command=CommandName.ASK, assistant=who, text=text, session=session_id)
-        return await calls.start(ctx, arguments)
+        return await calls.start(ctx, "ask", assistant=who, text=text, session=session_id)
 
     @server.tool(annotations=_ASKS)
     async def debate(
@@ -378,15 +376,8 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         verdict: bool = False,
     ) -> CallToolResult:
         """Let several models debate a topic in rounds; returns what was said so far."""
-        arguments = Arguments(
-            command=CommandName.DEBATE,
-            text=topic,
-            participants=tuple(participants),
-            mode=mode,
-            rounds=rounds,
-            verdict=verdict,
-        )
-        return await calls.start(ctx, arguments)
+        how = {"mode": mode, "rounds": rounds, "verdict": verdict}
+        return await calls.start(ctx, "debate", text=topic, participants=participants, **how)
 
     @server.tool(annotations=_ASKS)
     async def council(
@@ -396,10 +387,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
     ) -> CallToolResult:
         """Ask several models one question, unseen by each other; returns their answers and how they differ."""
-        arguments = Arguments(
-            command=CommandName.COUNCIL, text=question, participants=tuple(participants), panel=panel
-        )
-        return await calls.start(ctx, arguments)
+        return await calls.start(ctx, "council", text=question, participants=participants, panel=panel)
 
     @server.tool(annotations=_READS)
     async def wait(
@@ -413,7 +401,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     @server.tool(annotations=_ASKS)
     async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
         """Step into a debate, or say more in a chat. Only the user answers what a session asks."""
-        return await calls.say(ctx, Arguments(command=CommandName.REPLY, session=session_id, text=text))
+        return await calls.say(ctx, session_id, text)
 
     @server.tool(name="list", annotations=_READS)
     async def list_all(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.providers import key_text, provider_state
 from app.cli.control import owner_pid
 from app.cli.exit_status import FAULT, OK
@@ -153,7 +153,7 @@ async def _keyring(texts: Texts) -> Finding:
         return backend
 
     queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
-    answer = await queue.ask(lambda keyring: keyring.read((CommandName.DOCTOR,)), lambda _answer, _late: None)
+    answer = await queue.ask(lambda keyring: keyring.read(("doctor",)), lambda _answer, _late: None)
     problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
     found = next(iter(asked), "-")
     if not problem:

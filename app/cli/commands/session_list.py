@@ -1,8 +1,9 @@
 """`moot sessions`: reads only the index of sessions, so that it starts quickly."""
 
 from datetime import datetime
+from typing import Annotated
 
-from app.cli.arguments import Arguments
+from app.cli.arguments import Arguments, Typed
 from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, problem_line
 from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
@@ -14,7 +15,11 @@ from app.storage.paths import DataPaths
 _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages", "asked_by")
 
 
-def sessions_text(paths: DataPaths, arguments: Arguments) -> tuple[str, list[str]]:
+def sessions(
+    paths: DataPaths,
+    arguments: Arguments,
+    folder: Annotated[str, Typed("--folder", text="folder_listed", metavar="NAME")] = "",
+) -> tuple[str, list[str]]:
     """Return the list of every session, or of those of a folder, the newest first, and a line for each file that cannot be
     used. Raises NotFound, StorageError.
     """
@@ -23,10 +28,10 @@ def sessions_text(paths: DataPaths, arguments: Arguments) -> tuple[str, list[str
     texts = load_texts(arguments.language or documents.settings().language)
     complaints = [problem_line(problem, texts) for problem in documents.problems()]
     found = read_list(paths)
-    if wanted := arguments.folder:
-        ids = {folder.id for folder in documents.folders.all() if wanted in (folder.id, folder.name)}
+    if folder:
+        ids = {known.id for known in documents.folders.all() if folder in (known.id, known.name)}
         if not ids:
-            raise NotFound("folder_not_found", folder=wanted)
+            raise NotFound("folder_not_found", folder=folder)
         found = [session for session in found if session.folder in ids]
     if arguments.json:
         rows = [{name: getattr(session, name) for name in _FIELDS} for session in found]

@@ -4,19 +4,25 @@ import asyncio
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
-from app.cli.command_run import CommandRun
+from app.cli.arguments import SessionId, Typed, absolute
+from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
+from app.core.session import ExportFormat
 from app.core.stored_data import Difference
 from app.engine.importing import Arrival
 
 
-async def bring_in(run: CommandRun) -> int:
+async def bring_in(
+    run: CommandRun,
+    files: Annotated[tuple[str, ...], Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
+) -> int:
     """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
-    for path in run.arguments.files:
+    for path in files:
         found = await run.moot.engine.archive.look_at(path)
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
@@ -39,19 +45,26 @@ def _row(one: Arrival) -> dict[str, object]:
     return {name: getattr(one, name) for name in names}
 
 
-async def back_up(run: CommandRun) -> int:
+async def back_up(
+    run: CommandRun,
+    output: Annotated[str, Typed(text="backup_file", nargs="?", metavar="FILE", type=absolute)] = "",
+) -> int:
     """Pack everything that belongs to the user into one file."""
-    backup = await run.moot.engine.archive.back_up(run.arguments.output)
+    backup = await run.moot.engine.archive.back_up(output)
     await run.print(run.texts("cli.exported", path=backup.path))
     return OK
 
 
-async def restore(run: CommandRun) -> int:
+async def restore(
+    run: CommandRun,
+    files: Annotated[tuple[str, ...], Typed(text="restore_file", nargs=1, metavar="FILE", type=absolute)],
+    yes: Annotated[bool, Typed("--yes")] = False,
+) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
-    path = run.arguments.files[0]
+    [path] = files
     contents = await run.moot.engine.archive.contents(path)
     wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
-    if not run.arguments.yes:
+    if not yes:
         lines = columns(
             (
                 one.id,
@@ -73,14 +86,19 @@ async def restore(run: CommandRun) -> int:
     return await run.answer(asdict(back), text)
 
 
-async def export(run: CommandRun) -> int:
+async def export(
+    run: CommandRun,
+    session: SessionId,
+    form: Annotated[str, Typed("--format", text="format", choices=ExportFormat, required=True)],
+    output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
+) -> int:
     """Print a session in another format, or write it to a file."""
-    text = await run.moot.engine.export(run.session_id, run.arguments.format)
-    if not run.arguments.output:
-        text = safe_json(text) if run.arguments.format == "json" else text
+    text = await run.moot.engine.export(checked_id(session), form)
+    if not output:
+        text = safe_json(text) if form == ExportFormat.JSON else text
         await run.out.write(text if text.endswith("\n") else text + "\n")
         return OK
-    path = Path(run.arguments.output)
+    path = Path(output)
     try:
         await asyncio.to_thread(_write_whole, path, text)
     except OSError as error:
@@ -89,11 +107,10 @@ async def export(run: CommandRun) -> int:
     return OK
 
 
-async def delete(run: CommandRun) -> int:
+async def delete(run: CommandRun, session: SessionId) -> int:
     """Move a session to the trash."""
-    session_id = run.session_id
-    await run.moot.engine.delete(session_id)
-    await run.print(run.texts("cli.deleted", session_id=session_id))
+    await run.moot.engine.delete(checked_id(session))
+    await run.print(run.texts("cli.deleted", session_id=session))
     return OK
 
 

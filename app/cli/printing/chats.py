@@ -31,7 +31,7 @@ from app.core.message import (
     user_name,
 )
 from app.core.reasons import Reason
-from app.core.session import Plan, Session, Status, WorkflowState
+from app.core.session import Plan, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, read_arguments
 from app.core.turns import ItemKind, Turns
@@ -39,6 +39,7 @@ from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history.summaries import summary_line
 from app.engine.library.agents import SUB_AGENT
+from app.engine.live_session import LiveSession
 from app.engine.requests.request import REPORT_RESULT, instruction_of
 
 MOST_OF_LINE = 300
@@ -56,13 +57,6 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
     parts = [name, *(one for one in details if one.strip())]
     line = one_line(" · ".join(parts))
     return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
-
-
-def step_lines(work: WorkflowState, texts: Texts) -> Iterator[str]:
-    """Yield the lines of the steps, in the definition's order."""
-    steps = {step.id: step for step in work.definition.steps}
-    for state in work.steps:
-        yield step_line(steps.get(state.id), state, texts)
 
 
 def step_of(call: ToolCall) -> dict[str, str]:
@@ -171,6 +165,20 @@ class ChatPrinter:
         if session.group is not None:
             name = session.group.name
         return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
+
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running: the branch that is shown, the plan and the steps."""
+        session = live.session
+        self.know(session)
+        yield self.heading(session)
+        yield from self.transcript(live.shown_with_summaries())
+        if session.plan is not None:
+            yield self.plan(session.plan)
+        if session.workflow is not None:
+            steps = (
+                step_line(self._steps.get(step.id), step, self._texts) for step in session.workflow.steps
+            )
+            yield "\n" + "".join(steps)
 
     def plan(self, plan: Plan | None) -> str:
         """Return a plan: its goal, and its items with a mark for those that are done."""

@@ -3,7 +3,8 @@
 A council: each answer when it is whole, then what they hold and differ on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import lines_text, one_line
@@ -26,6 +27,7 @@ from app.core.texts import Texts, without_steering
 from app.engine.council.outcome import point_text, verdict_parts
 from app.engine.debate.verdict import outcome_parts
 from app.engine.history.summaries import summary_line
+from app.engine.live_session import LiveSession
 
 
 class DebatePrinter:
@@ -86,13 +88,16 @@ class DebatePrinter:
         lines.append(f"  {session.id}")
         return lines_text(lines)
 
-    def message(self, message: Message) -> str:
-        """Return a message of a session that is not running."""
-        return self._round_line(message.round) + self._closing(message)
-
-    def work(self, messages: Iterable[Message]) -> str:
-        """Return what was done before a statement of a session that is not running: calls, results and questions."""
-        return "".join(self._work.transcript(messages))
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running: each statement below the calls, results and questions before it."""
+        self.know(live.session)
+        yield self.heading(live.session)
+        for interim, messages in groupby(live.whole_messages(), lambda message: message.is_interim):
+            if interim:
+                yield from self._work.transcript(messages)
+                continue
+            for message in messages:
+                yield self._round_line(message.round) + self._closing(message)
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:
@@ -186,6 +191,11 @@ class CouncilPrinter:
                 return self.message(event.message)
             case _:
                 return ""
+
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running."""
+        yield self.heading(live.session)
+        yield from map(self.message, live.whole_messages())
 
     def heading(self, session: Session) -> str:
         """Return the question's title and the participants."""
