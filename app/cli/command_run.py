@@ -12,20 +12,23 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import OK
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt
-from app.cli.printing.chats import workflow_end
-from app.cli.printing.debates import DebatePrinter, council_text, verdict_text
+from app.cli.printing.chats import ChatPrinter, workflow_end
+from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
 from app.cli.printing.lines import json_line
-from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line
+from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import Event, MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
 from app.core.files import FileText
 from app.core.ids import is_id
+from app.core.message import MessageState
 from app.core.provider import ProviderStatus
-from app.core.session import DebateSession, Session
+from app.core.reasons import LIMITS, reason_code
+from app.core.session import Council, DebateSession, Session, Status
 from app.core.texts import Texts, clock_text
+from app.core.turns import last_answer
 from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
@@ -78,8 +81,6 @@ class ThinkingLine:
 
 Result = TypeVar("Result")
 Step = Callable[[], Awaitable[None]]
-# Starts a session or a step of one, and returns the session's id.
-Start = Callable[[], Awaitable[str]]
 
 
 @contextlib.contextmanager
@@ -98,12 +99,25 @@ def checked_id(typed: str) -> str:
     return typed
 
 
+def council_of(session: Session) -> Council | None:
+    """Return the state of a session that is a council, None for any other."""
+    return session.debate.council if session.debate is not None else None
+
+
+def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter | DebatePrinter:
+    """Return what prints a session of this kind."""
+    # A plain Session is of an unknown kind, or parts of it are missing.
+    if session.debate is None and type(session) is not Session:
+        return ChatPrinter(texts)
+    return DebatePrinter(texts) if council_of(session) is None else CouncilPrinter(texts)
+
+
 def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
     """Return what stands below a session: what came of it, what it cost, and the command that goes on; with `read` it is shown."""
     cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
     if isinstance(session, DebateSession):
         messages = list(live.whole_messages())
-        if session.debate.council is not None:
+        if council_of(session) is not None:
             return f"{council_text(session, messages, texts)}\n{cost}{last}"
         return f"\n{verdict_text(session, messages, texts)}{cost}{last}"
     if session.workflow is not None:
@@ -195,18 +209,23 @@ class CommandRun:
             if embedded:
                 await self.moot.models.warm_embedded()
 
-    def going_on(self, live: LiveSession, step: Step) -> Start:
-        """Return how a session goes on with a step."""
+    async def go_on(self, live: LiveSession, step: Step) -> int:
+        """Take a step in a session and print it until it no longer runs; return the exit status."""
+        printer = printer_of(live.session, self.texts)
+        printer.know(live.session, live.messages)
 
         async def start() -> str:
             await self.warm_up()
             await step()
             return live.id
 
-        return start
+        return await self.follow(start, printer)
 
-    async def follow(self, start: Start, printer: Printer) -> Session:
-        """Start a session and print it until it no longer runs, and what came of it: as JSON if asked for, else with `printer`."""
+    async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> int:
+        """Start a session and print it until it no longer runs, then what came of it; return the exit status.
+
+        As JSON if that was asked for, else with `printer`.
+        """
         follower = Follower(
             JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
             self.out,
@@ -221,9 +240,7 @@ class CommandRun:
         showing = asyncio.create_task(thinking.show()) if here else None
         try:
             session_id = self.interrupted.session_id = await start()
-            live = self.moot.engine.live(session_id)
-            if live is not None and isinstance(printer, DebatePrinter):
-                printer.know(live.session)
+            live = await self.moot.engine.open(session_id)
             session = await self._printed(session_id, follower)
         finally:
             unsubscribe()
@@ -232,9 +249,19 @@ class CommandRun:
                 showing.cancel()
                 await asyncio.gather(showing, return_exceptions=True)
         if not self.arguments.json:
-            live = await self.moot.engine.open(session_id)
             await self.out.write(end_text(session, live, self.texts))
-        return session
+        if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
+            return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+        return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)
+
+    async def _answered(self, live: LiveSession) -> int:
+        """Return the exit status of a chat in which it is the user's turn: OK only if the assistant has answered."""
+        answer = last_answer(live.turns.said(live.chat_session.chat.head))
+        if answer is not None and answer.state == MessageState.FAILED:
+            for line in marks(answer, self.texts):
+                await self.out.complain(line.strip(" !\n"))
+            return FAULT
+        return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
         engine = self.moot.engine

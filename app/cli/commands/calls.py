@@ -11,7 +11,7 @@ from inspect import signature
 from typing import Any
 
 from app.cli.arguments import TOLD_WHOLE
-from app.cli.command_run import CommandRun
+from app.cli.command_run import CommandRun, council_of
 from app.cli.commands.chats import open_question, said_to, who_of
 from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
@@ -167,7 +167,7 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
     live = await run.open(session)
     before = {one.id for one in live.whole_messages()}
     async with run.moot.calling:
-        if live.session.debate is not None and live.session.debate.council is None:
+        if live.session.debate is not None and council_of(live.session) is None:
             await engine.debates.say(live.id, text, by=caller)
         else:
             _check_free(run)

@@ -1,16 +1,15 @@
 """The commands of chats, groups and workflows: ask, reply, resume, show, run a workflow, steer its steps."""
 
 import contextlib
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed
-from app.cli.command_run import CommandRun, Start, Step, named
-from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED, status_of
+from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
-from app.cli.printing.sessions import marks
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
@@ -21,14 +20,11 @@ from app.core.message import (
     Attachment,
     Consent,
     Message,
-    MessageState,
     Prompt,
     PromptType,
 )
-from app.core.reasons import LIMITS, reason_code
-from app.core.session import AgentMode, Session, Status
+from app.core.session import AgentMode
 from app.core.texts import exact, visible
-from app.core.turns import last_answer
 from app.core.usage import Effort
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
@@ -68,13 +64,13 @@ async def ask(
                 who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort, folder=folder
             )
 
-        return await follow(run, start, ChatPrinter(run.texts))
+        return await run.follow(start, ChatPrinter(run.texts))
     live = await run.open(session)
     if mode:
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
-    return await follow_chat(run, live, said_to(run, live, who, text, attachments))
+    return await run.go_on(live, said_to(run, live, who, text, attachments))
 
 
 def said_to(
@@ -187,7 +183,7 @@ def _addressed(live: LiveSession, who: Agent | Group, text: str) -> str:
     raise BadInput("not_in_session", who=who.name, title=session.title)
 
 
-def _speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
+def speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
     """Return whose models read what is sent to a session, None where they are several or gone."""
     session = live.session
     with contextlib.suppress(NotFound):
@@ -202,16 +198,6 @@ def check_no_files(files: Sequence[str]) -> None:
     """Raise BadInput where files were given to what takes none."""
     if files:
         raise BadInput("files_not_here", name=files[0])
-
-
-async def reply_to_chat(
-    run: CommandRun, live: LiveSession, text: str, files: Sequence[str], as_it_looks: bool
-) -> int:
-    """Answer the oldest open question; if there is none, send a message."""
-    if answer := await answering(run, live, text, files):
-        return await follow_chat(run, live, answer)
-    attachments = await attachments_of(run, files, _speaker_of(run, live), as_it_looks=as_it_looks)
-    return await follow_chat(run, live, lambda: run.moot.engine.chats.send(live.id, text, attachments))
 
 
 async def answering(run: CommandRun, live: LiveSession, text: str, files: Sequence[str]) -> Step | None:
@@ -262,13 +248,6 @@ async def _with_hidden(run: CommandRun, prompt: Prompt, text: str) -> str:
     return form_text(values)
 
 
-async def resume_chat(run: CommandRun, live: LiveSession, skip_turn: bool, without: str) -> int:
-    """Resume a chat, a group or a workflow. Raises BadInput for options that only debates have."""
-    if skip_turn or without:
-        raise BadInput("not_a_debate", title=live.session.title)
-    return await follow_chat(run, live, lambda: run.moot.engine.resume(live.id))
-
-
 async def retry(
     run: CommandRun,
     session: SessionId,
@@ -284,36 +263,8 @@ async def retry(
     if last is None:
         raise BadInput("nothing_to_retry")
     again = run.moot.engine.chats.retry
-    return await follow_chat(
-        run, live, lambda: again(live.id, last.id, provider=provider, model=name, effort=effort)
-    )
-
-
-async def follow_chat(run: CommandRun, live: LiveSession, go_on: Step) -> int:
-    """Continue a chat and print it until it is the user's turn."""
-    printer = ChatPrinter(run.texts)
-    printer.know(live.session, live.messages)
-    return await follow(run, run.going_on(live, go_on), printer)
-
-
-async def follow(run: CommandRun, start: Start, printer: ChatPrinter) -> int:
-    """Print a chat until it is the user's turn; the exit status is 0 only if the assistant has answered."""
-    session = await run.follow(start, printer)
-    if session.workflow is not None or session.status != Status.IDLE:
-        return status_of(session)
-    if reason_code(session.reason) in LIMITS:
-        return PAUSED_OR_STOPPED
-    answer = _last_answer(run, session)
-    if answer is not None and answer.state == MessageState.FAILED:
-        for line in marks(answer, run.texts):
-            await run.out.complain(line.strip(" !\n"))
-        return FAULT
-    return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
-
-
-def _last_answer(run: CommandRun, session: Session) -> Message | None:
-    live = run.moot.engine.live(session.id)
-    return last_answer(live.turns.said(live.chat_session.chat.head)) if live is not None else None
+    step = functools.partial(again, live.id, last.id, provider=provider, model=name, effort=effort)
+    return await run.go_on(live, step)
 
 
 def _approval(text: str) -> str:
@@ -352,7 +303,7 @@ async def workflow(
         await run.warm_up()
         return await workflows.start(text, wanted.id)
 
-    return await follow(run, start, ChatPrinter(run.texts))
+    return await run.follow(start, ChatPrinter(run.texts))
 
 
 async def step(
@@ -367,4 +318,4 @@ async def step(
     if live.session.workflow is None:
         raise BadInput("not_a_workflow", title=live.session.title)
     act = {"retry": workflows.retry, "skip": workflows.skip, "accept": workflows.accept}[action]
-    return await follow_chat(run, live, lambda: act(live.id, step))
+    return await run.go_on(live, lambda: act(live.id, step))

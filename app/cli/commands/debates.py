@@ -5,14 +5,14 @@ from dataclasses import asdict, replace
 from typing import Annotated
 
 from app.cli.arguments import AsItLooks, Folder, SessionId, Typed, absolute, amount, parse_spec
-from app.cli.command_run import CommandRun, Start, Step
-from app.cli.commands.chats import answering, attachments_of, check_no_files, context_of
-from app.cli.exit_status import FAULT, OK, status_of
+from app.cli.command_run import CommandRun, Step
+from app.cli.commands.chats import context_of
+from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, json_line, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
-from app.core.events import MessageFinished, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState
 from app.core.session import (
@@ -36,8 +36,6 @@ from app.engine.debate.estimates import price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.engine.export.event_lines import event_line
-from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
 Judge = Annotated[str, Typed("--judge", text="council_judge", metavar="PROVIDER/MODEL")]
@@ -81,53 +79,7 @@ async def debate(
     )
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    return await _follow_debate(run, lambda: run.moot.engine.debates.start(setup))
-
-
-async def resume_debate(run: CommandRun, live: LiveSession, skip_turn: bool, without: str) -> int:
-    """Resume a debate; skip a turn or leave out a participant if that is asked for."""
-    held = run.moot.engine.debates.held
-    left_out = await held.participant(live.id, without) if without else None
-
-    async def step() -> None:
-        if left_out is not None:
-            await held.go_on_without(live.id, left_out.id)
-        elif skip_turn:
-            await held.skip(live.id)
-        else:
-            await run.moot.engine.resume(live.id)
-
-    return await _follow_debate(run, run.going_on(live, step))
-
-
-async def reply_to_debate(
-    run: CommandRun, live: LiveSession, text: str, files: Sequence[str], as_it_looks: bool
-) -> int:
-    """Answer the oldest open question; if there is none, say something, which the next participant reads."""
-    answer = await answering(run, live, text, files)
-    if answer is not None:
-
-        async def start() -> str:
-            await answer()
-            return live.id
-
-        return await _follow_debate(run, start)
-    session_id, before = live.id, len(live.messages)
-    readers = live.debate_session.debate.participants
-    attachments = await attachments_of(run, files, readers, as_it_looks=as_it_looks)
-    await run.moot.engine.debates.say(session_id, text, attachments)
-    await run.moot.store.flush(session_id)
-    if run.arguments.json:
-        said = next(message for message in live.messages[before:] if message.role == "user")
-        line = event_line(MessageFinished(session_id=session_id, message=said))
-        await run.out.write(json_line(line))
-    else:
-        await run.print(run.texts("cli.said", title=one_line(live.session.title)))
-    return OK
-
-
-async def _follow_debate(run: CommandRun, start: Start) -> int:
-    return status_of(await run.follow(start, DebatePrinter(run.texts)))
+    return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
 def participants_of(run: CommandRun, specs: Sequence[str]) -> tuple[Participant, ...]:
@@ -202,7 +154,7 @@ async def council(
     )
     councils.check(wanted)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    return await _follow_council(run, lambda: councils.start(wanted))
+    return await run.follow(lambda: councils.start(wanted), CouncilPrinter(run.texts))
 
 
 async def extend(
@@ -248,7 +200,7 @@ async def extend(
             await _say_price(run, replace(of, debate=debate), live.messages, action)
         await ways[action]()
 
-    status = await _follow_council(run, run.going_on(live, take_step))
+    status = await run.go_on(live, take_step)
     failed = any(each.state == MessageState.FAILED for each in live.messages[before:])
     one_call = action in ("check", "solo", "compare", "merge")
     return FAULT if status == OK and failed and one_call else status
@@ -312,21 +264,3 @@ async def list_decisions(run: CommandRun) -> int:
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:
     return {name: asdict(one) for name, one in sorted(found.items()) if one.count >= ENOUGH}
-
-
-async def resume_council(run: CommandRun, live: LiveSession, _skip_turn: bool, _without: str) -> int:
-    """Go on with a council: what has ended is not asked again."""
-    return await _follow_council(run, run.going_on(live, lambda: run.moot.engine.resume(live.id)))
-
-
-async def reply_to_council(
-    run: CommandRun, live: LiveSession, text: str, files: Sequence[str], _as_it_looks: bool
-) -> int:
-    """Ask all participants something more."""
-    check_no_files(files)
-    ask = run.moot.engine.councils.ask
-    return await _follow_council(run, run.going_on(live, lambda: ask(live.id, text)))
-
-
-async def _follow_council(run: CommandRun, start: Start) -> int:
-    return status_of(await run.follow(start, CouncilPrinter(run.texts)))

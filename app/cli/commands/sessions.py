@@ -3,48 +3,23 @@
 `running` runs them in this process, `control` for another process, with that process's output.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated
 
 from app.cli.arguments import Arguments, AsItLooks, Files, SessionId, Text, Typed, function_of
-from app.cli.command_run import CommandRun, end_text
-from app.cli.commands import calls, chats, debates
+from app.cli.command_run import CommandRun, council_of, end_text, printer_of
+from app.cli.commands import calls, chats
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter
-from app.cli.printing.lines import json_line, load_texts
+from app.cli.printing.lines import json_line, load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
+from app.core.events import MessageFinished
+from app.core.message import Role
 from app.core.reasons import has_ended
-from app.core.session import Session
-from app.core.texts import Texts
+from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
 from app.wiring import Moot
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What `resume` and `reply` do in a kind of session, each with what the command takes, and how the kind is printed."""
-
-    resume: Callable[..., Awaitable[int]]
-    reply: Callable[..., Awaitable[int]]
-    printer: Callable[[Texts], ChatPrinter | CouncilPrinter | DebatePrinter]
-
-
-_DEBATE = _Kind(debates.resume_debate, debates.reply_to_debate, DebatePrinter)
-_COUNCIL = _Kind(debates.resume_council, debates.reply_to_council, CouncilPrinter)
-_CHAT = _Kind(chats.resume_chat, chats.reply_to_chat, ChatPrinter)
-KINDS = {"debate": _DEBATE, "chat": _CHAT, "group": _CHAT, "workflow": _CHAT}
-
-
-def _kind_of(session: Session) -> _Kind:
-    # A plain Session is of an unknown kind, or parts of it are missing.
-    if session.debate is not None and session.debate.council is not None:
-        return _COUNCIL
-    return KINDS.get(session.kind, _DEBATE) if type(session) is not Session else _DEBATE
 
 
 async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
@@ -69,17 +44,49 @@ async def resume(
     skip_turn: Annotated[bool, Typed("--skip-turn", either=True)] = False,
     without: Annotated[str, Typed("--without", metavar="NAME", either=True)] = "",
 ) -> int:
-    """Go on with a paused session."""
+    """Go on with a paused session; in a debate a turn is skipped or a participant left out if that is asked for.
+
+    Raises BadInput for these options in another kind of session; in a council they change nothing.
+    """
     live = await run.open(session)
-    return await _kind_of(live.session).resume(run, live, skip_turn, without)
+    engine, is_council = run.moot.engine, council_of(live.session) is not None
+    if live.session.debate is None and (skip_turn or without):
+        raise BadInput("not_a_debate", title=live.session.title)
+    held = engine.debates.held
+    left_out = await held.participant(live.id, without) if without and not is_council else None
+
+    async def step() -> None:
+        if left_out is not None:
+            await held.go_on_without(live.id, left_out.id)
+        elif skip_turn and not is_council:
+            await held.skip(live.id)
+        else:
+            await engine.resume(live.id)
+
+    return await run.go_on(live, step)
 
 
 async def reply(
     run: CommandRun, session: SessionId, text: Text, files: Files = (), as_it_looks: AsItLooks = False
 ) -> int:
-    """Answer a session's oldest open question; if there is none, say something in it."""
+    """Answer a session's oldest open question; if there is none, say something in it, which the next participant reads."""
     live = await run.open(session)
-    return await _kind_of(live.session).reply(run, live, text, files, as_it_looks)
+    engine, debate = run.moot.engine, live.session.debate
+    if council_of(live.session) is not None:
+        chats.check_no_files(files)
+        return await run.go_on(live, lambda: engine.councils.ask(live.id, text))
+    if answer := await chats.answering(run, live, text, files):
+        return await run.go_on(live, answer)
+    readers = chats.speaker_of(run, live) if debate is None else debate.participants
+    attachments = await chats.attachments_of(run, files, readers, as_it_looks=as_it_looks)
+    if debate is None:
+        return await run.go_on(live, lambda: engine.chats.send(live.id, text, attachments))
+    before = len(live.messages)
+    await engine.debates.say(live.id, text, attachments)
+    await run.moot.store.flush(live.id)
+    said = next(message for message in live.messages[before:] if message.role == Role.USER)
+    line = event_line(MessageFinished(session_id=live.id, message=said))
+    return await run.answer(line, run.texts("cli.said", title=one_line(live.session.title)) + "\n")
 
 
 async def pause(run: CommandRun, session: SessionId) -> int:
@@ -104,7 +111,7 @@ async def show(run: CommandRun, session: SessionId) -> int:
     if run.arguments.json:
         await run.out.write(json_line(session_document(live)))
         return OK
-    for text in _kind_of(live.session).printer(run.texts).whole(live):
+    for text in printer_of(live.session, run.texts).whole(live):
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))
     return OK

@@ -3,7 +3,7 @@
 A council: each answer when it is whole, then what they hold and differ on.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from app.cli.printing.chats import ChatPrinter
@@ -42,7 +42,7 @@ class DebatePrinter:
         self._shown: dict[str, int] = {}
         self._speaking: Message | None = None
 
-    def know(self, session: Session) -> None:
+    def know(self, session: Session, _messages: Iterable[Message] = ()) -> None:
         """Take over the names and the number of rounds without printing them."""
         self._work.know(session)
         if session.debate is not None:
@@ -95,9 +95,12 @@ class DebatePrinter:
         for interim, messages in groupby(live.whole_messages(), lambda message: message.is_interim):
             if interim:
                 yield from self._work.transcript(messages)
-                continue
-            for message in messages:
-                yield self._round_line(message.round) + self._closing(message)
+            else:
+                yield from map(self.message, messages)
+
+    def message(self, message: Message) -> str:
+        """Return a message of a session that is not running."""
+        return self._round_line(message.round) + self._closing(message)
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:
@@ -191,6 +194,9 @@ class CouncilPrinter:
                 return self.message(event.message)
             case _:
                 return ""
+
+    def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
+        """Take over a session: of a council nothing is needed."""
 
     def whole(self, live: LiveSession) -> Iterator[str]:
         """Yield a session that is not running."""
