@@ -82,9 +82,10 @@ def absolute(typed: str) -> str:
 
 
 # What several commands take.
+Many = tuple[str, ...]
 Text = Annotated[str, Typed(metavar="TEXT")]
 SessionId = Annotated[str, Typed(text="session_id", metavar="SESSION")]
-Files = Annotated[tuple[str, ...], Typed("--file", text="file", metavar="PATH", type=absolute)]
+Files = Annotated[Many, Typed("--file", text="file", metavar="PATH", type=absolute)]
 Folder = Annotated[str, Typed("--folder", metavar="NAME")]
 AsItLooks = Annotated[bool, Typed("--as-it-looks")]
 Agreed = Annotated[bool, Typed("--yes", text="agree")]

@@ -112,14 +112,20 @@ def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter |
     return DebatePrinter(texts) if council_of(session) is None else CouncilPrinter(texts)
 
 
+def outcome_text(session: Session, live: LiveSession, texts: Texts) -> str:
+    """Return what came of a debate or a council, "" for another session."""
+    if not isinstance(session, DebateSession):
+        return ""
+    text = verdict_text if council_of(session) is None else council_text
+    return text(session, list(live.whole_messages()), texts)
+
+
 def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
     """Return what stands below a session: what came of it, what it cost, and the command that goes on; with `read` it is shown."""
     cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
-    if isinstance(session, DebateSession):
-        messages = list(live.whole_messages())
-        if council_of(session) is not None:
-            return f"{council_text(session, messages, texts)}\n{cost}{last}"
-        return f"\n{verdict_text(session, messages, texts)}{cost}{last}"
+    if session.debate is not None:
+        outcome = outcome_text(session, live, texts)
+        return f"\n{outcome}{cost}{last}" if council_of(session) is None else f"{outcome}\n{cost}{last}"
     if session.workflow is not None:
         return f"\n{workflow_end(session, texts)}"
     return f"\n{cost if read else ''}{last}"

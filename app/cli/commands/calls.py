@@ -11,11 +11,10 @@ from inspect import signature
 from typing import Any
 
 from app.cli.arguments import TOLD_WHOLE
-from app.cli.command_run import CommandRun, council_of
+from app.cli.command_run import CommandRun, council_of, outcome_text
 from app.cli.commands.chats import open_question, said_to, who_of
 from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.debates import council_text, verdict_text
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
 from app.core.agent import Group
@@ -30,9 +29,7 @@ from app.core.session import (
     DEFAULT_ROUNDS,
     NO_JUDGE,
     DebateMode,
-    DebateSession,
     Participant,
-    Session,
     Status,
 )
 from app.core.texts import Texts, language_of
@@ -329,7 +326,8 @@ def _state(run: CommandRun, live: LiveSession, seen: Sequence[str]) -> Found:
     if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
         found["reason"] = status_text(session, texts)
     if has_ended(session):
-        found["result"] = _result(session, live).strip()
+        words = load_texts(session.debate.language) if session.debate is not None else texts
+        found["result"] = outcome_text(session, live, words).strip()
     return found
 
 
@@ -393,15 +391,6 @@ def _said(live: LiveSession) -> list[Message]:
         and one.part in SPOKEN
         and one.part != CouncilPart.QUESTION
     ]
-
-
-def _result(session: Session, live: LiveSession) -> str:
-    if not isinstance(session, DebateSession):
-        return ""
-    texts = load_texts(session.debate.language)
-    if session.debate.council is not None:
-        return council_text(session, list(live.whole_messages()), texts)
-    return verdict_text(session, list(live.whole_messages()), texts)
 
 
 def _progress(live: LiveSession) -> str:

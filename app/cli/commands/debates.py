@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated
 
-from app.cli.arguments import AsItLooks, Folder, SessionId, Typed, absolute, amount, parse_spec
+from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
 from app.cli.command_run import CommandRun, Step
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
@@ -47,9 +47,7 @@ async def debate(
     run: CommandRun,
     *,
     text: Annotated[str, Typed(text="topic", metavar="TOPIC")],
-    participants: Annotated[
-        tuple[str, ...], Typed("-p", "--participant", text="participant", metavar="SPEC")
-    ] = (),
+    participants: Annotated[Many, Typed("-p", "--participant", text="participant", metavar="SPEC")] = (),
     mode: Annotated[str, Typed("--mode", choices=CLASSIC_MODES)] = "",
     rounds: Annotated[int, Typed("--rounds", type=int, metavar="1..10")] = DEFAULT_ROUNDS,
     seed: Annotated[int | None, Typed("--seed", type=int, metavar="N")] = None,
@@ -57,7 +55,7 @@ async def debate(
     verdict: Annotated[bool, Typed("--verdict")] = False,
     judge: Annotated[str, Typed("--judge", text="debate_judge", metavar="PROVIDER/MODEL")] = "",
     tools: Annotated[str, Typed("--tools", text="debate_tools", choices=DebateTools)] = DebateTools.NONE,
-    context: Annotated[tuple[str, ...], Typed("--context", metavar="FILE", type=absolute)] = (),
+    context: Annotated[Many, Typed("--context", metavar="FILE", type=absolute)] = (),
     folder: Folder = "",
     as_it_looks: AsItLooks = False,
 ) -> int:
@@ -107,12 +105,10 @@ async def council(
     *,
     text: Annotated[str, Typed(text="question", metavar="QUESTION")],
     participants: Annotated[
-        tuple[str, ...], Typed("-p", "--participant", text="council_participant", metavar="SPEC")
+        Many, Typed("-p", "--participant", text="council_participant", metavar="SPEC")
     ] = (),
     panel: Annotated[str, Typed("--panel", metavar="NAME")] = "",
-    files: Annotated[
-        tuple[str, ...], Typed("--file", text="council_file", metavar="PATH", type=absolute)
-    ] = (),
+    files: Annotated[Many, Typed("--file", text="council_file", metavar="PATH", type=absolute)] = (),
     no_differences: Annotated[bool, Typed("--no-differences")] = False,
     debate: Annotated[bool, Typed("--debate", text="council_debate")] = False,
     rounds: Annotated[int | None, Typed("--rounds", text="council_rounds", type=int, metavar="1..5")] = None,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import SessionId, Typed, absolute
+from app.cli.arguments import Many, SessionId, Typed, absolute
 from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
@@ -18,7 +18,7 @@ from app.engine.importing import Arrival
 
 async def bring_in(
     run: CommandRun,
-    files: Annotated[tuple[str, ...], Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
+    files: Annotated[Many, Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
 ) -> int:
     """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
@@ -57,7 +57,7 @@ async def back_up(
 
 async def restore(
     run: CommandRun,
-    files: Annotated[tuple[str, ...], Typed(text="restore_file", nargs=1, metavar="FILE", type=absolute)],
+    files: Annotated[Many, Typed(text="restore_file", nargs=1, metavar="FILE", type=absolute)],
     yes: Annotated[bool, Typed("--yes")] = False,
 ) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
