@@ -13,11 +13,8 @@ import pytest
 
 from app import __main__, __version__
 from app.cli.arguments import (
-    DIVIDED,
-    STARTING,
-    WRITING,
+    COMMANDS,
     Arguments,
-    CommandName,
     Spec,
     parse_arguments,
     parse_spec,
@@ -39,22 +36,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        *WRITING,
-        *DIVIDED,
-        CommandName.SESSIONS,
-        CommandName.SHOW,
-        CommandName.EXPORT,
-        CommandName.PROVIDERS,
-        CommandName.PANELS,
-        CommandName.JOURNAL,
-        CommandName.DOCTOR,
-        CommandName.USAGE,
-        *STARTING,
-    ],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
@@ -125,7 +107,11 @@ def test_what_is_no_participant_is_refused(typed: str) -> None:
 def test_what_all_commands_take_stands_before_or_after(typed: list[str]) -> None:
     arguments = parse_arguments(typed, TEXTS)
     expected = Arguments(
-        command="show", session="01x", data_dir=str(Path("/d").absolute()), language="ko", json=True
+        command="show",
+        data_dir=str(Path("/d").absolute()),
+        language="ko",
+        json=True,
+        values={"session": "01x"},
     )
     assert arguments == expected
     assert wanted_language(typed) == "ko"
@@ -139,22 +125,26 @@ def test_a_debate_is_read_and_survives_being_handed_over(
     arguments = parse_arguments([*typed, "--seed", "0", "--context", "notes.txt"], TEXTS)
     assert arguments == Arguments(
         command="debate",
-        text="주제",
-        participants=("A=o/m", "B=o/m:for"),
-        mode="free",
-        rounds=7,
-        seed=0,
-        context=(str(tmp_path / "notes.txt"),),
+        values={
+            "text": "주제",
+            "participants": ("A=o/m", "B=o/m:for"),
+            "mode": "free",
+            "rounds": 7,
+            "seed": 0,
+            "context": (str(tmp_path / "notes.txt"),),
+        },
     )
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
 
 
 def test_a_word_to_an_assistant_is_read() -> None:
     arguments = parse_arguments(["ask", "길 잡이", "Hello", "--session", "01x", "--json"], TEXTS)
-    assert arguments == Arguments(command="ask", assistant="길 잡이", text="Hello", session="01x", json=True)
+    assert arguments == Arguments(
+        command="ask", json=True, values={"assistant": "길 잡이", "text": "Hello", "session": "01x"}
+    )
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
-    assert parse_arguments(["ask", "a", "b"], TEXTS).session == ""
-    assert parse_arguments(["ask", "a", "b", "--effort", "max"], TEXTS).effort == "max"
+    assert "session" not in parse_arguments(["ask", "a", "b"], TEXTS).values
+    assert parse_arguments(["ask", "a", "b", "--effort", "max"], TEXTS).values["effort"] == "max"
 
 
 @pytest.mark.parametrize(

@@ -145,16 +145,21 @@ class Arguments:
             if name not in _FIELDS
         }
         found = cls(values=values, **{name: record[name] for name in _FIELDS if name in record})
-        kinds = dict(_FIELDS)
-        try:
-            if not found.caller:
+        kinds, wrong = dict(_FIELDS), []
+        if not found.caller:
+            try:
                 kinds |= {name: kind for name, kind, _ in parameters_of(found.command, found.action)}
                 kinds |= {"action": str} if found.action else {}
-            for name, value in record.items():
+            except (KeyError, TypeError) as error:
+                raise ValueError("$.command") from error
+        for name, value in record.items():
+            try:
                 if name in kinds or not found.caller:
                     check(kinds[name], value)
-        except (KeyError, TypeError) as error:
-            raise ValueError(str(error)) from error
+            except (KeyError, ValueError):
+                wrong.append(f"$.{name}")
+        if wrong:
+            raise ValueError(", ".join(wrong))
         return found
 
 
