@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
+from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.chats import ChatPrinter, workflow_end
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
 from app.cli.printing.lines import json_line
@@ -182,15 +182,12 @@ class CommandRun:
 
     async def unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
         """Return the result of `work`; None, with the work cancelled, if Ctrl-C is pressed first."""
-        working = asyncio.ensure_future(work)
-        interrupted = asyncio.ensure_future(self.interrupted.wait())
-        try:
+        async with beside(work, self.interrupted.wait()) as (working, interrupted):
             await asyncio.wait({working, interrupted}, return_when=asyncio.FIRST_COMPLETED)
-            return None if self.interrupted.is_set() else await working
-        finally:
-            for task in (working, interrupted):
-                task.cancel()
-            await asyncio.gather(working, interrupted, return_exceptions=True)
+            if self.interrupted.is_set():
+                return None
+            result: Result = await working
+            return result
 
     def folder_id(self, folder: str) -> str:
         """Return the id of the folder that was named, "" for none. Raises NotFound, BadInput."""
@@ -238,22 +235,17 @@ class CommandRun:
             self.moot.store.flush,
             None if self.arguments.json else self.texts,
         )
-        unsubscribe = self.moot.bus.subscribe(follower.listen)
         thinking = ThinkingLine(self.texts)
         # Another process's terminal is not this one's.
         here = isinstance(self.out, TerminalOut) and not self.arguments.json
-        unheard = self.moot.bus.subscribe(thinking.listen) if here else None
-        showing = asyncio.create_task(thinking.show()) if here else None
-        try:
-            session_id = self.interrupted.session_id = await start()
-            live = await self.moot.engine.open(session_id)
-            session = await self._printed(session_id, follower)
-        finally:
-            unsubscribe()
-            if unheard is not None and showing is not None:
-                unheard()
-                showing.cancel()
-                await asyncio.gather(showing, return_exceptions=True)
+        with contextlib.ExitStack() as heard:
+            heard.callback(self.moot.bus.subscribe(follower.listen))
+            if here:
+                heard.callback(self.moot.bus.subscribe(thinking.listen))
+            async with beside(*([thinking.show()] if here else [])):
+                session_id = self.interrupted.session_id = await start()
+                live = await self.moot.engine.open(session_id)
+                session = await self._printed(session_id, follower)
         if not self.arguments.json:
             await self.out.write(end_text(session, live, self.texts))
         if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
@@ -271,22 +263,17 @@ class CommandRun:
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
         engine = self.moot.engine
-        printing = asyncio.create_task(follower.follow(session_id))
-        ended = asyncio.create_task(engine.wait(session_id))
-        asked = asyncio.create_task(self.interrupted.wait())
-        try:
-            await asyncio.wait({printing, ended, asked}, return_when=asyncio.FIRST_COMPLETED)
+        work = (follower.follow(session_id), engine.wait(session_id), self.interrupted.wait())
+        async with beside(*work) as tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            printing, ended, _ = tasks
             if not ended.done() and self.interrupted.closing:
                 await engine.put_away(session_id)
             elif not ended.done():
                 # The first pause lets the answer in flight finish, the second ends it.
                 await engine.pause(session_id)
                 await engine.pause(session_id)
-            session = await ended
+            session: Session = await ended
             follower.end()
             await printing
             return session
-        finally:
-            for task in (printing, ended, asked):
-                task.cancel()
-            await asyncio.gather(printing, ended, asked, return_exceptions=True)

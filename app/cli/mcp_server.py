@@ -28,7 +28,7 @@ from app.children.processes import moot_command, moot_environment
 from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
+from app.cli.interrupt import Interrupt, beside
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
@@ -271,14 +271,10 @@ class AgentCalls:
     async def _call(self, context: Context, command: str, **values: Any) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""
         lines = OwnerLines()
-        reporting = asyncio.create_task(_report(context, lines))
-        try:
+        async with beside(_report(context, lines)):
             refuse_recursion(self._paths)
             arguments = Arguments(command=command, caller=_caller(context), language="en", values=values)
             return await self._owner.call(arguments, lines)
-        finally:
-            reporting.cancel()
-            await asyncio.gather(reporting, return_exceptions=True)
 
 
 def _failed(error: CallError) -> CallToolResult:

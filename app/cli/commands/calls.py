@@ -15,6 +15,7 @@ from app.cli.command_run import CommandRun, council_of, outcome_text
 from app.cli.commands.chats import open_question, said_to, who_of
 from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import beside
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
 from app.core.agent import Group
@@ -139,19 +140,13 @@ async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[st
     if begun.asked_by and cut_off and not run.interrupted.is_set():
         await engine.resume(live.id)
     until = loop.time() + count
-    ended = asyncio.ensure_future(engine.wait(live.id))
-    asked = asyncio.ensure_future(run.interrupted.wait())
-    try:
-        while not ended.done() and not asked.done() and (left := until - loop.time()) > 0:
+    async with beside(engine.wait(live.id), run.interrupted.wait()) as tasks:
+        while not any(task.done() for task in tasks) and (left := until - loop.time()) > 0:
             done, _ = await asyncio.wait(
-                {ended, asked}, timeout=min(PROGRESS_S, left), return_when=asyncio.FIRST_COMPLETED
+                tasks, timeout=min(PROGRESS_S, left), return_when=asyncio.FIRST_COMPLETED
             )
             if not done:
                 await run.out.write(json_line({"progress": _progress(live)}))
-    finally:
-        for task in (ended, asked):
-            task.cancel()
-        await asyncio.gather(ended, asked, return_exceptions=True)
     if run.interrupted.is_set():
         return None
     await run.moot.store.flush(live.id)
@@ -176,57 +171,36 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
 
 async def _list(run: CommandRun, name: str = "") -> Found:
     """List assistants, groups, panels, models, the latest sessions that the caller began, or all of these."""
-    if name not in ("all", *_LISTS):
-        raise BadInput("call_unknown", name=name)
+    engine, caller = run.moot.engine, run.arguments.caller
     if name in ("all", "models"):
-        await run.moot.engine.look_for_servers()
-    return {what: rows(run) for what, rows in _LISTS.items() if name in ("all", what)}
-
-
-def _assistants(run: CommandRun) -> list[object]:
-    return [{"name": one.name, "id": one.id} for one in run.moot.engine.assistants.all() if one.enabled]
-
-
-def _groups(run: CommandRun) -> list[object]:
-    engine = run.moot.engine
-    names = {one.id: one.name for one in engine.assistants.all()}
-    return [
-        {"name": one.name, "id": one.id, "members": [names.get(each, each) for each in one.members]}
-        for one in engine.groups.all()
-    ]
-
-
-def _panels(run: CommandRun) -> list[object]:
-    return [
-        {"name": one.name, "participants": [each.name for each in one.participants]}
-        for one in run.moot.engine.councils.panels.all()
-    ]
-
-
-def _models(run: CommandRun) -> list[object]:
-    ready = [one for one in run.moot.engine.providers() if one.ready and one.config.enabled]
-    return [
-        f"{one.config.id}/{model}"
-        for one in ready
-        for model in (one.models or (one.default_model,))[:_LISTED]
-    ]
-
-
-def _sessions(run: CommandRun) -> list[object]:
-    asked = [one for one in run.moot.engine.sessions() if one.asked_by == run.arguments.caller]
-    return [
-        {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
-        for one in asked[:_LISTED]
-    ]
-
-
-_LISTS: dict[str, Callable[[CommandRun], list[object]]] = {
-    "assistants": _assistants,
-    "groups": _groups,
-    "panels": _panels,
-    "models": _models,
-    "sessions": _sessions,
-}
+        await engine.look_for_servers()
+    assistants = engine.assistants.all()
+    names = {each.id: each.name for each in assistants}
+    ready = [each for each in engine.providers() if each.ready and each.config.enabled]
+    begun = [each for each in engine.sessions() if each.asked_by == caller][:_LISTED]
+    found: Found = {
+        "assistants": [{"name": each.name, "id": each.id} for each in assistants if each.enabled],
+        "groups": [
+            {"name": group.name, "id": group.id, "members": [names.get(each, each) for each in group.members]}
+            for group in engine.groups.all()
+        ],
+        "panels": [
+            {"name": panel.name, "participants": [each.name for each in panel.participants]}
+            for panel in engine.councils.panels.all()
+        ],
+        "models": [
+            f"{each.config.id}/{model}"
+            for each in ready
+            for model in (each.models or (each.default_model,))[:_LISTED]
+        ],
+        "sessions": [
+            {"session_id": each.id, "title": each.title, "kind": each.kind, "status": _status(each.status)}
+            for each in begun
+        ],
+    }
+    if name not in ("all", *found):
+        raise BadInput("call_unknown", name=name)
+    return found if name == "all" else {name: found[name]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,7 @@ async def ask(
 
 
 def said_to(
-    run: CommandRun,
-    live: LiveSession,
-    who: Agent | Group,
-    text: str,
-    attachments: tuple[Attachment, ...] = (),
+    run: CommandRun, live: LiveSession, who: Agent | Group, text: str, files: tuple[Attachment, ...] = ()
 ) -> Step:
     """Return how a text is sent to an assistant or a group in an existing session.
 
@@ -87,13 +83,13 @@ def said_to(
     chats, caller = run.moot.engine.chats, run.arguments.caller
     if isinstance(who, Group) or live.session.group is not None:
         said = _addressed(live, who, text)
-        return lambda: chats.send(live.id, said, attachments, by=caller)
+        return lambda: chats.send(live.id, said, files, by=caller)
     chat = live.chat_session.chat
 
     async def send() -> None:
         if chat.assistant_id != who.id:
             await chats.choose_assistant(live.id, who.id)
-        await chats.send(live.id, text, attachments, by=caller)
+        await chats.send(live.id, text, files, by=caller)
 
     return send
 

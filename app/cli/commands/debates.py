@@ -9,7 +9,7 @@ from app.cli.command_run import CommandRun, Step
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
-from app.cli.printing.lines import columns, json_line, lines_text, one_line
+from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import utc_now
@@ -207,16 +207,13 @@ async def _say_price(run: CommandRun, session: DebateSession, messages: Sequence
     engine = run.moot.engine
     await engine.estimates.ask(engine.councils.estimate(session, messages, what).unasked)
     found = engine.councils.estimate(session, messages, what)
-    if run.arguments.json:
-        usd = list(found.usd) if found.usd else None
-        record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-        await run.out.write(
-            json_line({**record, "calls": found.turns, "tokens": list(found.tokens), "usd": usd})
-        )
-        return
+    usd = list(found.usd) if found.usd else None
+    record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
+    used = {"calls": found.turns, "tokens": list(found.tokens), "usd": usd}
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
-    await run.print(f"{name}: {run.texts('estimate.call', count=found.turns, money=money)}")
+    words = run.texts("estimate.call", count=found.turns, money=money)
+    await run.answer({**record, **used}, f"{name}: {words}\n")
 
 
 async def list_panels(run: CommandRun) -> int:

@@ -32,6 +32,8 @@ from app.storage.secrets import variable_name
 
 ProviderName = Annotated[str, Typed(text="keys.name", metavar="PROVIDER")]
 ModelId = Annotated[str, Typed(text="models.name", metavar="ID")]
+ModelFile = Annotated[str, Typed(text="models.name", metavar="FILE")]
+Program = Annotated[str, Typed(text="agents.name", metavar="PROGRAM")]
 AgentId = Annotated[str, Typed(text="agents.name", metavar="ID")]
 
 
@@ -61,20 +63,13 @@ def _status_record(status: ProviderStatus) -> dict[str, object]:
 async def keys_list(run: CommandRun) -> int:
     """Print where the key of each provider comes from; never a key."""
     found = run.moot.engine.providers()
-    records = [
-        {
-            "provider": one.config.id,
-            "needs_key": one.needs_key,
-            "source": one.key_source,
-            "problem": _unread(one),
-        }
-        for one in found
-    ]
-    rows = []
+    records, rows = [], []
     for one in found:
-        problem = _unread(one)
+        name, problem = one.config.id, _unread(one)
         key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
-        rows.append((one.config.id, shown_label(one, run.texts), key))
+        rows.append((name, shown_label(one, run.texts), key))
+        record = {"provider": name, "needs_key": one.needs_key, "source": one.key_source, "problem": problem}
+        records.append(record)
     return await run.answer(records, lines_text(columns(rows)))
 
 
@@ -256,7 +251,7 @@ async def models_remove(run: CommandRun, name: ModelId, yes: Agreed = False) -> 
     )
 
 
-async def models_add(run: CommandRun, name: Annotated[str, Typed(text="models.name", metavar="FILE")]) -> int:
+async def models_add(run: CommandRun, name: ModelFile) -> int:
     """Add a GGUF file, which stays where it is, after its model has answered once."""
     model = await run.moot.engine.local_models.add(Path(name))
     return await _report(run, model.id, "cli.models.added")
@@ -361,11 +356,7 @@ async def agents_list(run: CommandRun) -> int:
     return await run.answer(records, lines_text((*lines, *map(one_line, known))))
 
 
-async def agents_add(
-    run: CommandRun,
-    name: Annotated[str, Typed(text="agents.name", metavar="PROGRAM")],
-    yes: Agreed = False,
-) -> int:
+async def agents_add(run: CommandRun, name: Program, yes: Agreed = False) -> int:
     """Show exactly what would run, and add it if the user agrees."""
     return await _allow(run, run.moot.engine.connections.agent_draft(name), yes=yes)
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from app.cli.arguments import Agreed, Typed
 from app.cli.command_run import CommandRun
-from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, json_line, lines_text, named_text, one_line
+from app.cli.exit_status import PAUSED_OR_STOPPED
+from app.cli.printing.lines import columns, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.server_texts import changed_tools
@@ -43,15 +43,11 @@ async def servers_allow(run: CommandRun, name: Name, yes: Agreed = False) -> int
         return PAUSED_OR_STOPPED
     await engine.servers.allow(shown)
     allowed = _status(run, name)
-    if run.arguments.json:
-        await run.out.write(json_line(_fields(run, allowed)))
-        return OK
-    await run.print(run.texts("cli.servers.allowed", name=one_line(name)))
-    for line in _tool_lines(allowed, run.texts):
-        await run.print(line)
-    if allowed.state == ServerState.DOWN:
+    lines = [run.texts("cli.servers.allowed", name=one_line(name)), *_tool_lines(allowed, run.texts)]
+    status = await run.answer(_fields(run, allowed), lines_text(lines))
+    if allowed.state == ServerState.DOWN and not run.arguments.json:
         await run.out.complain(_trouble(run, allowed))
-    return OK
+    return status
 
 
 async def servers_deny(run: CommandRun, name: Name) -> int:

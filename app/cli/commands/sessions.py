@@ -10,7 +10,7 @@ from app.cli.command_run import CommandRun, council_of, end_text, printer_of
 from app.cli.commands import calls, chats
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.lines import json_line, load_texts, one_line
+from app.cli.printing.lines import load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
@@ -109,8 +109,7 @@ async def show(run: CommandRun, session: SessionId) -> int:
     if live.damaged:
         await run.out.complain(run.texts("cli.damaged", count=live.damaged, session_id=live.session.id))
     if run.arguments.json:
-        await run.out.write(json_line(session_document(live)))
-        return OK
+        return await run.answer(session_document(live), "")
     for text in printer_of(live.session, run.texts).whole(live):
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))
