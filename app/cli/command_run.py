@@ -47,19 +47,16 @@ class ThinkingLine:
     def listen(self, events: tuple[Event, ...]) -> None:
         """Note who speaks, and what ends the silence."""
         for event in events:
-            self._note(event)
-
-    def _note(self, event: Event) -> None:
-        if isinstance(event, TurnStarted):
-            self._name, self._since = event.author.name, time.monotonic()
-        elif isinstance(event, ToolFinished):
-            self._since = time.monotonic()
-        elif isinstance(event, MessageFinished | ToolStarted) or (
-            isinstance(event, MessageDelta) and event.text
-        ):
-            if self._since is not None and self.line(time.monotonic()):
-                show_progress("")
-            self._since = None
+            if isinstance(event, TurnStarted):
+                self._name, self._since = event.author.name, time.monotonic()
+            elif isinstance(event, ToolFinished):
+                self._since = time.monotonic()
+            elif isinstance(event, MessageFinished | ToolStarted | MessageDelta):
+                if isinstance(event, MessageDelta) and not event.text:
+                    continue
+                if self.line(time.monotonic()):
+                    show_progress("")
+                self._since = None
 
     def line(self, now: float) -> str:
         """Return what to show now, "" while the silence is short."""

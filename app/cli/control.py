@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
+from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
 from app.core.owned_tasks import start_owned
 from app.storage.file_system import storage_errors
@@ -209,15 +209,14 @@ class ControlServer:
     ) -> None:
         interrupted = Interrupt()
         self._interrupts.add(interrupted)
-        watch = asyncio.create_task(_listen(reader, out, interrupted))
         try:
-            await out.send({"accepted": True})
-            status = await self._run(arguments, out, interrupted)
-            moved = self._yields and status == PAUSED_OR_STOPPED
-            await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
+            async with beside(_listen(reader, out, interrupted)):
+                await out.send({"accepted": True})
+                status = await self._run(arguments, out, interrupted)
+                moved = self._yields and status == PAUSED_OR_STOPPED
+                await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
         finally:
             self._interrupts.discard(interrupted)
-            watch.cancel()
 
 
 async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:

@@ -235,13 +235,10 @@ def _begun(run: CommandRun, session_id: str) -> Found:
     return {"session_id": session_id}
 
 
-def running(run: CommandRun) -> list[str]:
-    """Return the ids of the running sessions that programs began."""
-    return [one.id for one in run.moot.engine.sessions() if one.asked_by and one.status == Status.RUNNING]
-
-
 def _check_free(run: CommandRun) -> None:
-    if len(running(run)) >= MOST_AT_ONCE:
+    """Raise BadInput where as many sessions run that programs began as may."""
+    begun = [each for each in run.moot.engine.sessions() if each.asked_by and each.status == Status.RUNNING]
+    if len(begun) >= MOST_AT_ONCE:
         raise BadInput("calls_at_once", most=MOST_AT_ONCE)
 
 

@@ -3,6 +3,7 @@
 `running` runs them in this process, `control` for another process, with that process's output.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from app.cli.arguments import Arguments, AsItLooks, Files, SessionId, Text, Typed, function_of
@@ -91,16 +92,24 @@ async def reply(
 
 async def pause(run: CommandRun, session: SessionId) -> int:
     """Pause a session."""
-    session = await _open_session(run, session)
-    await run.moot.engine.pause(session)
-    return await _settled(run, session)
+    return await _end(run, session, run.moot.engine.pause)
 
 
 async def stop(run: CommandRun, session: SessionId) -> int:
     """Stop a session."""
-    session = await _open_session(run, session)
-    await run.moot.engine.stop(session)
-    return await _settled(run, session)
+    return await _end(run, session, run.moot.engine.stop)
+
+
+async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[None]]) -> int:
+    """Let a session end, unless it has. Raises NotFound, BadInput."""
+    live = await run.open(session)
+    if has_ended(live.session):
+        raise BadInput("session_ended", title=live.session.title)
+    await end(live.id)
+    ended = await run.moot.engine.wait(live.id)
+    await run.moot.store.flush(live.id)
+    await run.print(last_line(ended, run.texts))
+    return OK
 
 
 async def show(run: CommandRun, session: SessionId) -> int:
@@ -113,19 +122,4 @@ async def show(run: CommandRun, session: SessionId) -> int:
     for text in printer_of(live.session, run.texts).whole(live):
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))
-    return OK
-
-
-async def _open_session(run: CommandRun, session: str) -> str:
-    """Return the id of a session that has not ended. Raises NotFound, BadInput."""
-    live = await run.open(session)
-    if has_ended(live.session):
-        raise BadInput("session_ended", title=live.session.title)
-    return live.session.id
-
-
-async def _settled(run: CommandRun, session_id: str) -> int:
-    session = await run.moot.engine.wait(session_id)
-    await run.moot.store.flush(session_id)
-    await run.print(last_line(session, run.texts))
     return OK
