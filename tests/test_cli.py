@@ -36,12 +36,20 @@ PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        [name, *action]
+        for name, (_, *actions) in COMMANDS.items()
+        for action in ([], *([one] for one in actions))
+    ],
+    ids=" ".join,
+)
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
-    capsys: pytest.CaptureFixture[str], command: str
+    capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse_arguments([command, "--help"], TEXTS)
+        parse_arguments([*command, "--help"], TEXTS)
     assert ended.value.code == 0
     told = capsys.readouterr().out.splitlines()
     assert not [
@@ -205,6 +213,32 @@ def test_what_is_mistyped_is_said_in_the_language_of_the_user(
     assert names in line
     rest = re.sub(r"--[a-z-]+|moot( [a-z]+)?|'[^']*'|TOPIC|COMMAND", "", line)
     assert not re.search("[A-Za-z]", rest), line
+
+
+@pytest.mark.parametrize(
+    ("typed", "choices"),
+    [
+        (["council", "x", "--tools", "own"], "'none', 'reading'"),
+        (["debate", "x", "--ballots", "each"], "'final', 'rounds'"),
+        (["step", "01x", "a", "leap"], "'retry', 'skip', 'accept'"),
+    ],
+)
+def test_a_wrong_choice_is_answered_with_what_can_be_typed(typed: list[str], choices: str) -> None:
+    with pytest.raises(BadInput) as error:
+        parse_arguments(typed, TEXTS)
+    assert error.value.details["choices"] == choices
+
+
+def test_ctrl_c_while_a_command_is_read_ends_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> Arguments:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.arguments.parse_arguments", interrupted)
+    monkeypatch.setattr(sys, "argv", ["moot", "sessions"])
+    assert __main__.main() == 4
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.slow
@@ -389,6 +423,7 @@ NEVER = {"PySide6", "litellm", "mcp", "pydantic", "aiohttp", "httpx"}
     [
         ("--help", {"keyring", "filelock", "app.engine", "app.storage.sessions"}),
         ("sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.tools", "app.providers"}),
+        ("--lang en sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.cli.commands.chats"}),
         ("show 01J00000000000000000000000", {"keyring", "filelock"}),
         ("providers", {"filelock"}),
     ],
