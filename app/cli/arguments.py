@@ -1,7 +1,7 @@
 """The table of commands; a command line as data, and how it is read; the form of `-p SPEC`.
 
-A command is a function: what its parameters say with `Typed` is its parser and its help. `Arguments` can be converted to
-JSON and back, so that a command can be given to the Moot that holds the data directory.
+A command is a function: what its parameters say with `Typed` is its parser and its help. `Arguments` can be
+converted to JSON and back, so that a command can be given to the Moot that holds the data directory.
 """
 
 import argparse
@@ -22,8 +22,9 @@ from app.storage.paths import default_data_dir
 
 # Up to which character a caller was told a message that it was told to its end.
 TOLD_WHOLE = -1
-# The commands in the order of the help, each with the module in `commands` and the function there. Where actions follow, each
-# has a function, as `servers_allow`, and without one `list` is meant. Commands without a function have no words of their own.
+# The commands in the order of the help, each with the module in `commands` and the function there. Where actions
+# follow, each has a function, as `servers_allow`, and without an action `list` is meant. Commands without a
+# function have no words of their own.
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "debate": ("debates.debate",),
     "council": ("debates.council",),
@@ -63,8 +64,8 @@ _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 class Typed:
     """How a parameter of a command is typed: an option of these names; without names, a word by its place.
 
-    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can be typed.
-    `how` is for argparse.
+    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can be
+    typed. `how` is for argparse.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Arguments:
     json: bool = False
     # The program that gives the command over MCP.
     caller: str = ""
-    # What else was typed, by the parameters of the command's function, and `action` where the command has actions.
+    # What else was typed, by the parameters of the command's function, and `action` where there are actions.
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -221,8 +222,8 @@ class Spec:
 class _Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises BadInput, whose text is one line in the user's language.
 
-    `own` are the texts that take the place of argparse's English ones in the help. `fill` adds what a command takes, once that
-    command is read, for its module may take long to import.
+    `own` are the texts that take the place of argparse's English ones in the help. `fill` adds what a command takes,
+    once that command is read: the import of its module may take long.
     """
 
     own: ClassVar[Mapping[str, str]] = {}

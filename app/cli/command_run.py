@@ -118,7 +118,10 @@ def outcome_text(session: Session, live: LiveSession, texts: Texts) -> str:
 
 
 def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
-    """Return what stands below a session: what came of it, what it cost, and the command that goes on; with `read` it is shown."""
+    """Return what stands below a session: what came of it, what it cost, and the command that goes on.
+
+    With `read` the session is being shown.
+    """
     cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
     if session.debate is not None:
         outcome = outcome_text(session, live, texts)
@@ -139,11 +142,11 @@ class CommandRun:
     interrupted: Interrupt
 
     async def open(self, session: str) -> LiveSession:
-        """Open the session that was named. Raises NotFound, also if that can be no session's id, and StorageError."""
+        """Open the session that was named. Raises StorageError; NotFound also if that can be no session's id."""
         return await self.moot.engine.open(checked_id(session))
 
     def provider_named(self, name: str, *, kind: str = "") -> ProviderStatus:
-        """Return the provider of that name, if it is of the kind. Raises NotFound, without what looks like a key."""
+        """Return the provider of that name and kind. Raises NotFound, without what looks like a key."""
         for status in self.moot.engine.providers():
             if status.config.id == name and kind in ("", status.config.kind):
                 return status
@@ -250,7 +253,7 @@ class CommandRun:
         return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)
 
     async def _answered(self, live: LiveSession) -> int:
-        """Return the exit status of a chat in which it is the user's turn: OK only if the assistant has answered."""
+        """Return the exit status where it is the user's turn: OK only if the assistant has answered."""
         answer = last_answer(live.turns.said(live.chat_session.chat.head))
         if answer is not None and answer.state == MessageState.FAILED:
             for line in marks(answer, self.texts):

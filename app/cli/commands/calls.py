@@ -205,7 +205,10 @@ async def _list(run: CommandRun, name: str = "") -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What carries a call out, whose parameters are all that a caller may give, and whether it says something to a session."""
+    """What carries a call out, and whether that says something to a session.
+
+    The parameters of `answer` are all that a caller may give.
+    """
 
     answer: Callable[..., Awaitable[Found | None]]
     speaks: bool = False
@@ -250,7 +253,10 @@ def _setup(run: CommandRun, topic: str, participants: tuple[Participant, ...], *
 def _chosen(
     run: CommandRun, named: Sequence[str], of_panel: tuple[Participant, ...] = ()
 ) -> tuple[Participant, ...]:
-    """Return the participants of a panel, or those that a call names, or the usual ones. Raises BadInput, NotFound."""
+    """Return the participants of a panel, else those that a call names, else the usual ones.
+
+    Raises BadInput, NotFound.
+    """
     candidates = run.moot.engine.debates.candidates()
     described = participants_of(run, [text for text in named if "=" in text])
     chosen, specified = of_panel, iter(described)

@@ -45,7 +45,7 @@ async def resume(
     skip_turn: Annotated[bool, Typed("--skip-turn", either=True)] = False,
     without: Annotated[str, Typed("--without", metavar="NAME", either=True)] = "",
 ) -> int:
-    """Go on with a paused session; in a debate a turn is skipped or a participant left out if that is asked for.
+    """Go on with a paused session; in a debate skip a turn or leave out a participant if that is asked for.
 
     Raises BadInput for these options in another kind of session; in a council they change nothing.
     """
@@ -70,7 +70,7 @@ async def resume(
 async def reply(
     run: CommandRun, session: SessionId, text: Text, files: Files = (), as_it_looks: AsItLooks = False
 ) -> int:
-    """Answer a session's oldest open question; if there is none, say something in it, which the next participant reads."""
+    """Answer a session's oldest open question; if there is none, say something in it."""
     live = await run.open(session)
     engine, debate = run.moot.engine, live.session.debate
     if council_of(live.session) is not None:

@@ -89,7 +89,7 @@ class DebatePrinter:
         return lines_text(lines)
 
     def whole(self, live: LiveSession) -> Iterator[str]:
-        """Yield a session that is not running: each statement below the calls, results and questions before it."""
+        """Yield a session that is not running: the statements, each below the calls that came before it."""
         self.know(live.session)
         yield self.heading(live.session)
         for interim, messages in groupby(live.whole_messages(), lambda message: message.is_interim):
