@@ -22,9 +22,9 @@ from app.storage.paths import default_data_dir
 
 # Up to which character a caller was told a message that it was told to its end.
 TOLD_WHOLE = -1
-# The commands in the order of the help, each with the module in `commands` and the function there. Where actions
-# follow, each has a function, as `servers_allow`, and without an action `list` is meant. Commands without a
-# function have no words of their own.
+# The commands in the order of the help, each with the module in `commands` and the function there. Where
+# actions follow, each has a function, as `servers_allow`, and without an action `list` is meant. Commands
+# without a function have no words of their own.
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "debate": ("debates.debate",),
     "council": ("debates.council",),
@@ -64,8 +64,8 @@ _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 class Typed:
     """How a parameter of a command is typed: an option of these names; without names, a word by its place.
 
-    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can be
-    typed. `how` is for argparse.
+    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can
+    be typed. `how` is for argparse.
     """
 
     def __init__(
@@ -222,8 +222,8 @@ class Spec:
 class _Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises BadInput, whose text is one line in the user's language.
 
-    `own` are the texts that take the place of argparse's English ones in the help. `fill` adds what a command takes,
-    once that command is read: the import of its module may take long.
+    `own` are the texts that take the place of argparse's English ones in the help. `fill` adds what a command
+    takes, once that command is read: the import of its module may take long.
     """
 
     own: ClassVar[Mapping[str, str]] = {}

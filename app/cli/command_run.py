@@ -142,7 +142,7 @@ class CommandRun:
     interrupted: Interrupt
 
     async def open(self, session: str) -> LiveSession:
-        """Open the session that was named. Raises StorageError; NotFound also if that can be no session's id."""
+        """Open the session that was named. Raises StorageError, NotFound also if that is no session's id."""
         return await self.moot.engine.open(checked_id(session))
 
     def provider_named(self, name: str, *, kind: str = "") -> ProviderStatus:
