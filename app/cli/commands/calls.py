@@ -109,9 +109,7 @@ async def _debate(
     if rounds > MOST_ROUNDS:
         raise BadInput("rounds_out_of_range", rounds=rounds, least=1, most=MOST_ROUNDS)
     judge = ANY_JUDGE if verdict else NO_JUDGE
-    setup = _setup(
-        run, text, _chosen(run, participants), mode=mode, rounds=rounds, judge=judge, polls=verdict
-    )
+    setup = _setup(run, text, participants, mode=mode, rounds=rounds, judge=judge, polls=verdict)
     async with run.moot.calling:
         _check_free(run)
         return _begun(run, await run.moot.engine.debates.start(setup))
@@ -120,8 +118,8 @@ async def _debate(
 async def _council(run: CommandRun, text: str, participants: Sequence[str] = (), panel: str = "") -> Found:
     """Ask several models one question, or those of a saved panel."""
     saved = run.moot.engine.councils.panels.find(panel) if panel else None
-    chosen = _chosen(run, participants, saved.participants if saved else ())
-    setup = _setup(run, text, chosen, mode=DebateMode.COUNCIL)
+    of_panel = saved.participants if saved else ()
+    setup = _setup(run, text, participants, of_panel, mode=DebateMode.COUNCIL)
     wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", debates=False)
     async with run.moot.calling:
         _check_free(run)
@@ -245,31 +243,32 @@ def _check_free(run: CommandRun) -> None:
         raise BadInput("calls_at_once", most=MOST_AT_ONCE)
 
 
-def _setup(run: CommandRun, topic: str, participants: tuple[Participant, ...], **chosen: Any) -> DebateSetup:
-    asked_by, language = run.arguments.caller, language_of(topic)
-    return DebateSetup(topic=topic, participants=participants, language=language, asked_by=asked_by, **chosen)
-
-
-def _chosen(
-    run: CommandRun, named: Sequence[str], of_panel: tuple[Participant, ...] = ()
-) -> tuple[Participant, ...]:
-    """Return the participants of a panel, else those that a call names, else the usual ones.
+def _setup(
+    run: CommandRun, topic: str, named: Sequence[str], of_panel: tuple[Participant, ...] = (), **chosen: Any
+) -> DebateSetup:
+    """Return the set-up that a call describes: of a panel, else of those that it names, else of the usual ones.
 
     Raises BadInput, NotFound.
     """
     candidates = run.moot.engine.debates.candidates()
     described = participants_of(run, [text for text in named if "=" in text])
-    chosen, specified = of_panel, iter(described)
-    if named and not chosen:
+    participants, specified = of_panel, iter(described)
+    if named and not of_panel:
         by_name = {each.participant.name.casefold(): each.participant for each in reversed(candidates)}
         by_id = {each.participant.id.casefold(): each.participant for each in candidates}
-        chosen = tuple(
+        participants = tuple(
             next(specified) if "=" in text else _participant(text, by_id | by_name) for text in named
         )
-    if len(chosen) > MOST_PARTICIPANTS:
-        raise BadInput("too_many_participants", count=len(chosen), most=MOST_PARTICIPANTS)
+    if len(participants) > MOST_PARTICIPANTS:
+        raise BadInput("too_many_participants", count=len(participants), most=MOST_PARTICIPANTS)
     usual = tuple(each.participant for each in candidates if each.chosen) or described
-    return chosen or usual[:USUAL_PARTICIPANTS]
+    return DebateSetup(
+        topic=topic,
+        participants=participants or usual[:USUAL_PARTICIPANTS],
+        language=language_of(topic),
+        asked_by=run.arguments.caller,
+        **chosen,
+    )
 
 
 def _participant(text: str, known: dict[str, Participant]) -> Participant:
