@@ -194,7 +194,7 @@ def refuse_recursion(paths: DataPaths) -> None:
     """Raise CallError where a Moot has started the program that calls, so that debates would hold debates."""
     own = owner_pid(paths.control)
     if _STARTED_BY_MOOT in os.environ or (
-        own is not None and any(one.pid == own for one in psutil.Process().parents())
+        own is not None and any(parent.pid == own for parent in psutil.Process().parents())
     ):
         raise CallError("called_from_moot", "Moot started this agent, so it cannot call Moot.")
 
@@ -254,7 +254,7 @@ class AgentCalls:
     async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
         """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
         told = self._told.setdefault(session_id, {})
-        seen = tuple(one if end == TOLD_WHOLE else f"{one}:{end}" for one, end in told.items())
+        seen = tuple(each if end == TOLD_WHOLE else f"{each}:{end}" for each, end in told.items())
         found = await self._call(context, "show", session=session_id, count=seconds, seen=seen)
         found["statements"] = _new(found["statements"], told)
         found["next"] = _next(found)
@@ -296,7 +296,7 @@ def _caller(context: Context) -> str:
     """Return the name of the program that calls, as it says itself."""
     client = context.request_context.session.client_params
     name = client.client_info.title or client.client_info.name if client is not None else ""
-    printable = "".join(one if one.isprintable() else " " for one in name)
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return " ".join(printable.split())[:_NAME_LENGTH] or "MCP"
 
 
@@ -325,9 +325,9 @@ def _next(found: Found) -> str:
 def _in_words(found: Found) -> str:
     """Return an answer as text."""
     parts = [f"{found['title']} · {found['status']} · session_id {found['session_id']}"]
-    for one in found["statements"]:
-        number = f" (round {one['round']})" if one["round"] else ""
-        parts.append(f"{one['name']}{number}:\n{one['text']}")
+    for statement in found["statements"]:
+        number = f" (round {statement['round']})" if statement["round"] else ""
+        parts.append(f"{statement['name']}{number}:\n{statement['text']}")
     parts += [str(found[name]) for name in ("question", "reason", "result", "next") if found.get(name)]
     return "\n\n".join(parts)
 
@@ -347,8 +347,8 @@ class _MootServer(MCPServer[Any]):
             if not isinstance(cause, ValidationError):
                 raise
             wrong = (
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-                for one in cause.errors(include_input=False, include_url=False)
+                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+                for fault in cause.errors(include_input=False, include_url=False)
             )
             return _failed(CallError("arguments", "; ".join(wrong)))
 

@@ -126,16 +126,16 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
 def running_sessions(moot: Moot) -> list[str]:
     """Return the ids of the sessions that run here."""
     return [
-        one.id
-        for one in moot.engine.sessions()
-        if one.status == Status.RUNNING and moot.engine.live(one.id) is not None
+        session.id
+        for session in moot.engine.sessions()
+        if session.status == Status.RUNNING and moot.engine.live(session.id) is not None
     ]
 
 
 async def put_away_all(moot: Moot) -> list[str]:
     """Pause all running sessions at once, because another Moot takes over, and return their ids."""
     ids = running_sessions(moot)
-    await asyncio.gather(*(moot.engine.put_away(one) for one in ids))
+    await asyncio.gather(*(moot.engine.put_away(session_id) for session_id in ids))
     return ids
 
 

@@ -155,7 +155,7 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
     """Step into a debate, or say more in a session of another kind."""
     engine, caller = run.moot.engine, run.arguments.caller
     live = await run.open(session)
-    before = {one.id for one in live.whole_messages()}
+    before = {message.id for message in live.whole_messages()}
     async with run.moot.calling:
         if live.session.debate is not None and council_of(live.session) is None:
             await engine.debates.say(live.id, text, by=caller)
@@ -163,7 +163,7 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
             _check_free(run)
             send = engine.chats.send if live.session.debate is None else engine.councils.ask
             await send(live.id, text, by=caller)
-    new = [one.id for one in live.whole_messages() if one.role == Role.USER and one.id not in before]
+    new = [each.id for each in live.whole_messages() if each.role == Role.USER and each.id not in before]
     return {"session_id": live.id, "said": new}
 
 
@@ -316,8 +316,8 @@ def _untold(
     are the characters that it has; `to` is TOLD_WHOLE at the end of the message.
     """
     known = {}
-    for one in seen:
-        message_id, _, characters = one.partition(":")
+    for known_part in seen:
+        message_id, _, characters = known_part.partition(":")
         known[message_id] = int(characters) if characters.isdecimal() else TOLD_WHOLE
     room = MOST_BYTES
     found: list[dict[str, object]] = []
@@ -355,24 +355,24 @@ def _said(live: LiveSession) -> list[Message]:
     """Return what was said: in a chat since the user's last message, in a council and a debate from the beginning."""
     session = live.session
     if session.debate is None:
-        messages = [one for one in live.shown() if not one.is_interim]
-        last = max((place for place, one in enumerate(messages) if one.role == Role.USER), default=-1)
-        return [one for one in messages[last + 1 :] if one.role == Role.ASSISTANT and one.ended]
+        messages = [each for each in live.shown() if not each.is_interim]
+        last = max((place for place, each in enumerate(messages) if each.role == Role.USER), default=-1)
+        return [each for each in messages[last + 1 :] if each.role == Role.ASSISTANT and each.ended]
     return [
-        one
-        for one in live.whole_messages()
-        if one.role in (Role.ASSISTANT, Role.USER)
-        and one.ended
-        and not one.is_interim
-        and one.part in SPOKEN
-        and one.part != CouncilPart.QUESTION
+        message
+        for message in live.whole_messages()
+        if message.role in (Role.ASSISTANT, Role.USER)
+        and message.ended
+        and not message.is_interim
+        and message.part in SPOKEN
+        and message.part != CouncilPart.QUESTION
     ]
 
 
 def _progress(live: LiveSession) -> str:
     """Return in a few words how far a session is."""
     debate = live.session.debate
-    speaking = [one.author.name for one in live.streaming()]
+    speaking = [message.author.name for message in live.streaming()]
     if debate is None or debate.council is not None:
         return ", ".join(speaking) or live.session.status
     at = f"round {min(debate.round, debate.rounds)} of {debate.rounds}"

@@ -213,7 +213,7 @@ async def answering(run: CommandRun, live: LiveSession, text: str, files: Sequen
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and ":" not in text and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.
-        together = [one.id for one in live.turns.together(question)]
+        together = [call.id for call in live.turns.together(question)]
         each = _approval(words[0])
         return lambda: chats.answer_calls(live.id, together, each)
     answer = _approval(text)

@@ -91,7 +91,7 @@ def participants_of(run: CommandRun, specs: Sequence[str]) -> tuple[Participant,
 
 def _participant(moot: Moot, text: str) -> Participant:
     spec = parse_spec(text, ROLE_NAMES)
-    status = next((one for one in moot.engine.providers() if one.config.id == spec.provider), None)
+    status = next((each for each in moot.engine.providers() if each.config.id == spec.provider), None)
     model, colon, word = spec.model.rpartition(":")
     offered = status.models if status is not None and not status.local else ()
     if colon and model in offered and spec.model not in offered:
@@ -220,11 +220,11 @@ async def list_panels(run: CommandRun) -> int:
     """Print the saved panels with their participants and rounds."""
     panels = run.moot.engine.councils.panels.all()
     rows = []
-    for one in panels:
-        participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
-        rows.append((one.id, one.name, run.texts("verdict.rounds", count=one.rounds), participants))
+    for panel in panels:
+        participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in panel.participants)
+        rows.append((panel.id, panel.name, run.texts("verdict.rounds", count=panel.rounds), participants))
     lines = columns(rows) or [run.texts("cli.no_panels")]
-    return await run.answer([asdict(one) for one in panels], lines_text(lines))
+    return await run.answer([asdict(panel) for panel in panels], lines_text(lines))
 
 
 async def list_decisions(run: CommandRun) -> int:
@@ -233,13 +233,13 @@ async def list_decisions(run: CommandRun) -> int:
     decisions = journal.all()
     lines = columns(
         (
-            one.due or "-",
-            one.id,
-            texts(f"journal.result.{one.result}") if one.result else "-",
-            one.name,
-            one.decided,
+            decision.due or "-",
+            decision.id,
+            texts(f"journal.result.{decision.result}") if decision.result else "-",
+            decision.name,
+            decision.decided,
         )
-        for one in listed(decisions)
+        for decision in listed(decisions)
     )
     lines += map(one_line, standing_lines(decisions, texts))
     shares = []
@@ -247,7 +247,7 @@ async def list_decisions(run: CommandRun) -> int:
         low, high = wilson(held, count)
         shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
     record = {
-        "decisions": [asdict(one) for one in decisions],
+        "decisions": [asdict(decision) for decision in decisions],
         "scores": _enough(journal.scores()),
         "panel_scores": _enough(panel_scores(decisions)),
         "held_up": shares,
@@ -256,4 +256,4 @@ async def list_decisions(run: CommandRun) -> int:
 
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:
-    return {name: asdict(one) for name, one in sorted(found.items()) if one.count >= ENOUGH}
+    return {name: asdict(score) for name, score in sorted(found.items()) if score.count >= ENOUGH}

@@ -89,12 +89,12 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     findings += await _from_files(paths, texts)
     findings += await asyncio.to_thread(_logs, paths, texts)
     if arguments.json:
-        await out.write(json_line([asdict(one) for one in findings]))
+        await out.write(json_line([asdict(each) for each in findings]))
     else:
-        for one in findings:
-            said = f"{texts(f'cli.doctor.{one.mark}')} · {texts(f'cli.doctor.{one.check}')}: {one.found}"
-            await out.write(one_line(f"{said} → {one.remedy}" if one.remedy else said) + "\n")
-    return OK if all(one.ok for one in findings) else FAULT
+        for each in findings:
+            said = f"{texts(f'cli.doctor.{each.mark}')} · {texts(f'cli.doctor.{each.check}')}: {each.found}"
+            await out.write(one_line(f"{said} → {each.remedy}" if each.remedy else said) + "\n")
+    return OK if all(each.ok for each in findings) else FAULT
 
 
 def _versions(texts: Texts) -> Iterator[Finding]:
@@ -214,11 +214,11 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
     try:
         findings = []
         await moot.engine.look_for_servers()
-        for one in moot.engine.providers():
-            remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
-            unused = one.problem in {"no_key", "no_server", "disabled"}
-            found = f"{one.config.id}: {provider_state(one, texts)}, {key_text(one, texts)}"
-            ok = one.ready or unused
+        for status in moot.engine.providers():
+            remedy = texts("cli.doctor.set_key") if status.problem == "no_key" else ""
+            unused = status.problem in {"no_key", "no_server", "disabled"}
+            found = f"{status.config.id}: {provider_state(status, texts)}, {key_text(status, texts)}"
+            ok = status.ready or unused
             findings.append(_finding("provider", found, remedy, ok=ok, unused=unused))
         findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
         findings += _servers(moot, texts)
@@ -232,7 +232,7 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
     """Read the log of every session and report damaged or missing lines, and what was lost with them."""
     disk = FileSystem()
     try:
-        names = sorted(one.name for one in disk.scan(paths.sessions))
+        names = sorted(file.name for file in disk.scan(paths.sessions))
     except OSError as error:
         return [_finding("sessions", error_line(storage_error(error, paths.sessions), texts), ok=False)]
     logs = [paths.sessions / name for name in names if name.endswith(".jsonl") and is_id(name[:-6])]
@@ -260,7 +260,7 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
     tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
     others = {agent.id for agent in agents}
     servers = {status.server.name for status in moot.engine.servers.all()}
-    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    providers = {status.config.id for status in moot.engine.providers()} | {""}
     for agent in agents:
         named = ((agent.tools, tools), (agent.sub_agents, others), (agent.mcp_servers, servers))
         unknown = [name for names, known in named for name in names if name not in known]
@@ -275,10 +275,10 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
 def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
     """Report the members of each group, and those that do not exist."""
     agents = {agent.id: agent for agent in moot.engine.assistants.all()}
-    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    providers = {status.config.id for status in moot.engine.providers()} | {""}
     for group in moot.engine.groups.all():
-        names = [agents[one].name for one in group.members if one in agents]
-        unknown = [one for one in group.members if one not in agents]
+        names = [agents[member].name for member in group.members if member in agents]
+        unknown = [member for member in group.members if member not in agents]
         leader = group.orchestrator.provider
         unknown += [leader] if leader not in providers else []
         remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
@@ -315,7 +315,7 @@ def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
             remedies.append(texts("cli.doctor.no_command", command=server.command))
         elif status.state == ServerState.ASKING:
             remedies.append(texts("cli.doctor.allow_server"))
-        if lacking := [one for one in secret_fields(server) if not _is_kept(moot, server.name, one)]:
+        if lacking := [field for field in secret_fields(server) if not _is_kept(moot, server.name, field)]:
             ok = False
             remedies.append(texts("cli.doctor.no_secret", names=", ".join(lacking)))
         if plain := ", ".join(parted(server)[1]):

@@ -43,15 +43,15 @@ async def list_providers(run: CommandRun) -> int:
     found = run.moot.engine.providers()
     lines = columns(
         (
-            one.config.id,
-            shown_label(one, run.texts),
-            provider_state(one, run.texts),
-            key_text(one, run.texts),
-            ", ".join(one.models) or "-",
+            status.config.id,
+            shown_label(status, run.texts),
+            provider_state(status, run.texts),
+            key_text(status, run.texts),
+            ", ".join(status.models) or "-",
         )
-        for one in found
+        for status in found
     )
-    return await run.answer([_status_record(one) for one in found], lines_text(lines))
+    return await run.answer([_status_record(status) for status in found], lines_text(lines))
 
 
 def _status_record(status: ProviderStatus) -> dict[str, object]:
@@ -64,12 +64,12 @@ async def keys_list(run: CommandRun) -> int:
     """Print where the key of each provider comes from; never a key."""
     found = run.moot.engine.providers()
     records, rows = [], []
-    for one in found:
-        name, problem = one.config.id, _unread(one)
-        key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
-        rows.append((name, shown_label(one, run.texts), key))
-        record = {"provider": name, "needs_key": one.needs_key, "source": one.key_source, "problem": problem}
-        records.append(record)
+    for each in found:
+        name, problem = each.config.id, _unread(each)
+        key = run.texts(f"provider.{problem}") if problem else key_text(each, run.texts)
+        rows.append((name, shown_label(each, run.texts), key))
+        record = {"provider": name, "needs_key": each.needs_key, "source": each.key_source}
+        records.append({**record, "problem": problem})
     return await run.answer(records, lines_text(columns(rows)))
 
 
@@ -80,7 +80,7 @@ async def keys_set(run: CommandRun, name: ProviderName) -> int:
     """
     engine = run.moot.engine
     row = provider_kind(name)
-    if row is not None and row.needs_key and all(one.config.id != name for one in engine.providers()):
+    if row is not None and row.needs_key and all(status.config.id != name for status in engine.providers()):
         new = engine.connections.draft(name)
         name, label = new.id, row.label
     else:
@@ -142,7 +142,7 @@ def _unread(status: ProviderStatus) -> str:
 
 
 async def _report_key(run: CommandRun, text: str, provider: str) -> int:
-    [source] = [one.key_source for one in run.moot.engine.providers() if one.config.id == provider]
+    [source] = [status.key_source for status in run.moot.engine.providers() if status.config.id == provider]
     return await run.answer(
         {"provider": provider, "source": source}, run.texts(text, provider=provider) + "\n"
     )
@@ -173,21 +173,21 @@ async def models_list(run: CommandRun) -> int:
     models = run.moot.engine.local_models
     found = await asyncio.to_thread(models.all)
     rows = []
-    for one in found:
-        parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
-        parts += [size_text(run.texts, one.size), one.licence]
-        remarks = [one.path]
-        if free := models.lacks_memory(one):
-            need, left = (size_text(run.texts, size) for size in (one.memory, free))
-            remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=one.id))
-        if (stable := _stable(run, one)) >= 0:
+    for model in found:
+        parts = [model.id, run.texts(f"cli.models.{_state(model)}", percent=model.done * 100 // model.size)]
+        parts += [size_text(run.texts, model.size), model.licence]
+        remarks = [model.path]
+        if free := models.lacks_memory(model):
+            need, left = (size_text(run.texts, size) for size in (model.memory, free))
+            remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=model.id))
+        if (stable := _stable(run, model)) >= 0:
             remarks.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
             if stable < LEAST_STABLE:
                 remarks.append(run.texts("cli.models.no_vote"))
-        if not models.fits(one):
-            remarks.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
+        if not models.fits(model):
+            remarks.append(run.texts("error.model_too_large", name=model.name, need=model.computer_gb))
         rows.append((*parts, " · ".join(filter(None, remarks))))
-    return await run.answer([_record(run, one) for one in found], lines_text(columns(rows)))
+    return await run.answer([_record(run, model) for model in found], lines_text(columns(rows)))
 
 
 async def models_get(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
@@ -337,21 +337,21 @@ def _stable(run: CommandRun, model: LocalModel) -> int:
 
 async def agents_list(run: CommandRun) -> int:
     """Print the external agents with their state, and the known programs with where they are, without starting any."""
-    added = [one for one in run.moot.engine.providers() if one.config.kind == PROGRAM]
+    added = [status for status in run.moot.engine.providers() if status.config.kind == PROGRAM]
     found = await run.moot.engine.connections.found_agents()
     lines = columns(
-        (one.config.id, exact(one.label), provider_state(one, run.texts), _command_line(one.config))
-        for one in added
+        (each.config.id, exact(each.label), provider_state(each, run.texts), _command_line(each.config))
+        for each in added
     )
     known = [
-        run.texts("cli.agents.found", name=one.name, label=one.label, file=exact(found[one.name]))
-        if one.name in found
-        else run.texts("cli.agents.missing", name=one.name, label=one.label, command=one.install)
-        for one in RECIPES
+        run.texts("cli.agents.found", name=recipe.name, label=recipe.label, file=exact(found[recipe.name]))
+        if recipe.name in found
+        else run.texts("cli.agents.missing", name=recipe.name, label=recipe.label, command=recipe.install)
+        for recipe in RECIPES
     ]
     records = {
-        "added": [_fields(one) for one in added],
-        "known": [{"name": one.name, "label": one.label, "file": found.get(one.name)} for one in RECIPES],
+        "added": [_fields(status) for status in added],
+        "known": [{"name": each.name, "label": each.label, "file": found.get(each.name)} for each in RECIPES],
     }
     return await run.answer(records, lines_text((*lines, *map(one_line, known))))
 
@@ -376,7 +376,7 @@ async def _allow(run: CommandRun, shown: ProviderConfig, *, yes: bool) -> int:
     if not await run.confirm(words("cli.agents.allow"), yes=yes):
         return PAUSED_OR_STOPPED
     await run.moot.engine.connections.allow_agent(shown)
-    [status] = [one for one in run.moot.engine.providers() if one.config.id == shown.id]
+    [status] = [each for each in run.moot.engine.providers() if each.config.id == shown.id]
     text = words("cli.agents.allowed", name=exact(status.label), id=shown.id)
     return await run.answer(_fields(status), f"{one_line(text)}\n")
 

@@ -21,14 +21,14 @@ async def servers_list(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
     statuses = run.moot.engine.servers.all()
     rows = columns(
-        (exact(one.server.name), _state_text(one, run.texts), exact(shown_line(one.server)))
-        for one in statuses
+        (exact(status.server.name), _state_text(status, run.texts), exact(shown_line(status.server)))
+        for status in statuses
     )
     lines = []
-    for one, row in zip(statuses, rows, strict=True):
-        lines += [row, *(f"  {said}" for said in _tool_lines(one, run.texts))]
+    for status, row in zip(statuses, rows, strict=True):
+        lines += [row, *(f"  {said}" for said in _tool_lines(status, run.texts))]
     lines = lines or [run.texts("cli.servers.none")]
-    return await run.answer([_fields(run, one) for one in statuses], lines_text(lines))
+    return await run.answer([_fields(run, status) for status in statuses], lines_text(lines))
 
 
 async def servers_allow(run: CommandRun, name: Name, yes: Agreed = False) -> int:

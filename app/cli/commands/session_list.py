@@ -57,17 +57,17 @@ def _local_time(iso: str) -> str:
         return "-"
 
 
-def _kind(one: SessionSummary, texts: Texts) -> str:
-    if one.mode == DebateMode.COUNCIL:
+def _kind(session: SessionSummary, texts: Texts) -> str:
+    if session.mode == DebateMode.COUNCIL:
         return texts("mode.council")
-    return texts.named("kind", one.kind)
+    return texts.named("kind", session.kind)
 
 
-def _asked_by(one: SessionSummary, texts: Texts) -> str:
-    return f" · {texts('session.asked_by', name=one_line(one.asked_by))}" if one.asked_by else ""
+def _asked_by(session: SessionSummary, texts: Texts) -> str:
+    return f" · {texts('session.asked_by', name=one_line(session.asked_by))}" if session.asked_by else ""
 
 
-def _state(one: SessionSummary, texts: Texts) -> str:
-    if one.kind in ("chat", "group") and one.status == Status.IDLE:
+def _state(session: SessionSummary, texts: Texts) -> str:
+    if session.kind in ("chat", "group") and session.status == Status.IDLE:
         return texts("cli.your_turn")
-    return texts.named("status", one.status)
+    return texts.named("status", session.status)

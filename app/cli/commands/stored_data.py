@@ -27,22 +27,22 @@ async def bring_in(
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
         await run.moot.engine.archive.bring_in(found.fresh)
-        rows += [_row(one) for one in found.sessions]
+        rows += [_row(arrival) for arrival in found.sessions]
         if not run.arguments.json:
-            for one in found.sessions:
-                key = "cli.import.known" if one.known else "cli.import.done"
-                line = run.texts(key, session_id=one.session_id, app=one.app, title=one_line(one.title)[:80])
-                await run.print(line)
-            if dropped := sum(one.unapproved for one in found.fresh):
+            for each in found.sessions:
+                key = "cli.import.known" if each.known else "cli.import.done"
+                title = one_line(each.title)[:80]
+                await run.print(run.texts(key, session_id=each.session_id, app=each.app, title=title))
+            if dropped := sum(arrival.unapproved for arrival in found.fresh):
                 await run.print(run.texts("data.unapproved", count=dropped))
     if run.arguments.json:
         await run.out.write(json_line(rows))
     return OK
 
 
-def _row(one: Arrival) -> dict[str, object]:
+def _row(arrival: Arrival) -> dict[str, object]:
     names = ("session_id", "app", "title", "messages", "known", "unapproved")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(arrival, name) for name in names}
 
 
 async def back_up(
@@ -63,18 +63,18 @@ async def restore(
     """List what a backup would restore, and restore it with `--yes`."""
     [path] = files
     contents = await run.moot.engine.archive.contents(path)
-    wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
+    wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
     if not yes:
         lines = columns(
             (
-                one.id,
-                one.updated_at[:10],
-                run.texts(f"restore.count.{one.state}", count="").strip(),
-                one_line(one.title)[:80],
+                session.id,
+                session.updated_at[:10],
+                run.texts(f"restore.count.{session.state}", count="").strip(),
+                one_line(session.title)[:80],
             )
-            for one in contents.sessions
+            for session in contents.sessions
         )
-        documents = Counter(one.state for one in contents.documents)
+        documents = Counter(document.state for document in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
         text = lines_text((*lines, run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)

@@ -54,7 +54,7 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
     """Return a step as one line: its state and name, then assistant, reason and artifacts, if there are any."""
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
     details = [state.assistant_id, step_reason(state, texts), state.artifacts]
-    parts = [name, *(one for one in details if one.strip())]
+    parts = [name, *(detail for detail in details if detail.strip())]
     line = one_line(" · ".join(parts))
     return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
 
@@ -85,14 +85,14 @@ def workflow_end(session: Session, texts: Texts) -> str:
         return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
     waits = session.status == Status.WAITING
     lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
-    if any(one.state == StepStatus.WAITING and one.reason != Reason.NO_MARKER for one in steps):
+    if any(step.state == StepStatus.WAITING and step.reason != Reason.NO_MARKER for step in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
     lines += [
-        texts(f"cli.step_{key}", session_id=session.id, step=one.id)
-        for one in steps
+        texts(f"cli.step_{key}", session_id=session.id, step=step.id)
+        for step in steps
         for key, wanted in (
-            ("retry_with", one.state == StepStatus.FAILED),
-            ("accept_with", one.state == StepStatus.WAITING and one.reason == Reason.NO_MARKER),
+            ("retry_with", step.state == StepStatus.FAILED),
+            ("accept_with", step.state == StepStatus.WAITING and step.reason == Reason.NO_MARKER),
         )
         if wanted
     ]
@@ -292,7 +292,7 @@ class ChatPrinter:
             return ""
         indent = _indent(self._depth(message.turn_id))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
-        text += lines_text(f"{indent}[{one_line(one.name)}]" for one in message.attachments)
+        text += lines_text(f"{indent}[{one_line(file.name)}]" for file in message.attachments)
         text += self._marks(message)
         return self._label(message) + text if text else ""
 
@@ -372,7 +372,7 @@ class ChatPrinter:
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",
-            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields if not one.hidden)
+            PromptType.FORM: "; ".join(f"{visible(each.key)}=…" for each in prompt.fields if not each.hidden)
             or '""',
         }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))

@@ -162,20 +162,20 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
     debate = session.debate
     if debate is None:
         return ""
-    said = {one.id: one for one in messages}
+    said = {message.id: message for message in messages}
     found = [
-        (heading, [point_text(one, said, texts) for one in points])
+        (heading, [point_text(point, said, texts) for point in points])
         for heading, points in outcome_parts(debate, messages, texts)
     ]
     votes = [
-        f"{one.name}: "
+        f"{voter.name}: "
         + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
-        for one, stances in debate.stances
+        for voter, stances in debate.stances
     ]
     lines = []
     for heading, points in (*found, (texts("verdict.chart"), votes)):
         if points:
-            lines += [heading, *(f"  - {without_steering(one)}" for one in points), ""]
+            lines += [heading, *(f"  - {without_steering(point)}" for point in points), ""]
     return lines_text(lines)
 
 
@@ -206,8 +206,8 @@ class CouncilPrinter:
     def heading(self, session: Session) -> str:
         """Return the question's title and the participants."""
         lines = [f"{one_line(session.title)} · {self._texts('mode.council')}"]
-        for one in session.debate.participants if session.debate is not None else ():
-            lines.append(f"  {one_line(one.name)} · {one_line(f'{one.provider}/{one.model}')}")
+        for seat in session.debate.participants if session.debate is not None else ():
+            lines.append(f"  {one_line(seat.name)} · {one_line(f'{seat.provider}/{seat.model}')}")
         return lines_text([*lines, f"  {session.id}"])
 
     def message(self, message: Message) -> str:
@@ -239,9 +239,9 @@ class CouncilPrinter:
 def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
     """Return what follows from a council as lines; how many answered comes first."""
     lines: list[str] = []
-    said = {one.id: one for one in messages}
+    said = {message.id: message for message in messages}
     for heading, found in verdict_parts(session, messages, texts):
         lines += ["", heading]
-        written = (without_steering(point_text(one, said, texts)) for one in found)
+        written = (without_steering(point_text(point, said, texts)) for point in found)
         lines += [f"  {line}" for text in written for line in text.splitlines()]
     return lines_text(lines)
