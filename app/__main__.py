@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 BAD_INPUT = 2
+STOPPED = 4
 CHILD_PROGRAMS = (
     "--model-host",
     "--embedded-server",
@@ -40,6 +41,9 @@ def main() -> int:
     except BadInput as error:
         sys.stderr.write(error_line(error, texts) + "\n")
         return BAD_INPUT
+    except KeyboardInterrupt:
+        # The module of the command was being imported.
+        return STOPPED
     if not arguments.command:
         return _open_window(arguments.root, language=arguments.language, theme=arguments.theme)
     if _is_refused(arguments.root, arguments.language):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.background import open_in_window, run_background
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
 from app.cli.interrupt import Interrupt
@@ -15,7 +15,7 @@ from app.storage.paths import DataPaths
 from tests.app_driver import until
 from tests.test_control import Commands
 
-BACKGROUND = Arguments(command=CommandName.BACKGROUND)
+BACKGROUND = Arguments(command="background")
 
 
 async def test_it_ends_when_nothing_runs_any_more(data_dir: Path) -> None:

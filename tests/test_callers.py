@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.cli.arguments import Action, Arguments, CommandName
+from app.cli.arguments import COMMANDS, Arguments, Many, parameters_of
 from app.cli.commands.calls import _CALLS
 from app.cli.interrupt import Interrupt
 from app.cli.running import run_for_another
@@ -105,21 +105,22 @@ async def with_question(moot: Moot, kind: str, prompt: Prompt) -> tuple[str, Mes
 
 def given(session_id: str, answer: str) -> dict[str, Any]:
     """Return for each argument what would do most in a session."""
-    values: dict[str, Any] = {}
-    for field in fields(Arguments):
-        if isinstance(field.default, bool):
-            values[field.name] = True
-        elif isinstance(field.default, tuple):
-            values[field.name] = (answer,)
-        elif isinstance(field.default, str):
-            values[field.name] = answer
-    values |= {
+    kinds = {
+        name: kind
+        for command, (_, *actions) in COMMANDS.items()
+        for action in actions or ("",)
+        for name, kind, _ in parameters_of(command, action)
+    }
+    assert len(kinds) > 30
+    examples = {bool: True, str: answer, Many: (answer,)}
+    values = {name: examples[kind] for name, kind in kinds.items() if kind in examples}
+    return values | {
         "session": session_id,
         "assistant": "assistant",
         "rounds": 1,
         "seed": 1,
         "max_usd": 1_000.0,
-        "action": Action.ACCEPT,
+        "action": "accept",
         "mode": DebateMode.ROUND_ROBIN,
         "name": "all",
         "participants": (),
@@ -128,16 +129,12 @@ def given(session_id: str, answer: str) -> dict[str, Any]:
         "count": 0,
         "step": "a",
     }
-    return {name: value for name, value in values.items() if name not in _SET}
-
-
-_SET = ("command", "data_dir", "caller", "language", "theme", "json")
 
 
 async def called(moot: Moot, command: str, values: dict[str, Any]) -> dict[str, Any]:
     """Let a program give a command through the private channel; return the answer."""
     out = Answers("yes", "yes", "yes")
-    asked = Arguments(command=command, caller=CALLER, language="en", **values)
+    asked = Arguments(command=command, caller=CALLER, language="en", values=values)
     arguments = Arguments.from_json(json.loads(json.dumps(asked.to_json())))
     await run_for_another(moot, arguments, out, Interrupt())  # type: ignore[arg-type]
     assert not out.questions and not out.err, (command, out.err)
@@ -191,7 +188,7 @@ async def test_no_command_of_a_caller_goes_on_after_a_limit_or_a_pause(moot: Moo
 async def test_no_other_command_is_open_to_a_caller(moot: Moot) -> None:
     session_id, asked = await with_question(moot, "chat", _APPROVAL)
     values = given(session_id, Consent.ALLOW)
-    for command in (*CommandName, "unknown"):
+    for command in (*COMMANDS, "unknown"):
         found = await called(moot, command, values)
         code = "only_user_chooses" if command in _CALLS else "call_unknown"
         assert found["error"] == code, command
@@ -203,9 +200,8 @@ async def test_a_caller_gives_no_argument_but_those_of_its_call(moot: Moot) -> N
     everything = given(new_id(), "Hello")
     for command, call in _CALLS.items():
         for name in everything.keys() - call.takes:
-            if everything[name] != getattr(Arguments(), name):
-                found = await called(moot, command, {name: everything[name]})
-                assert found["error"] == "only_user_chooses" and f"“{name}”" in found["message"]
+            found = await called(moot, command, {name: everything[name]})
+            assert found["error"] == "only_user_chooses" and f"“{name}”" in found["message"]
     assert not moot.engine.sessions()
 
 

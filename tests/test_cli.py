@@ -13,11 +13,8 @@ import pytest
 
 from app import __main__, __version__
 from app.cli.arguments import (
-    DIVIDED,
-    STARTING,
-    WRITING,
+    COMMANDS,
     Arguments,
-    CommandName,
     Spec,
     parse_arguments,
     parse_spec,
@@ -42,24 +39,17 @@ TEXTS = load_texts("en")
 @pytest.mark.parametrize(
     "command",
     [
-        *WRITING,
-        *DIVIDED,
-        CommandName.SESSIONS,
-        CommandName.SHOW,
-        CommandName.EXPORT,
-        CommandName.PROVIDERS,
-        CommandName.PANELS,
-        CommandName.JOURNAL,
-        CommandName.DOCTOR,
-        CommandName.USAGE,
-        *STARTING,
+        [name, *action]
+        for name, (_, *actions) in COMMANDS.items()
+        for action in ([], *([one] for one in actions))
     ],
+    ids=" ".join,
 )
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
-    capsys: pytest.CaptureFixture[str], command: str
+    capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse_arguments([command, "--help"], TEXTS)
+        parse_arguments([*command, "--help"], TEXTS)
     assert ended.value.code == 0
     told = capsys.readouterr().out.splitlines()
     assert not [
@@ -125,7 +115,11 @@ def test_what_is_no_participant_is_refused(typed: str) -> None:
 def test_what_all_commands_take_stands_before_or_after(typed: list[str]) -> None:
     arguments = parse_arguments(typed, TEXTS)
     expected = Arguments(
-        command="show", session="01x", data_dir=str(Path("/d").absolute()), language="ko", json=True
+        command="show",
+        data_dir=str(Path("/d").absolute()),
+        language="ko",
+        json=True,
+        values={"session": "01x"},
     )
     assert arguments == expected
     assert wanted_language(typed) == "ko"
@@ -139,22 +133,26 @@ def test_a_debate_is_read_and_survives_being_handed_over(
     arguments = parse_arguments([*typed, "--seed", "0", "--context", "notes.txt"], TEXTS)
     assert arguments == Arguments(
         command="debate",
-        text="주제",
-        participants=("A=o/m", "B=o/m:for"),
-        mode="free",
-        rounds=7,
-        seed=0,
-        context=(str(tmp_path / "notes.txt"),),
+        values={
+            "text": "주제",
+            "participants": ("A=o/m", "B=o/m:for"),
+            "mode": "free",
+            "rounds": 7,
+            "seed": 0,
+            "context": (str(tmp_path / "notes.txt"),),
+        },
     )
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
 
 
 def test_a_word_to_an_assistant_is_read() -> None:
     arguments = parse_arguments(["ask", "길 잡이", "Hello", "--session", "01x", "--json"], TEXTS)
-    assert arguments == Arguments(command="ask", assistant="길 잡이", text="Hello", session="01x", json=True)
+    assert arguments == Arguments(
+        command="ask", json=True, values={"assistant": "길 잡이", "text": "Hello", "session": "01x"}
+    )
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
-    assert parse_arguments(["ask", "a", "b"], TEXTS).session == ""
-    assert parse_arguments(["ask", "a", "b", "--effort", "max"], TEXTS).effort == "max"
+    assert "session" not in parse_arguments(["ask", "a", "b"], TEXTS).values
+    assert parse_arguments(["ask", "a", "b", "--effort", "max"], TEXTS).values["effort"] == "max"
 
 
 @pytest.mark.parametrize(
@@ -215,6 +213,32 @@ def test_what_is_mistyped_is_said_in_the_language_of_the_user(
     assert names in line
     rest = re.sub(r"--[a-z-]+|moot( [a-z]+)?|'[^']*'|TOPIC|COMMAND", "", line)
     assert not re.search("[A-Za-z]", rest), line
+
+
+@pytest.mark.parametrize(
+    ("typed", "choices"),
+    [
+        (["council", "x", "--tools", "own"], "'none', 'reading'"),
+        (["debate", "x", "--ballots", "each"], "'final', 'rounds'"),
+        (["step", "01x", "a", "leap"], "'retry', 'skip', 'accept'"),
+    ],
+)
+def test_a_wrong_choice_is_answered_with_what_can_be_typed(typed: list[str], choices: str) -> None:
+    with pytest.raises(BadInput) as error:
+        parse_arguments(typed, TEXTS)
+    assert error.value.details["choices"] == choices
+
+
+def test_ctrl_c_while_a_command_is_read_ends_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> Arguments:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.arguments.parse_arguments", interrupted)
+    monkeypatch.setattr(sys, "argv", ["moot", "sessions"])
+    assert __main__.main() == 4
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.slow
@@ -399,6 +423,7 @@ NEVER = {"PySide6", "litellm", "mcp", "pydantic", "aiohttp", "httpx"}
     [
         ("--help", {"keyring", "filelock", "app.engine", "app.storage.sessions"}),
         ("sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.tools", "app.providers"}),
+        ("--lang en sessions", {"keyring", "filelock", "app.engine", "app.wiring", "app.cli.commands.chats"}),
         ("show 01J00000000000000000000000", {"keyring", "filelock"}),
         ("providers", {"filelock"}),
     ],

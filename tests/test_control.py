@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.control import (
     MAX_LINE,
     MOST_STRANGERS,
@@ -63,7 +63,7 @@ class Commands:
 
 
 REPLY_ARGUMENTS = Arguments(
-    command=CommandName.REPLY, session="01abc", text="한국어 \u2028 \x1b[31m", json=True
+    command="reply", json=True, values={"session": "01abc", "text": "한국어 \u2028 \x1b[31m"}
 )
 
 
@@ -100,12 +100,13 @@ async def test_only_the_owner_may_read_where_it_listens(tmp_path: Path) -> None:
     [
         {"token": "0" * 64},
         {"token": None},
-        {"verb": CommandName.SHOW},
+        {"verb": "show"},
         {"verb": "eval"},
-        {"verb": CommandName.PAUSE},
-        {"arguments": {"command": CommandName.REPLY, "rounds": "3"}},
-        {"arguments": {"command": CommandName.REPLY, "participants": [1]}},
-        {"arguments": {"command": CommandName.REPLY, "unheard_of": ""}},
+        {"verb": "pause"},
+        {"arguments": {"command": "reply", "text": 3}},
+        {"arguments": {"command": "reply", "files": [1]}},
+        {"arguments": {"command": "reply", "rounds": 3}},
+        {"arguments": {"command": "reply", "unheard_of": ""}},
         {"arguments": []},
     ],
     ids=str,
@@ -117,7 +118,7 @@ async def test_what_is_not_allowed_is_closed_without_an_answer(
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
     place = json.loads((tmp_path / "control.json").read_text())
-    request = {"token": place["token"], "verb": CommandName.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
+    request = {"token": place["token"], "verb": "reply", "arguments": REPLY_ARGUMENTS.to_json()}
     answer = await asked(place["port"], json.dumps(request | change).encode() + b"\n")
     right = await asked(place["port"], json.dumps(request).encode() + b"\n")
     await server.close()
@@ -172,7 +173,7 @@ async def test_a_command_whose_asker_is_gone_is_interrupted(tmp_path: Path) -> N
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
     place = json.loads((tmp_path / "control.json").read_text())
-    request = {"token": place["token"], "verb": CommandName.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
+    request = {"token": place["token"], "verb": "reply", "arguments": REPLY_ARGUMENTS.to_json()}
     reader, writer = await asyncio.open_connection("127.0.0.1", place["port"])
     writer.write(json.dumps(request).encode() + b"\n")
     assert await reader.readline() == b'{"accepted": true}\n'
@@ -227,7 +228,7 @@ async def test_a_text_that_does_not_fit_is_refused_here(tmp_path: Path) -> None:
     commands = Commands()
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
-    long = Arguments(command=CommandName.REPLY, session="01abc", text="x" * MAX_LINE)
+    long = Arguments(command="reply", values={"session": "01abc", "text": "x" * MAX_LINE})
     with pytest.raises(TooLongError):
         await hand_over(tmp_path / "control.json", long, Lines(), asyncio.Event())
     await server.close()

@@ -3,11 +3,10 @@
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
 from app.cli.exit_status import FAULT
 from app.cli.interrupt import Interrupt
@@ -30,9 +29,9 @@ async def moot(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await made.close()
 
 
-async def run(moot: Moot, session_id: str, command: str, **more: Any) -> tuple[int, Answers]:
+async def run(moot: Moot, session_id: str, command: str, **more: bool) -> tuple[int, Answers]:
     out = Answers()
-    arguments = Arguments(command=command, session=session_id, language="en", **more)
+    arguments = Arguments(command=command, language="en", values={"session": session_id}, **more)
     return await run_command(moot, arguments, out, Interrupt()), out  # type: ignore[arg-type]
 
 
@@ -50,12 +49,12 @@ async def test_the_terminal_says_that_a_run_has_failed_and_the_log_has_the_fault
     live = await moot.engine.open(session.id)
     run_type = type(moot.engine._run_of(live))
     monkeypatch.setattr(run_type, "_step", fails)
-    status, out = await run(moot, session.id, CommandName.RESUME)
+    status, out = await run(moot, session.id, "resume")
     assert status == FAULT
     assert "Failed · Stopped by an internal error; the log has the details." in out.out
     assert f"moot resume {session.id}" in out.out
     assert "Traceback" not in out.out and "foresaw" not in out.out and not out.err
-    _, shown = await run(moot, session.id, CommandName.SHOW, json=True)
+    _, shown = await run(moot, session.id, "show", json=True)
     document = json.loads(shown.out)
     assert (document["status"], document["reason_code"]) == ("error", "fault")
     assert moot.log is not None

@@ -11,7 +11,7 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import load_texts
@@ -36,7 +36,7 @@ class Lines:
 
 async def _rows(data_dir: Path, language: str = "en") -> list[dict[str, object]]:
     lines = Lines()
-    arguments = Arguments(command=CommandName.DOCTOR, json=True)
+    arguments = Arguments(command="doctor", json=True)
     status = await examine(DataPaths(data_dir), arguments, lines, load_texts(language))
     rows = json.loads(lines.out)
     assert status == (OK if all(row["ok"] for row in rows) else FAULT)

@@ -14,7 +14,7 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
+from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.debates import _participant as participant
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
@@ -31,8 +31,8 @@ from tests.stories.processes import PROJECT, moot
 
 KEY = "sk-canary-typed-7Qx0ZlV9pT3mKw8R"
 TEXTS = load_texts("en")
-SET_IT = Arguments(command=CommandName.KEYS, action=Action.SET, name="openai")
-REMOVE_IT = Arguments(command=CommandName.KEYS, action=Action.REMOVE, name="openai")
+SET_IT = Arguments(command="keys", values={"action": "set", "name": "openai"})
+REMOVE_IT = Arguments(command="keys", values={"action": "remove", "name": "openai"})
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ async def test_a_provider_that_is_known_by_name_is_added_with_its_key(data_dir: 
     running = await open_moot(data_dir)
     before = [one.config.id for one in running.engine.providers()]
     out = Answers(f" {KEY}\n")
-    command = Arguments(command=CommandName.KEYS, action=Action.SET, name="openrouter")
+    command = Arguments(command="keys", values={"action": "set", "name": "openrouter"})
     assert await run_command(running, command, out, asyncio.Event()) == 0, out.err
     assert out.questions == [("Key for OpenRouter (hidden): ", True)]
     assert [one.config.id for one in running.engine.providers()] == [*before, "openrouter"]
@@ -111,7 +111,7 @@ async def test_a_provider_that_is_known_by_name_is_added_with_its_key(data_dir: 
     assert ring.kept == {("Moot", "provider:openrouter"): KEY}
     saved = json.loads((data_dir / "providers.json").read_text())["providers"]
     assert saved[-1] == {"id": "openrouter", "kind": "openrouter", "enabled": True}
-    nobody = Arguments(command=CommandName.KEYS, action=Action.SET, name="no-such-provider")
+    nobody = Arguments(command="keys", values={"action": "set", "name": "no-such-provider"})
     with pytest.raises(NotFound):
         await run_command(running, nobody, out, asyncio.Event())
     await running.close()

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from app.children import packages
-from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
+from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
@@ -33,8 +33,8 @@ from tests.wire.hub import catalogue_entry, hub
 __all__ = ["small"]
 
 ID = "smollm2-135m"
-GET_IT = Arguments(command=CommandName.MODELS, action=Action.GET, name=ID)
-REMOVE_IT = Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=ID)
+GET_IT = Arguments(command="models", values={"action": "get", "name": ID})
+REMOVE_IT = Arguments(command="models", values={"action": "remove", "name": ID})
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[i
 
 
 async def listed(moot: Moot) -> dict[str, object]:
-    _, out = await run(moot, Arguments(command=CommandName.MODELS, json=True))
+    _, out = await run(moot, Arguments(command="models", json=True))
     return json.loads(out.out)[0]
 
 
@@ -73,7 +73,7 @@ async def test_a_model_is_fetched_and_removed(
     with pytest.raises(BadInput, match="needs_yes"):
         await run(moot, REMOVE_IT, None)
     status, out = await run(
-        moot, Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=ID, yes=True, json=True)
+        moot, Arguments(command="models", json=True, values={"action": "remove", "name": ID, "yes": True})
     )
     assert (status, json.loads(out.out)["state"], file.exists()) == (0, "missing", False)
     with pytest.raises(BadInput, match="model_not_here"):
@@ -90,7 +90,7 @@ async def test_how_far_it_is_is_said(moot: Moot, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(moot.models, "fetch_embedded", fetch)
     out = Answers()
-    get = Arguments(command=CommandName.MODELS, action=Action.GET, name=ID, yes=True)
+    get = Arguments(command="models", values={"action": "get", "name": ID, "yes": True})
     getting = asyncio.create_task(run_command(moot, get, out, asyncio.Event()))
     await until(lambda: "100%" in out.out, 5)
     going.set()
@@ -138,7 +138,7 @@ async def test_a_file_that_moot_did_not_fetch_is_left_alone(
 
 async def test_a_model_that_nobody_knows_is_named(moot: Moot) -> None:
     with pytest.raises(NotFound, match="model_not_found"):
-        await run(moot, Arguments(command=CommandName.MODELS, action=Action.GET, name="gpt-9"))
+        await run(moot, Arguments(command="models", values={"action": "get", "name": "gpt-9"}))
 
 
 @pytest.mark.slow
@@ -153,21 +153,22 @@ async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_remove
         moot = await open_moot(data_dir, catalogue=catalogue)
         engine = moot.engine
         await engine.change_settings(lambda settings: replace(settings, model_source=f"{served.address}/ok"))
-        get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
+        get = Arguments(command="models", values={"action": "get", "name": "tiny", "yes": True})
         status, out = await run(moot, get)
         assert (status, out.out.splitlines()[-1].startswith("Installed tiny: ")) == (0, True)
         [local] = [one for one in engine.providers() if one.config.kind == LOCAL]
         assert (local.models, local.ready, moot.models.is_free(LOCAL)) == (("tiny",), True, True)
-        assert (await run(moot, replace(get, action=Action.CHECK)))[0] == 0
+        check = Arguments(command="models", values={"action": "check", "name": "tiny"})
+        assert (await run(moot, check))[0] == 0
 
         file = data_dir / "models" / "tiny" / "t.gguf"
         file.write_bytes(content[:-1] + b"x")
         with pytest.raises(BadInput, match="model_damaged"):
-            await run(moot, replace(get, action=Action.CHECK))
+            await run(moot, check)
         with pytest.raises(BadInput, match="model_too_large"):
-            await run(moot, replace(get, name="huge"))
+            await run(moot, replace(get, values={**get.values, "name": "huge"}))
 
-        status, out = await run(moot, replace(get, action=Action.REMOVE, json=True))
+        status, out = await run(moot, replace(get, values={**get.values, "action": "remove"}, json=True))
         assert (status, json.loads(out.out)["state"], file.exists()) == (0, "missing", False)
         assert not [one for one in engine.providers() if one.config.kind == LOCAL]
 
@@ -195,7 +196,7 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
     moot = await open_moot(data_dir)
     own = await asyncio.to_thread(find_model)
     assert own is not None
-    add = Arguments(command=CommandName.MODELS, action=Action.ADD, name=str(own))
+    add = Arguments(command="models", values={"action": "add", "name": str(own)})
     status, _ = await run(moot, add)
     [local] = [one for one in moot.engine.providers() if one.config.kind == LOCAL]
     [name] = local.models
@@ -208,10 +209,10 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
     pieces = [piece async for piece in moot.models.stream(request)]
     assert isinstance(pieces[-1], Finished) and any(getattr(piece, "text", "") for piece in pieces)
 
-    status, _ = await run(moot, replace(add, action=Action.CHECK, name=name))
-    _, out = await run(moot, replace(add, action=Action.LIST, name=""))
+    status, _ = await run(moot, replace(add, values={"action": "check", "name": name}))
+    _, out = await run(moot, replace(add, values={"action": "list"}))
     assert status == 0 and "answers alike in both orders · does not vote or judge" in out.out
-    _, out = await run(moot, replace(add, action=Action.LIST, name="", json=True))
+    _, out = await run(moot, replace(add, values={"action": "list"}, json=True))
     own_record = next(one for one in json.loads(out.out) if one["id"] == name)
     assert own_record["votes"] is False and 0 <= own_record["stable"] < 6
 
@@ -219,8 +220,8 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
         bad = tmp_path / "bad.gguf"
         bad.write_bytes(content)
         with pytest.raises(BadInput, match=f"gguf_{code}"):
-            await run(moot, replace(add, name=str(bad)))
-    await run(moot, Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=name, yes=True))
+            await run(moot, replace(add, values={**add.values, "name": str(bad)}))
+    await run(moot, Arguments(command="models", values={"action": "remove", "name": name, "yes": True}))
     assert own.exists()
     await moot.close()
 
@@ -238,7 +239,7 @@ async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
         await moot.engine.change_settings(
             lambda settings: replace(settings, model_source=f"{served.address}/ok")
         )
-        get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
+        get = Arguments(command="models", values={"action": "get", "name": "tiny", "yes": True})
         assert (await run(moot, get))[0] == 0
     request = ModelRequest(
         provider=LOCAL, model="tiny", messages=({"role": "user", "content": "Tell a story."},)
@@ -247,8 +248,8 @@ async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
     with pytest.raises(ProviderError) as refused:
         await anext(moot.models.stream(request))
     assert (refused.value.kind, "1000000.0 GB" in refused.value.detail) == (FailureKind.NO_MEMORY, True)
-    allow = replace(get, action=Action.ALLOW, yes=False)
-    _, out = await run(moot, replace(get, action=Action.LIST, name="", yes=False))
+    allow = replace(get, values={"action": "allow", "name": "tiny"})
+    _, out = await run(moot, replace(get, values={"action": "list"}))
     assert "needs 1000000 GB of memory" in out.out
     assert (await run(moot, allow, "n"))[0] == 4
     assert (await run(moot, allow, "y"))[0] == 0
@@ -326,7 +327,7 @@ def test_the_catalogue_names_what_it_offers_exactly() -> None:
 def test_what_is_typed_is_read() -> None:
     texts = load_texts("en")
     assert parse_arguments(["models", "get", ID, "--yes"], texts) == Arguments(
-        command=CommandName.MODELS, action=Action.GET, name=ID, yes=True
+        command="models", values={"action": "get", "name": ID, "yes": True}
     )
     assert not parse_arguments(["models", "list", "--json"], texts).writes
     assert REMOVE_IT.writes

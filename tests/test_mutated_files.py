@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
-from app.cli.commands.session_list import sessions_text
+from app.cli.arguments import Arguments
+from app.cli.commands import session_list
 from app.cli.commands.sessions import run_command
 from app.cli.printing.lines import error_line, load_texts
 from app.core.errors import MootError
@@ -53,10 +53,10 @@ class Tries:
         self.taken = 0
         self.refused = 0
 
-    async def run(self, command: str, language: str, **fields: object) -> str | None:
+    async def run(self, command: str, language: str, *, json: bool = False, **values: object) -> str | None:
         """Run a command and return its output, None where it was refused in words."""
         out = Lines()
-        arguments = Arguments(command=command, language=language, **fields)  # type: ignore[arg-type]
+        arguments = Arguments(command=command, language=language, json=json, values=values)
         refused: MootError | None = None
         try:
             await run_command(self.moot, arguments, out, asyncio.Event())
@@ -72,14 +72,14 @@ class Tries:
     async def bring_in(self, path: Path, language: str) -> None:
         """Import a file, then show and export in every way what it brought."""
         before = {one.id for one in self.moot.engine.sessions()}
-        done = await self.run(CommandName.IMPORT, language, files=(str(path),))
+        done = await self.run("import", language, files=(str(path),))
         await self._look_at_new(before, language, done is not None)
 
     async def restore(self, path: Path, language: str) -> None:
         """Look at a backup, restore it, then show and export in every way what came back."""
         before = {one.id for one in self.moot.engine.sessions()}
-        await self.run(CommandName.RESTORE, language, files=(str(path),))
-        done = await self.run(CommandName.RESTORE, language, files=(str(path),), yes=True)
+        await self.run("restore", language, files=(str(path),))
+        done = await self.run("restore", language, files=(str(path),), yes=True)
         await self._look_at_new(before, language, done is not None)
 
     async def _look_at_new(self, before: set[str], language: str, done: bool) -> None:
@@ -88,11 +88,11 @@ class Tries:
         self.refused += not done
         for session_id in fresh:
             for fields in ({}, {"json": True}):
-                assert await self.run(CommandName.SHOW, language, session=session_id, **fields)
+                assert await self.run("show", language, session=session_id, **fields)
             for name in ExportFormat:
-                await self.run(CommandName.EXPORT, language, session=session_id, format=name)
-        arguments = Arguments(command=CommandName.SESSIONS, language=language)
-        assert (await asyncio.to_thread(sessions_text, self.moot.paths, arguments))[0]
+                await self.run("export", language, session=session_id, form=name)
+        arguments = Arguments(command="sessions", language=language)
+        assert (await asyncio.to_thread(session_list.sessions, self.moot.paths, arguments))[0]
         for session_id in fresh:
             await self.moot.engine.delete(session_id)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
+from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
@@ -27,9 +27,9 @@ from tests.tools.servers.guarded import guarded
 from tests.tools.serving import SERVERS as PROGRAMS
 from tests.tools.serving import proper
 
-ALLOW_IT = Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper")
-DENY_IT = Arguments(command=CommandName.SERVERS, action=Action.DENY, name="proper")
-LIST_THEM = Arguments(command=CommandName.SERVERS, json=True)
+ALLOW_IT = Arguments(command="servers", values={"action": "allow", "name": "proper"})
+DENY_IT = Arguments(command="servers", values={"action": "deny", "name": "proper"})
+LIST_THEM = Arguments(command="servers", json=True)
 
 
 @pytest.fixture
@@ -97,12 +97,12 @@ async def test_where_nobody_can_be_asked_it_takes_a_yes_on_the_command_line(
     moot: Moot, json_wanted: bool
 ) -> None:
     server = await entry(moot)
-    arguments = Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", json=json_wanted)
+    arguments = Arguments(command="servers", json=json_wanted, values={"action": "allow", "name": "proper"})
     with pytest.raises(BadInput, match="needs_yes"):
         await run(moot, arguments, None)
     assert moot.documents.consents() == frozenset()
     status, out = await run(
-        moot, Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", yes=True)
+        moot, Arguments(command="servers", values={"action": "allow", "name": "proper", "yes": True})
     )
     assert (status, out.questions) == (0, [])
     assert str(PROGRAMS / "proper.py") in out.out
@@ -136,7 +136,9 @@ async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(
     await entry(moot, disabled=True)
     assert await state(moot) == ServerState.OFF
     assert (
-        await run(moot, Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", yes=True))
+        await run(
+            moot, Arguments(command="servers", values={"action": "allow", "name": "proper", "yes": True})
+        )
     )[0] == 0
     assert await state(moot) == ServerState.CONNECTED
     status, out = await run(moot, DENY_IT)
@@ -164,7 +166,7 @@ async def test_a_server_that_is_not_there_is_named(moot: Moot) -> None:
 def test_what_is_typed_is_read() -> None:
     texts = load_texts("en")
     assert parse_arguments(["servers", "allow", "나의 서버", "--yes"], texts) == Arguments(
-        command=CommandName.SERVERS, action=Action.ALLOW, name="나의 서버", yes=True
+        command="servers", values={"action": "allow", "name": "나의 서버", "yes": True}
     )
     assert not parse_arguments(["servers", "list"], texts).writes
     assert not parse_arguments(["servers", "--json"], texts).writes
@@ -196,7 +198,7 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
 async def test_asking_an_assistant_names_the_servers_that_wait_for_permission(moot: Moot) -> None:
     await entry(moot)
     await moot.engine.assistants.save(Agent(id="ann", name="Ann", mcp_servers=("proper",)))
-    asking = Arguments(command=CommandName.ASK, assistant="ann", text="Hello.")
+    asking = Arguments(command="ask", values={"assistant": "ann", "text": "Hello."})
     _, out = await run(moot, asking)
     [line] = [one for one in out.err if "permission" in one]
     assert "“proper” needs your permission" in line
@@ -213,7 +215,7 @@ async def test_a_login_opens_the_page_after_a_yes(
     with guarded() as server:
         await moot.engine.servers.save((McpServer(name="proper", url=server.url),))
         await run(moot, ALLOW_IT, "y")
-        login = Arguments(command=CommandName.SERVERS, action=Action.LOGIN, name="proper")
+        login = Arguments(command="servers", values={"action": "login", "name": "proper"})
         status, out = await run(moot, login, "n")
         assert status != 0 and not server.codes
         assert f"{server.base}/login/authorize?" in "".join(out.err)
@@ -240,7 +242,7 @@ async def test_a_login_opens_the_page_after_a_yes(
             )
             assert moot.secrets.get(secret_place(before, LOGIN), "") is None
         assert server.requests.count("/login/authorize") == 1
-        logout = Arguments(command=CommandName.SERVERS, action=Action.LOGOUT, name="proper")
+        logout = Arguments(command="servers", values={"action": "logout", "name": "proper"})
         status, out = await run(moot, logout)
         assert status == 0 and out.out == "You are logged out of “proper”.\n"
         local = proper()
@@ -252,11 +254,11 @@ async def test_a_login_opens_the_page_after_a_yes(
 async def test_a_servers_tools_are_described_and_its_log_is_read(moot: Moot) -> None:
     script = str(PROGRAMS / "working.py")
     await moot.engine.servers.save((McpServer(name="proper", command=sys.executable, args=(script,)),))
-    read_log = Arguments(command=CommandName.SERVERS, action=Action.LOG, name="proper")
+    read_log = Arguments(command="servers", values={"action": "log", "name": "proper"})
     status, out = await run(moot, read_log)
     assert (status, out.out) == (0, "The log is empty.\n")
     assert (await run(moot, ALLOW_IT, "y"))[0] == 0
-    _, out = await run(moot, Arguments(command=CommandName.SERVERS))
+    _, out = await run(moot, Arguments(command="servers"))
     lines = out.out.splitlines()
     assert "  Only read: proper__work" in lines and "  May delete or overwrite: proper__wipe" in lines
     assert "  Not offered, because Moot cannot use them: later" in lines

@@ -1,4 +1,4 @@
-"""The command line; it starts without Qt. `main` handles signals and errors; `arguments` is a command line as data, and reads it.
+"""The command line; it starts without Qt. `main` handles signals and errors; `arguments` reads it by a table.
 
 `running` runs a command or hands it to the running Moot through `control`. `commands`: what each command does, with a
 `CommandRun` (`command_run`); `exit_status`; `interrupt`. `printing`: how sessions look. `terminal`: output, and what the user types.

@@ -1,159 +1,110 @@
-"""One command line as data, and how it is read: commands, options, and the form of `-p SPEC`.
+"""The table of commands; a command line as data, and how it is read; the form of `-p SPEC`.
 
-`Arguments` can be converted to JSON and back, so that a command can be given to the Moot that holds the data
-directory.
+A command is a function: what its parameters say with `Typed` is its parser and its help. `Arguments` can be
+converted to JSON and back, so that a command can be given to the Moot that holds the data directory.
 """
 
 import argparse
+import functools
+import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn, get_args, get_origin
 
 from app import __version__
 from app.core.errors import BadInput
-from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, AgentMode, DebateTools, ExportFormat
 from app.core.texts import LANGUAGES, Texts
-from app.core.usage import Effort
 from app.storage.paths import default_data_dir
 
 # Up to which character a caller was told a message that it was told to its end.
 TOLD_WHOLE = -1
+# The commands in the order of the help, each with the module in `commands` and the function there. Where
+# actions follow, each has a function, as `servers_allow`, and without an action `list` is meant. Commands
+# without a function have no words of their own.
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "debate": ("debates.debate",),
+    "council": ("debates.council",),
+    "ask": ("chats.ask",),
+    "workflow": ("chats.workflow",),
+    "step": ("chats.step",),
+    "extend": ("debates.extend",),
+    "reply": ("sessions.reply",),
+    "retry": ("chats.retry",),
+    "resume": ("sessions.resume",),
+    "pause": ("sessions.pause",),
+    "stop": ("sessions.stop",),
+    "show": ("sessions.show",),
+    "delete": ("stored_data.delete",),
+    "export": ("stored_data.export",),
+    "import": ("stored_data.bring_in",),
+    "backup": ("stored_data.back_up",),
+    "restore": ("stored_data.restore",),
+    "sessions": ("session_list.sessions",),
+    "providers": ("providers.list_providers",),
+    "panels": ("debates.list_panels",),
+    "journal": ("debates.list_decisions",),
+    "doctor": ("",),
+    "usage": ("providers.usage",),
+    "mcp": ("",),
+    "background": ("",),
+    "servers": ("servers.servers", "list", "allow", "deny", "login", "logout", "log"),
+    "agents": ("providers.agents", "list", "add", "allow", "deny", "check"),
+    "keys": ("providers.keys", "list", "set", "remove"),
+    "models": ("providers.models", "list", "get", "remove", "add", "check", "allow"),
+}
+# Of those with a function these change nothing, and neither does the action `list`.
+_READING = ("show", "export", "sessions", "providers", "panels", "journal", "usage")
+_WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 
 
-class CommandName(StrEnum):
-    """The commands; without one the window opens."""
+class Typed:
+    """How a parameter of a command is typed: an option of these names; without names, a word by its place.
 
-    ASK = "ask"
-    DEBATE = "debate"
-    COUNCIL = "council"
-    EXTEND = "extend"
-    REPLY = "reply"
-    RETRY = "retry"
-    WORKFLOW = "workflow"
-    STEP = "step"
-    RESUME = "resume"
-    PAUSE = "pause"
-    STOP = "stop"
-    DELETE = "delete"
-    SESSIONS = "sessions"
-    SHOW = "show"
-    EXPORT = "export"
-    IMPORT = "import"
-    BACKUP = "backup"
-    RESTORE = "restore"
-    PROVIDERS = "providers"
-    PANELS = "panels"
-    JOURNAL = "journal"
-    DOCTOR = "doctor"
-    USAGE = "usage"
-    SERVERS = "servers"
-    AGENTS = "agents"
-    KEYS = "keys"
-    MODELS = "models"
-    MCP = "mcp"
-    BACKGROUND = "background"
+    Its help is `cli.help.<text>`, by default that of the parameter's name. Of those with `either` only one can
+    be typed. `how` is for argparse.
+    """
+
+    def __init__(
+        self, *names: str, text: str = "", choices: Iterable[str] = (), either: bool = False, **how: Any
+    ) -> None:
+        self.names = names
+        self.text = text
+        self.either = either
+        self.how = {**how, "choices": [str(each) for each in choices]} if choices else how
 
 
-class BallotTimes(StrEnum):
-    """When the participants of a debate vote: at its end, or before it and after each round."""
-
-    FINAL = "final"
-    ROUNDS = "rounds"
+def absolute(typed: str) -> str:
+    """Return a path that means the same in another process, "" for none."""
+    return str(Path(typed).absolute()) if typed else ""
 
 
-class CouncilStepName(StrEnum):
-    """What a council can be asked to do further."""
-
-    DEBATE = "debate"
-    ARGUE = "argue"
-    STRESS = "stress"
-    CHECK = "check"
-    JOIN = "join"
-    SOLO = "solo"
-    JUDGE = "judge"
-    COMPARE = "compare"
-    MERGE = "merge"
-
-
-class Action(StrEnum):
-    """The second word of a command that has one."""
-
-    LIST = "list"
-    ALLOW = "allow"
-    DENY = "deny"
-    LOGIN = "login"
-    LOGOUT = "logout"
-    LOG = "log"
-    SET = "set"
-    GET = "get"
-    ADD = "add"
-    CHECK = "check"
-    REMOVE = "remove"
-    RETRY = "retry"
-    SKIP = "skip"
-    ACCEPT = "accept"
-
-
-# These have actions; without one, and with `list`, they change nothing.
-DIVIDED = (CommandName.SERVERS, CommandName.AGENTS, CommandName.KEYS, CommandName.MODELS)
-# These have no words of their own.
-PLAIN = tuple(CommandName(one) for one in ("providers", "panels", "journal", "doctor", "usage"))
-# These start Moot without a window.
-STARTING = (CommandName.MCP, CommandName.BACKGROUND)
-_READING = frozenset(
-    (*DIVIDED, *PLAIN, *STARTING, *(CommandName(one) for one in ("sessions", "show", "export")))
-)
-WRITING = tuple(one for one in CommandName if one not in _READING)
+# What several commands take.
+Many = tuple[str, ...]
+Text = Annotated[str, Typed(metavar="TEXT")]
+SessionId = Annotated[str, Typed(text="session_id", metavar="SESSION")]
+Files = Annotated[Many, Typed("--file", text="file", metavar="PATH", type=absolute)]
+Folder = Annotated[str, Typed("--folder", metavar="NAME")]
+AsItLooks = Annotated[bool, Typed("--as-it-looks")]
+Agreed = Annotated[bool, Typed("--yes", text="agree")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """One command line; without a command the window opens. Paths are absolute. A `caller` over MCP was told what is `seen`."""
+    """One command line; without a command the window opens. Paths are absolute."""
 
     command: str = ""
     data_dir: str = ""
     language: str = ""
     theme: str = ""
     json: bool = False
-    session: str = ""
-    assistant: str = ""
-    definition: str = ""
-    step: str = ""
-    action: str = ""
-    name: str = ""
-    text: str = ""
-    participants: tuple[str, ...] = ()
-    mode: str = ""
-    rounds: int | None = None
-    seed: int | None = None
-    ballots: str = ""
-    verdict: bool = False
-    tools: str = DebateTools.NONE.value
-    no_differences: bool = False
-    debate: bool = False
-    max_usd: float = 0.0
-    panel: str = ""
-    option: str = ""
-    count: int = 0
-    judge: str = ""
-    context: tuple[str, ...] = ()
-    folder: str = ""
-    format: str = ""
-    output: str = ""
-    files: tuple[str, ...] = ()
-    as_it_looks: bool = False
-    effort: str = ""
-    model: str = ""
-    yes: bool = False
-    client_id: str = ""
-    skip_turn: bool = False
-    without: str = ""
+    # The program that gives the command over MCP.
     caller: str = ""
-    seen: tuple[str, ...] = ()
+    # What else was typed, by the parameters of the command's function, and `action` where there are actions.
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -161,25 +112,83 @@ class Arguments:
         return Path(self.data_dir) if self.data_dir else default_data_dir()
 
     @property
+    def action(self) -> str:
+        """Which of its actions a command shall do, "" where it has none."""
+        return str(self.values.get("action", "list")) if len(COMMANDS[self.command]) > 1 else ""
+
+    @property
     def writes(self) -> bool:
         """Whether the command changes something and so must run in the one writer of the data directory."""
-        return self.command in WRITING or (self.command in DIVIDED and self.action not in ("", Action.LIST))
+        has_function = COMMANDS.get(self.command, ("",))[0] != ""
+        return has_function and self.command not in _READING and self.action != "list"
+
+    @property
+    def for_function(self) -> dict[str, Any]:
+        """What the command's function is given."""
+        return {name: value for name, value in self.values.items() if not (self.action and name == "action")}
 
     def to_json(self) -> dict[str, object]:
-        """Return the fields as JSON values."""
-        return asdict(self)
+        """Return the fields and the values as one JSON object."""
+        return {**self.values, **{name: getattr(self, name) for name in _FIELDS}}
 
     @classmethod
-    def from_json(cls, values: Mapping[str, object]) -> "Arguments":
-        """Read what `to_json` wrote. Raises ValueError for an unknown field or a wrong type."""
-        # Only the Moot that is given commands needs it.
-        from app.storage.codec import Wrong, is_known, read
+    def from_json(cls, record: Mapping[str, Any]) -> "Arguments":
+        """Read what `to_json` wrote. Raises ValueError for an unknown name or a wrong type.
 
-        wrong: list[Wrong] = []
-        found = read(cls, values, wrong)
-        if found is None or wrong or not is_known(cls, dict(values)):
-            raise ValueError(", ".join(field.path for field in wrong) or "unknown field")
+        Which values a caller may give is checked when its command is carried out.
+        """
+        # Only the Moot that is given commands needs it.
+        from app.storage.codec import check
+
+        values = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in record.items()
+            if name not in _FIELDS
+        }
+        found = cls(values=values, **{name: record[name] for name in _FIELDS if name in record})
+        kinds, wrong = dict(_FIELDS), []
+        if not found.caller:
+            try:
+                kinds |= {name: kind for name, kind, _ in parameters_of(found.command, found.action)}
+                kinds |= {"action": str} if found.action else {}
+            except (KeyError, TypeError) as error:
+                raise ValueError("$.command") from error
+        for name, value in record.items():
+            try:
+                if name in kinds or not found.caller:
+                    check(kinds[name], value)
+            except (KeyError, ValueError):
+                wrong.append(f"$.{name}")
+        if wrong:
+            raise ValueError(", ".join(wrong))
         return found
+
+
+_FIELDS: Mapping[str, Any] = {each.name: each.type for each in fields(Arguments) if each.name != "values"}
+
+
+def function_of(command: str, action: str) -> Callable[..., Any] | None:
+    """Return the function of a command, whose module is imported, None where it has none.
+
+    Raises KeyError for an unknown command, ValueError for an unknown action.
+    """
+    place, *actions = COMMANDS[command]
+    if not place:
+        return None
+    module, name = place.split(".")
+    if actions:
+        name = f"{name}_{actions[actions.index(action)]}"
+    found: Callable[..., Any] = getattr(import_module(f"app.cli.commands.{module}"), name)
+    return found
+
+
+def parameters_of(command: str, action: str) -> Iterator[tuple[str, Any, Typed]]:
+    """Yield the parameters of a command's function that are typed: name, type and description."""
+    function = function_of(command, action)
+    for parameter in inspect.signature(function).parameters.values() if function else ():
+        if get_origin(parameter.annotation) is Annotated:
+            kind, typed = get_args(parameter.annotation)
+            yield parameter.name, kind, typed
 
 
 THEMES = ("light", "dark", "system")
@@ -193,7 +202,7 @@ _COMPLAINTS = tuple(
         ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
         ("usage_choice", r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
         ("usage_number", r"argument (?P<what>[^:]+): invalid int value: (?P<value>.+)"),
-        ("usage_amount", r"argument (?P<what>[^:]+): invalid _amount value: (?P<value>.+)"),
+        ("usage_amount", r"argument (?P<what>[^:]+): invalid amount value: (?P<value>.+)"),
         ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
         ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
     )
@@ -213,10 +222,16 @@ class Spec:
 class _Parser(argparse.ArgumentParser):
     """An ArgumentParser that raises BadInput, whose text is one line in the user's language.
 
-    `own` are the texts that take the place of argparse's English ones in the help.
+    `own` are the texts that take the place of argparse's English ones in the help. `fill` adds what a command
+    takes, once that command is read: the import of its module may take long.
     """
 
     own: ClassVar[Mapping[str, str]] = {}
+    fill: Callable[[], None] = staticmethod(lambda: None)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        self.fill()
+        return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
         text = super().format_help()
@@ -232,12 +247,12 @@ class _Parser(argparse.ArgumentParser):
         raise BadInput("usage", help=help_command, **_shortened({"detail": message}))
 
 
-def _amount(typed: str) -> float:
+def amount(typed: str) -> float:
     """Read an amount of money. Raises ValueError."""
-    amount = float(typed)
-    if not 0 < amount < math.inf:
+    found = float(typed)
+    if not 0 < found < math.inf:
         raise ValueError
-    return amount
+    return found
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
@@ -252,20 +267,18 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     """Read a command line. Raises BadInput; exits with 0 after `--help`."""
     parser = _parser(texts, arguments[0] if arguments else "")
     parsed, unknown = parser.parse_known_args(arguments)
-    values = vars(parsed)
-    if unknown and values["command"] == CommandName.KEYS:
+    if unknown and parsed.command == "keys":
         # It may be a key, so it is not repeated.
         raise BadInput("key_as_argument")
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    for name in ("participants", "context", "files"):
-        values[name] = tuple(values.get(name) or ())
-    for name in ("context", "files"):
-        values[name] = tuple(str(Path(path).absolute()) for path in values[name])
-    for name in ("data_dir", "output"):
-        if values.get(name):
-            values[name] = str(Path(values[name]).absolute())
-    return Arguments(**{name: value for name, value in values.items() if value is not None})
+    typed: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(parsed).items()
+        if value is not None and value is not False
+    }
+    own = {name: typed.pop(name) for name in _FIELDS if name in typed}
+    return Arguments(**own, values=typed)
 
 
 def wanted_language(arguments: Sequence[str]) -> str:
@@ -315,25 +328,45 @@ def _parser(texts: Texts, first: str) -> _Parser:
         "show this help message and exit": texts("cli.heading.help"),
     }
 
-    def add(to: argparse._ActionsContainer, *names: str, text: str, **options: Any) -> None:
-        to.add_argument(*names, help=texts(f"cli.help.{text}"), **options)
+    def add(to: argparse._ActionsContainer, *names: str, text: str, **how: Any) -> None:
+        to.add_argument(*names, help=texts(f"cli.help.{text}"), **how)
 
     def common(*, default: object = argparse.SUPPRESS) -> _Parser:
         options = _Parser(add_help=False, argument_default=default)
-        add(options, "--data-dir", text="data_dir", metavar="DIR", dest="data_dir")
+        add(options, "--data-dir", text="data_dir", metavar="DIR", dest="data_dir", type=absolute)
         add(options, "--lang", text="lang", choices=LANGUAGES, dest="language")
         return options
 
     for_all = common()
 
-    def add_command(to: Any, name: str, text: str, *, json: bool = True) -> _Parser:
-        words = texts(f"cli.help.{text}")
+    def add_command(to: Any, command: str, action: str = "") -> None:
+        words = texts(f"cli.help.{command}.{action}" if action else f"cli.help.{command}")
         made: _Parser = to.add_parser(
-            name, help=words, description=words, allow_abbrev=False, parents=[for_all]
+            action or command, help=words, description=words, allow_abbrev=False, parents=[for_all]
         )
-        if json:
+        made.fill = functools.partial(fill, made, command, action)
+
+    def fill(made: _Parser, command: str, action: str) -> None:
+        if command not in _WITHOUT_JSON:
             add(made, "--json", text="json", action="store_true", default=argparse.SUPPRESS)
-        return made
+        if (actions := COMMANDS[command][1:]) and not action:
+            parts = made.add_subparsers(
+                dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
+            )
+            for each in actions:
+                add_command(parts, command, each)
+            return
+        ways: argparse._ActionsContainer | None = None
+        for name, kind, typed in parameters_of(command, action):
+            how = {"dest": name, **typed.how} if typed.names else dict(typed.how)
+            if kind is bool:
+                how["action"] = "store_true"
+            elif typed.names and get_origin(kind) is tuple:
+                how["action"] = "append"
+            if typed.either:
+                ways = ways or made.add_mutually_exclusive_group()
+            to = ways if typed.either and ways else made
+            add(to, *(typed.names or (name,)), text=typed.text or name, **how)
 
     parser = _Parser(
         prog="moot", description=texts("cli.help.moot"), allow_abbrev=False, parents=[common(default=None)]
@@ -343,192 +376,6 @@ def _parser(texts: Texts, first: str) -> _Parser:
     # `--json` may stand before or after the command.
     add(parser, "--json", text="json", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for name in [name for name in _COMMANDS if name == first] or _COMMANDS:
-        made = add_command(commands, name.value, name, json=name not in _WITHOUT_JSON)
-        if name in _OF_A_SESSION:
-            add(made, "session", text="session_id", metavar="SESSION")
-        _COMMANDS[name](made, add)
-        if name not in DIVIDED:
-            continue
-        parts = made.add_subparsers(
-            dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
-        )
-        for action, argument in {Action.LIST: "", **_ACTIONS[name]}.items():
-            part = add_command(parts, action.value, f"{name}.{action}")
-            if argument:
-                add(part, "name", text=f"{name}.name", metavar=argument)
-            if action in _AGREED[name]:
-                add(part, "--yes", text="agree", action="store_true")
-            if action == Action.LOGIN:
-                add(part, "--client-id", text="client_id", metavar="ID")
+    for command in (first,) if first in COMMANDS else COMMANDS:
+        add_command(commands, command)
     return parser
-
-
-def _nothing(_made: _Parser, _add: "_Add") -> None:
-    """Add nothing: the command has no words of its own."""
-
-
-def _debate(made: _Parser, add: "_Add") -> None:
-    add(made, "text", text="topic", metavar="TOPIC")
-    _participants(made, add, "participant")
-    add(made, "--mode", text="mode", choices=[mode.value for mode in CLASSIC_MODES])
-    add(made, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
-    add(made, "--seed", text="seed", type=int, metavar="N")
-    add(made, "--ballots", text="ballots", choices=[*BallotTimes])
-    add(made, "--verdict", text="verdict", action="store_true")
-    add(made, "--judge", text="debate_judge", metavar="PROVIDER/MODEL")
-    add(made, "--tools", text="debate_tools", choices=list(DebateTools), default=DebateTools.NONE)
-    add(made, "--context", text="context", action="append", metavar="FILE")
-    _folder(made, add)
-    _as_it_looks(made, add)
-
-
-def _council(made: _Parser, add: "_Add") -> None:
-    add(made, "text", text="question", metavar="QUESTION")
-    _participants(made, add, "council_participant")
-    add(made, "--panel", text="panel", metavar="NAME")
-    add(made, "--file", text="council_file", action="append", metavar="PATH", dest="files")
-    add(made, "--no-differences", text="no_differences", action="store_true")
-    add(made, "--debate", text="council_debate", action="store_true")
-    add(made, "--rounds", text="council_rounds", type=int, metavar="1..5")
-    add(made, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
-    add(made, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
-    add(made, "--seed", text="council_seed", type=int, metavar="N")
-    add(made, "--max-usd", text="max_usd", type=_amount, metavar="X")
-    _folder(made, add)
-    _as_it_looks(made, add)
-
-
-def _ask(made: _Parser, add: "_Add") -> None:
-    add(made, "assistant", text="who", metavar="WHO")
-    add(made, "text", text="text", metavar="TEXT")
-    add(made, "--session", text="session", metavar="ID")
-    add(made, "--effort", text="effort", choices=_EFFORTS)
-    add(made, "--mode", text="ask_mode", choices=[mode.value for mode in AgentMode])
-    _folder(made, add)
-    _files(made, add)
-    _as_it_looks(made, add)
-
-
-def _workflow(made: _Parser, add: "_Add") -> None:
-    add(made, "text", text="work", metavar="COMMAND")
-    add(made, "--definition", text="definition", metavar="ID")
-
-
-def _step(made: _Parser, add: "_Add") -> None:
-    add(made, "step", text="step_id", metavar="STEP")
-    actions = [action.value for action in (Action.RETRY, Action.SKIP, Action.ACCEPT)]
-    add(made, "action", text="action", choices=actions)
-
-
-def _extend(made: _Parser, add: "_Add") -> None:
-    add(made, "action", text="council_step", choices=[*CouncilStepName])
-    add(made, "--rounds", text="extend_rounds", type=int, metavar="1..5")
-    add(made, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
-    add(made, "--option", text="extend_option", metavar="LETTER")
-
-
-def _reply(made: _Parser, add: "_Add") -> None:
-    add(made, "text", text="text", metavar="TEXT")
-    _files(made, add)
-    _as_it_looks(made, add)
-
-
-def _retry(made: _Parser, add: "_Add") -> None:
-    add(made, "--model", text="retry_model", metavar="PROVIDER/MODEL")
-    add(made, "--effort", text="retry_effort", choices=_EFFORTS)
-
-
-def _resume(made: _Parser, add: "_Add") -> None:
-    ways = made.add_mutually_exclusive_group()
-    add(ways, "--skip-turn", text="skip_turn", action="store_true")
-    add(ways, "--without", text="without", metavar="NAME")
-
-
-def _export(made: _Parser, add: "_Add") -> None:
-    add(made, "--format", text="format", choices=[form.value for form in ExportFormat], required=True)
-    add(made, "-o", "--output", text="output", metavar="FILE")
-
-
-def _import(made: _Parser, add: "_Add") -> None:
-    add(made, "files", text="import_file", nargs="+", metavar="FILE")
-
-
-def _backup(made: _Parser, add: "_Add") -> None:
-    add(made, "output", text="backup_file", nargs="?", metavar="FILE")
-
-
-def _restore(made: _Parser, add: "_Add") -> None:
-    add(made, "files", text="restore_file", nargs=1, metavar="FILE")
-    add(made, "--yes", text="yes", action="store_true")
-
-
-def _sessions(made: _Parser, add: "_Add") -> None:
-    add(made, "--folder", text="folder_listed", metavar="NAME")
-
-
-def _participants(made: _Parser, add: "_Add", text: str) -> None:
-    add(made, "-p", "--participant", text=text, action="append", metavar="SPEC", dest="participants")
-
-
-def _folder(made: _Parser, add: "_Add") -> None:
-    add(made, "--folder", text="folder", metavar="NAME")
-
-
-def _files(made: _Parser, add: "_Add") -> None:
-    add(made, "--file", text="file", action="append", metavar="PATH", dest="files")
-
-
-def _as_it_looks(made: _Parser, add: "_Add") -> None:
-    add(made, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
-
-
-_Add = Callable[..., None]
-"""Adds an argument to a parser, with the help `cli.help.<text>`."""
-
-_EFFORTS = [effort.value for effort in Effort if effort != Effort.AUTO]
-# In the order of the help; each adds what its command takes.
-_COMMANDS: Mapping[CommandName, Callable[[_Parser, _Add], None]] = {
-    CommandName.DEBATE: _debate,
-    CommandName.COUNCIL: _council,
-    CommandName.ASK: _ask,
-    CommandName.WORKFLOW: _workflow,
-    CommandName.STEP: _step,
-    CommandName.EXTEND: _extend,
-    CommandName.REPLY: _reply,
-    CommandName.RETRY: _retry,
-    CommandName.RESUME: _resume,
-    CommandName.PAUSE: _nothing,
-    CommandName.STOP: _nothing,
-    CommandName.SHOW: _nothing,
-    CommandName.DELETE: _nothing,
-    CommandName.EXPORT: _export,
-    CommandName.IMPORT: _import,
-    CommandName.BACKUP: _backup,
-    CommandName.RESTORE: _restore,
-    CommandName.SESSIONS: _sessions,
-    **dict.fromkeys((*PLAIN, *STARTING, *DIVIDED), _nothing),
-}
-_OF_A_SESSION = tuple(
-    CommandName(name)
-    for name in ("step", "extend", "reply", "retry", "resume", "pause", "stop", "show", "delete", "export")
-)
-_WITHOUT_JSON = tuple(CommandName(name) for name in ("pause", "stop", "delete", "export", "backup"))
-# What a divided command does besides `list`, each with what it is done to; some ask for agreement by `--yes`.
-_ACTIONS: Mapping[CommandName, Mapping[Action, str]] = {
-    CommandName.SERVERS: dict.fromkeys(
-        (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT, Action.LOG), "NAME"
-    ),
-    CommandName.AGENTS: {Action.ADD: "PROGRAM", Action.ALLOW: "ID", Action.DENY: "ID", Action.CHECK: "ID"},
-    CommandName.KEYS: {Action.SET: "PROVIDER", Action.REMOVE: "PROVIDER"},
-    CommandName.MODELS: {
-        **dict.fromkeys((Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW), "ID"),
-        Action.ADD: "FILE",
-    },
-}
-_AGREED: Mapping[CommandName, tuple[Action, ...]] = {
-    CommandName.SERVERS: (Action.ALLOW, Action.LOGIN),
-    CommandName.AGENTS: (Action.ADD, Action.ALLOW),
-    CommandName.KEYS: (),
-    CommandName.MODELS: (Action.GET, Action.REMOVE, Action.ALLOW),
-}

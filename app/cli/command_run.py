@@ -12,20 +12,25 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
-from app.cli.printing.debates import DebatePrinter, verdict_text
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
+from app.cli.interrupt import Interrupt, beside
+from app.cli.printing.chats import ChatPrinter, workflow_end
+from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
 from app.cli.printing.lines import json_line
-from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line
+from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import Event, MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
 from app.core.files import FileText
 from app.core.ids import is_id
+from app.core.message import MessageState
 from app.core.provider import ProviderStatus
-from app.core.session import Session
+from app.core.reasons import LIMITS, reason_code
+from app.core.session import Council, DebateSession, Session, Status
 from app.core.texts import Texts, clock_text
+from app.core.turns import last_answer
 from app.engine.export.event_lines import event_line
+from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
 THINKS_AFTER_S = 10.0
@@ -42,19 +47,16 @@ class ThinkingLine:
     def listen(self, events: tuple[Event, ...]) -> None:
         """Note who speaks, and what ends the silence."""
         for event in events:
-            self._note(event)
-
-    def _note(self, event: Event) -> None:
-        if isinstance(event, TurnStarted):
-            self._name, self._since = event.author.name, time.monotonic()
-        elif isinstance(event, ToolFinished):
-            self._since = time.monotonic()
-        elif isinstance(event, MessageFinished | ToolStarted) or (
-            isinstance(event, MessageDelta) and event.text
-        ):
-            if self._since is not None and self.line(time.monotonic()):
-                show_progress("")
-            self._since = None
+            if isinstance(event, TurnStarted):
+                self._name, self._since = event.author.name, time.monotonic()
+            elif isinstance(event, ToolFinished):
+                self._since = time.monotonic()
+            elif isinstance(event, MessageFinished | ToolStarted | MessageDelta):
+                if isinstance(event, MessageDelta) and not event.text:
+                    continue
+                if self.line(time.monotonic()):
+                    show_progress("")
+                self._since = None
 
     def line(self, now: float) -> str:
         """Return what to show now, "" while the silence is short."""
@@ -75,6 +77,7 @@ class ThinkingLine:
 
 
 Result = TypeVar("Result")
+Step = Callable[[], Awaitable[None]]
 
 
 @contextlib.contextmanager
@@ -84,6 +87,48 @@ def named(path: str) -> Iterator[None]:
         yield
     except BadInput as error:
         raise BadInput(error.code, **{**error.details, "name": path}) from error
+
+
+def checked_id(typed: str) -> str:
+    """Return what was typed for a session. Raises NotFound if that can be no session's id."""
+    if not is_id(typed):
+        raise NotFound("session_not_found", session=typed)
+    return typed
+
+
+def council_of(session: Session) -> Council | None:
+    """Return the state of a session that is a council, None for any other."""
+    return session.debate.council if session.debate is not None else None
+
+
+def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter | DebatePrinter:
+    """Return what prints a session of this kind."""
+    # A plain Session is of an unknown kind, or parts of it are missing.
+    if session.debate is None and type(session) is not Session:
+        return ChatPrinter(texts)
+    return DebatePrinter(texts) if council_of(session) is None else CouncilPrinter(texts)
+
+
+def outcome_text(session: Session, live: LiveSession, texts: Texts) -> str:
+    """Return what came of a debate or a council, "" for another session."""
+    if not isinstance(session, DebateSession):
+        return ""
+    text = verdict_text if council_of(session) is None else council_text
+    return text(session, list(live.whole_messages()), texts)
+
+
+def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
+    """Return what stands below a session: what came of it, what it cost, and the command that goes on.
+
+    With `read` the session is being shown.
+    """
+    cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
+    if session.debate is not None:
+        outcome = outcome_text(session, live, texts)
+        return f"\n{outcome}{cost}{last}" if council_of(session) is None else f"{outcome}\n{cost}{last}"
+    if session.workflow is not None:
+        return f"\n{workflow_end(session, texts)}"
+    return f"\n{cost if read else ''}{last}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +141,15 @@ class CommandRun:
     texts: Texts
     interrupted: Interrupt
 
-    @property
-    def session_id(self) -> str:
-        """The session that was named. Raises NotFound if that can be no session's id."""
-        if not is_id(self.arguments.session):
-            raise NotFound("session_not_found", session=self.arguments.session)
-        return self.arguments.session
+    async def open(self, session: str) -> LiveSession:
+        """Open the session that was named. Raises StorageError, NotFound also if that is no session's id."""
+        return await self.moot.engine.open(checked_id(session))
 
-    def provider_named(self, *, kind: str = "") -> ProviderStatus:
-        """Return the provider that was named, if it is of the kind. Raises NotFound, without what looks like a key."""
-        name = self.arguments.name
-        for one in self.moot.engine.providers():
-            if one.config.id == name and kind in ("", one.config.kind):
-                return one
+    def provider_named(self, name: str, *, kind: str = "") -> ProviderStatus:
+        """Return the provider of that name and kind. Raises NotFound, without what looks like a key."""
+        for status in self.moot.engine.providers():
+            if status.config.id == name and kind in ("", status.config.kind):
+                return status
         raise NotFound("provider_not_found", provider=self.moot.secrets.redact(name))
 
     async def answer(self, record: object, text: str) -> int:
@@ -124,12 +165,12 @@ class CommandRun:
         """Return what the user types, None if nobody can be asked or Ctrl-C was pressed."""
         return await self.unless_interrupted(self.out.ask(question, secret=secret))
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: bool) -> bool:
         """Return whether the user agrees, with `--yes` or by answering yes.
 
         Raises BadInput if nobody can be asked.
         """
-        if self.arguments.yes:
+        if yes:
             return True
         answer = None if self.arguments.json else await self.ask(f"{question} [y/N] ")
         if answer is None and not self.interrupted.is_set():
@@ -141,21 +182,16 @@ class CommandRun:
 
     async def unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
         """Return the result of `work`; None, with the work cancelled, if Ctrl-C is pressed first."""
-        working = asyncio.ensure_future(work)
-        interrupted = asyncio.ensure_future(self.interrupted.wait())
-        try:
+        async with beside(work, self.interrupted.wait()) as (working, interrupted):
             await asyncio.wait({working, interrupted}, return_when=asyncio.FIRST_COMPLETED)
-            return None if self.interrupted.is_set() else await working
-        finally:
-            for task in (working, interrupted):
-                task.cancel()
-            await asyncio.gather(working, interrupted, return_exceptions=True)
+            if self.interrupted.is_set():
+                return None
+            result: Result = await working
+            return result
 
-    @property
-    def folder(self) -> str:
-        """The id of the folder that the command names, "" for none. Raises NotFound, BadInput."""
-        wanted = self.arguments.folder
-        return self.moot.engine.folders.find(wanted).id if wanted else ""
+    def folder_id(self, folder: str) -> str:
+        """Return the id of the folder that was named, "" for none. Raises NotFound, BadInput."""
+        return self.moot.engine.folders.find(folder).id if folder else ""
 
     async def read_file(self, path: str) -> FileText:
         """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be read."""
@@ -176,61 +212,68 @@ class CommandRun:
             if embedded:
                 await self.moot.models.warm_embedded()
 
-    async def follow_debate(self, start: Callable[[], Awaitable[str]]) -> int:
-        """Start or resume a debate, print it to its end, and return the exit status."""
-        session = await self.follow(start, DebatePrinter(self.texts))
-        if not self.arguments.json:
-            live = await self.moot.engine.open(session.id)
-            verdict = verdict_text(session, list(live.whole_messages()), self.texts)
-            cost = cost_line(session, live.messages, self.texts)
-            await self.print(f"\n{verdict}{cost}{last_line(session, self.texts)}")
-        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+    async def go_on(self, live: LiveSession, step: Step) -> int:
+        """Take a step in a session and print it until it no longer runs; return the exit status."""
+        printer = printer_of(live.session, self.texts)
+        printer.know(live.session, live.messages)
 
-    async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> Session:
-        """Start a session and print it until it no longer runs: as JSON if asked for, else with `printer`."""
+        async def start() -> str:
+            await self.warm_up()
+            await step()
+            return live.id
+
+        return await self.follow(start, printer)
+
+    async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> int:
+        """Start a session and print it until it no longer runs, then what came of it; return the exit status.
+
+        As JSON if that was asked for, else with `printer`.
+        """
         follower = Follower(
             JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
             self.out,
             self.moot.store.flush,
             None if self.arguments.json else self.texts,
         )
-        unsubscribe = self.moot.bus.subscribe(follower.listen)
         thinking = ThinkingLine(self.texts)
         # Another process's terminal is not this one's.
         here = isinstance(self.out, TerminalOut) and not self.arguments.json
-        unheard = self.moot.bus.subscribe(thinking.listen) if here else None
-        showing = asyncio.create_task(thinking.show()) if here else None
-        try:
-            session_id = self.interrupted.session_id = await start()
-            live = self.moot.engine.live(session_id)
-            if live is not None and isinstance(printer, DebatePrinter):
-                printer.know(live.session)
-            return await self._printed(session_id, follower)
-        finally:
-            unsubscribe()
-            if unheard is not None and showing is not None:
-                unheard()
-                showing.cancel()
-                await asyncio.gather(showing, return_exceptions=True)
+        with contextlib.ExitStack() as heard:
+            heard.callback(self.moot.bus.subscribe(follower.listen))
+            if here:
+                heard.callback(self.moot.bus.subscribe(thinking.listen))
+            async with beside(*([thinking.show()] if here else [])):
+                session_id = self.interrupted.session_id = await start()
+                live = await self.moot.engine.open(session_id)
+                session = await self._printed(session_id, follower)
+        if not self.arguments.json:
+            await self.out.write(end_text(session, live, self.texts))
+        if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
+            return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+        return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)
+
+    async def _answered(self, live: LiveSession) -> int:
+        """Return the exit status where it is the user's turn: OK only if the assistant has answered."""
+        answer = last_answer(live.turns.said(live.chat_session.chat.head))
+        if answer is not None and answer.state == MessageState.FAILED:
+            for line in marks(answer, self.texts):
+                await self.out.complain(line.strip(" !\n"))
+            return FAULT
+        return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
         engine = self.moot.engine
-        printing = asyncio.create_task(follower.follow(session_id))
-        ended = asyncio.create_task(engine.wait(session_id))
-        asked = asyncio.create_task(self.interrupted.wait())
-        try:
-            await asyncio.wait({printing, ended, asked}, return_when=asyncio.FIRST_COMPLETED)
+        work = (follower.follow(session_id), engine.wait(session_id), self.interrupted.wait())
+        async with beside(*work) as tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            printing, ended, _ = tasks
             if not ended.done() and self.interrupted.closing:
                 await engine.put_away(session_id)
             elif not ended.done():
                 # The first pause lets the answer in flight finish, the second ends it.
                 await engine.pause(session_id)
                 await engine.pause(session_id)
-            session = await ended
+            session: Session = await ended
             follower.end()
             await printing
             return session
-        finally:
-            for task in (printing, ended, asked):
-                task.cancel()
-            await asyncio.gather(printing, ended, asked, return_exceptions=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
+from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
 from app.core.owned_tasks import start_owned
 from app.storage.file_system import storage_errors
@@ -209,15 +209,14 @@ class ControlServer:
     ) -> None:
         interrupted = Interrupt()
         self._interrupts.add(interrupted)
-        watch = asyncio.create_task(_listen(reader, out, interrupted))
         try:
-            await out.send({"accepted": True})
-            status = await self._run(arguments, out, interrupted)
-            moved = self._yields and status == PAUSED_OR_STOPPED
-            await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
+            async with beside(_listen(reader, out, interrupted)):
+                await out.send({"accepted": True})
+                status = await self._run(arguments, out, interrupted)
+                moved = self._yields and status == PAUSED_OR_STOPPED
+                await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
         finally:
             self._interrupts.discard(interrupted)
-            watch.cancel()
 
 
 async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:
@@ -304,16 +303,9 @@ async def _answer(reply: Mapping[str, object], out: Out, writer: asyncio.StreamW
 async def raise_other(path: Path) -> bool:
     """Ask the Moot that holds the data directory to show its window; false if it has none."""
     try:
-        reader, writer = await _connect(path, {"verb": _RAISE})
+        return (await _answer_to(path, _RAISE, _REQUEST_S)).get("exit") == 0
     except UnansweredError:
         return False
-    try:
-        async with asyncio.timeout(_REQUEST_S):
-            return _parse(await reader.readline()).get("exit") == 0
-    except (ConnectionError, ValueError, TimeoutError):
-        return False
-    finally:
-        writer.close()
 
 
 async def ask_to_yield(path: Path) -> tuple[str, ...] | None:
@@ -321,18 +313,23 @@ async def ask_to_yield(path: Path) -> tuple[str, ...] | None:
 
     It lets go of the lock a moment later. Raises UnansweredError if nobody answers.
     """
-    reader, writer = await _connect(path, {"verb": _YIELD})
+    reply = await _answer_to(path, _YIELD, _YIELD_S)
+    sessions = reply.get("sessions")
+    if reply.get("exit") != 0 or not isinstance(sessions, list):
+        return None
+    return tuple(session for session in sessions if isinstance(session, str))
+
+
+async def _answer_to(path: Path, verb: str, seconds: float) -> dict[str, object]:
+    """Return what the Moot that holds the data directory answers. Raises UnansweredError."""
+    reader, writer = await _connect(path, {"verb": verb})
     try:
-        async with asyncio.timeout(_YIELD_S):
-            reply = _parse(await reader.readline())
+        async with asyncio.timeout(seconds):
+            return _parse(await reader.readline())
     except (ConnectionError, ValueError, TimeoutError) as error:
         raise UnansweredError(str(path)) from error
     finally:
         writer.close()
-    sessions = reply.get("sessions")
-    if reply.get("exit") != 0 or not isinstance(sessions, list):
-        return None
-    return tuple(one for one in sessions if isinstance(one, str))
 
 
 def owner_pid(path: Path) -> int | None:

@@ -1,6 +1,9 @@
-"""The request that a command pauses what it runs, and ends."""
+"""The request that a command pauses what it runs, and ends; and work that ends with what it accompanies."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any
 
 
 class Interrupt(asyncio.Event):
@@ -13,3 +16,15 @@ class Interrupt(asyncio.Event):
         """Set the event because Moot ends."""
         self.closing = True
         self.set()
+
+
+@contextlib.asynccontextmanager
+async def beside(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any]]]:
+    """Do work beside a block; what is not done at its end is cancelled."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in work]
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -25,10 +25,10 @@ from pydantic import Field, ValidationError
 from app import __version__
 from app.children.private_files import last_lines
 from app.children.processes import moot_command, moot_environment
-from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
+from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
+from app.cli.interrupt import Interrupt, beside
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
@@ -93,15 +93,15 @@ class Owner:
         """
         loop = asyncio.get_running_loop()
         now = loop.time()
-        start_at, waits_until = now, now + arguments.count
+        waits = arguments.command == "show"
+        start_at, waits_until = now, now + (arguments.values["count"] if waits else 0)
         until = max(waits_until, now + _REACH_S)
-        waits = arguments.command == CommandName.SHOW
         while loop.time() < until:
-            left = max(0, round(waits_until - loop.time()))
+            if waits:
+                left = max(0, round(waits_until - loop.time()))
+                arguments = replace(arguments, values={**arguments.values, "count": left})
             try:
-                status = await hand_over(
-                    self._paths.control, replace(arguments, count=left), lines, Interrupt()
-                )
+                status = await hand_over(self._paths.control, arguments, lines, Interrupt())
             except TooLongError:
                 raise CallError("too_long", "The text is too long.") from None
             except UnansweredError:
@@ -142,7 +142,7 @@ def _start_background(paths: DataPaths) -> psutil.Process:
     Raises OSError, SubprocessError, NoSuchProcess.
     """
     paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    command = moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root))
+    command = moot_command("background", "--data-dir", str(paths.root))
     with _complaints(paths).open("wb") as complaints:
         how: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
@@ -194,7 +194,7 @@ def refuse_recursion(paths: DataPaths) -> None:
     """Raise CallError where a Moot has started the program that calls, so that debates would hold debates."""
     own = owner_pid(paths.control)
     if _STARTED_BY_MOOT in os.environ or (
-        own is not None and any(one.pid == own for one in psutil.Process().parents())
+        own is not None and any(parent.pid == own for parent in psutil.Process().parents())
     ):
         raise CallError("called_from_moot", "Moot started this agent, so it cannot call Moot.")
 
@@ -236,27 +236,26 @@ class AgentCalls:
         # By session: how many characters of each message were told.
         self._told: dict[str, dict[str, int]] = {}
 
-    async def start(self, context: Context, arguments: Arguments) -> CallToolResult:
+    async def start(self, context: Context, command: str, **values: Any) -> CallToolResult:
         """Hand over a command that starts or continues a session, and wait for what comes of it."""
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST_WAIT_S
-        found = await self._call(context, arguments)
+        found = await self._call(context, command, **values)
         left = max(0, round(until - loop.time()))
         return await self.wait(context, str(found["session_id"]), left)
 
-    async def say(self, context: Context, arguments: Arguments) -> CallToolResult:
+    async def say(self, context: Context, session_id: str, text: str) -> CallToolResult:
         """Hand over what is said to a session, and return how it stands."""
-        found = await self._call(context, arguments)
+        found = await self._call(context, "reply", session=session_id, text=text)
         for message_id in found.get("said", ()):
-            self._told.setdefault(arguments.session, {})[message_id] = TOLD_WHOLE
-        return await self.wait(context, arguments.session, 0)
+            self._told.setdefault(session_id, {})[message_id] = TOLD_WHOLE
+        return await self.wait(context, session_id, 0)
 
     async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
         """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
         told = self._told.setdefault(session_id, {})
-        seen = tuple(one if end == TOLD_WHOLE else f"{one}:{end}" for one, end in told.items())
-        arguments = Arguments(command=CommandName.SHOW, session=session_id, count=seconds, seen=seen)
-        found = await self._call(context, arguments)
+        seen = tuple(each if end == TOLD_WHOLE else f"{each}:{end}" for each, end in told.items())
+        found = await self._call(context, "show", session=session_id, count=seconds, seen=seen)
         found["statements"] = _new(found["statements"], told)
         found["next"] = _next(found)
         return CallToolResult(
@@ -265,21 +264,17 @@ class AgentCalls:
 
     async def list(self, context: Context, what: str) -> CallToolResult:
         """List what there is."""
-        found = await self._call(context, Arguments(command=CommandName.SESSIONS, name=what))
+        found = await self._call(context, "sessions", name=what)
         text = json.dumps(found, ensure_ascii=False)
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
 
-    async def _call(self, context: Context, arguments: Arguments) -> Found:
+    async def _call(self, context: Context, command: str, **values: Any) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""
         lines = OwnerLines()
-        reporting = asyncio.create_task(_report(context, lines))
-        try:
+        async with beside(_report(context, lines)):
             refuse_recursion(self._paths)
-            named = replace(arguments, caller=_caller(context), language="en")
-            return await self._owner.call(named, lines)
-        finally:
-            reporting.cancel()
-            await asyncio.gather(reporting, return_exceptions=True)
+            arguments = Arguments(command=command, caller=_caller(context), language="en", values=values)
+            return await self._owner.call(arguments, lines)
 
 
 def _failed(error: CallError) -> CallToolResult:
@@ -301,7 +296,7 @@ def _caller(context: Context) -> str:
     """Return the name of the program that calls, as it says itself."""
     client = context.request_context.session.client_params
     name = client.client_info.title or client.client_info.name if client is not None else ""
-    printable = "".join(one if one.isprintable() else " " for one in name)
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return " ".join(printable.split())[:_NAME_LENGTH] or "MCP"
 
 
@@ -330,9 +325,9 @@ def _next(found: Found) -> str:
 def _in_words(found: Found) -> str:
     """Return an answer as text."""
     parts = [f"{found['title']} · {found['status']} · session_id {found['session_id']}"]
-    for one in found["statements"]:
-        number = f" (round {one['round']})" if one["round"] else ""
-        parts.append(f"{one['name']}{number}:\n{one['text']}")
+    for statement in found["statements"]:
+        number = f" (round {statement['round']})" if statement["round"] else ""
+        parts.append(f"{statement['name']}{number}:\n{statement['text']}")
     parts += [str(found[name]) for name in ("question", "reason", "result", "next") if found.get(name)]
     return "\n\n".join(parts)
 
@@ -352,8 +347,8 @@ class _MootServer(MCPServer[Any]):
             if not isinstance(cause, ValidationError):
                 raise
             wrong = (
-                f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-                for one in cause.errors(include_input=False, include_url=False)
+                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+                for fault in cause.errors(include_input=False, include_url=False)
             )
             return _failed(CallError("arguments", "; ".join(wrong)))
 
@@ -365,8 +360,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     @server.tool(annotations=_ASKS)
     async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
         """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
-        arguments = Arguments(command=CommandName.ASK, assistant=who, text=text, session=session_id)
-        return await calls.start(ctx, arguments)
+        return await calls.start(ctx, "ask", assistant=who, text=text, session=session_id)
 
     @server.tool(annotations=_ASKS)
     async def debate(
@@ -378,15 +372,8 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         verdict: bool = False,
     ) -> CallToolResult:
         """Let several models debate a topic in rounds; returns what was said so far."""
-        arguments = Arguments(
-            command=CommandName.DEBATE,
-            text=topic,
-            participants=tuple(participants),
-            mode=mode,
-            rounds=rounds,
-            verdict=verdict,
-        )
-        return await calls.start(ctx, arguments)
+        how = {"mode": mode, "rounds": rounds, "verdict": verdict}
+        return await calls.start(ctx, "debate", text=topic, participants=participants, **how)
 
     @server.tool(annotations=_ASKS)
     async def council(
@@ -396,10 +383,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
     ) -> CallToolResult:
         """Ask several models one question, unseen by each other; returns their answers and how they differ."""
-        arguments = Arguments(
-            command=CommandName.COUNCIL, text=question, participants=tuple(participants), panel=panel
-        )
-        return await calls.start(ctx, arguments)
+        return await calls.start(ctx, "council", text=question, participants=participants, panel=panel)
 
     @server.tool(annotations=_READS)
     async def wait(
@@ -413,7 +397,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     @server.tool(annotations=_ASKS)
     async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
         """Step into a debate, or say more in a chat. Only the user answers what a session asks."""
-        return await calls.say(ctx, Arguments(command=CommandName.REPLY, session=session_id, text=text))
+        return await calls.say(ctx, session_id, text)
 
     @server.tool(name="list", annotations=_READS)
     async def list_all(

@@ -5,7 +5,7 @@ import contextlib
 import functools
 from collections.abc import Awaitable
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
@@ -24,7 +24,7 @@ _HAND_OVER_AGAIN_S = 0.1
 
 async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command that changes nothing, also while another process writes."""
-    look_up_keys = arguments.command in (CommandName.PROVIDERS, CommandName.KEYS)
+    look_up_keys = arguments.command in ("providers", "keys")
     moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
     try:
         await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
@@ -43,7 +43,7 @@ async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: I
     except MovedError as moved:
         session_id = moved.session_id
     again = Arguments(
-        command=CommandName.RESUME, session=session_id, json=arguments.json, language=arguments.language
+        command="resume", json=arguments.json, language=arguments.language, values={"session": session_id}
     )
     for _ in range(_HAND_OVER_TRIES):
         # The window is just starting.
@@ -126,16 +126,16 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
 def running_sessions(moot: Moot) -> list[str]:
     """Return the ids of the sessions that run here."""
     return [
-        one.id
-        for one in moot.engine.sessions()
-        if one.status == Status.RUNNING and moot.engine.live(one.id) is not None
+        session.id
+        for session in moot.engine.sessions()
+        if session.status == Status.RUNNING and moot.engine.live(session.id) is not None
     ]
 
 
 async def put_away_all(moot: Moot) -> list[str]:
     """Pause all running sessions at once, because another Moot takes over, and return their ids."""
     ids = running_sessions(moot)
-    await asyncio.gather(*(moot.engine.put_away(one) for one in ids))
+    await asyncio.gather(*(moot.engine.put_away(session_id) for session_id in ids))
     return ids
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
 from app.core.council_parts import Differences, Position
@@ -349,7 +349,7 @@ async def test_the_doctor_finds_nothing_lost(version: int, data_dir: Path) -> No
         async def complain(self, line: str) -> None:
             raise AssertionError(line)
 
-    arguments = Arguments(command=CommandName.DOCTOR, json=True)
+    arguments = Arguments(command="doctor", json=True)
     await examine(DataPaths(data_dir), arguments, Out(), load_texts("en"))
     rows = json.loads("".join(lines))
     assert [row for row in rows if row["check"] in ("files", "sessions") and not row["ok"]] == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT
 from app.cli.printing.lines import load_texts
@@ -147,7 +147,7 @@ async def test_the_doctor_names_each_faulty_group_and_who_is_missing(paths: Data
     _file(paths, "half.json", b'{"id": "half",')
     _file(paths, "twin.json", {"id": "crew", "name": "Twin"})
     lines = Lines()
-    arguments = Arguments(command=CommandName.DOCTOR, json=True)
+    arguments = Arguments(command="doctor", json=True)
     assert await examine(paths, arguments, lines, load_texts("en")) == FAULT
     rows = json.loads(lines.out)
     groups = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "group"}

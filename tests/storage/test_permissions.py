@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.children.private_files import append_log
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
 from app.core.errors import StorageError
@@ -37,7 +37,7 @@ def no_umask():
 
 async def doctor(root: Path) -> tuple[bool, str]:
     lines = Lines()
-    await examine(DataPaths(root), Arguments(command=CommandName.DOCTOR, json=True), lines, load_texts("en"))
+    await examine(DataPaths(root), Arguments(command="doctor", json=True), lines, load_texts("en"))
     [row] = [one for one in json.loads(lines.out) if one["check"] == "permissions"]
     return row["ok"], f"{row['found']} → {row['remedy']}"
 

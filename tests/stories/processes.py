@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import WRITING, parse_arguments, wanted_language
+from app.cli.arguments import Arguments, parse_arguments, wanted_language
 from app.cli.main import run
 from app.cli.printing.lines import load_texts
 from tests.split_moot import SplitMoot
@@ -51,15 +51,20 @@ def moot(*arguments: str, seconds: float = 60, **options: Any) -> Finished:
 
 def look(*arguments: str) -> Finished:
     """Run a command that only reads, in this process: what it says is the same, and nothing has to start."""
-    assert arguments[0] not in WRITING
+    assert not read(*arguments).writes
     return here(*arguments)
+
+
+def read(*arguments: str) -> Arguments:
+    """Return a command line as data."""
+    return parse_arguments(arguments, load_texts(wanted_language(arguments)))
 
 
 def here(*arguments: str) -> Finished:
     """Run a command in this process, to its end."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = run(parse_arguments(arguments, load_texts(wanted_language(arguments))))
+        status = run(read(*arguments))
     return Finished(status, out.getvalue(), err.getvalue())
 
 

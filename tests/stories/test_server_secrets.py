@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
@@ -113,9 +113,7 @@ async def given(moot: Moot, server: str) -> dict[str, str]:
 
 async def doctor(data_dir: Path, *, as_json: bool = False) -> str:
     lines = Lines()
-    await examine(
-        DataPaths(data_dir), Arguments(command=CommandName.DOCTOR, json=as_json), lines, load_texts("en")
-    )
+    await examine(DataPaths(data_dir), Arguments(command="doctor", json=as_json), lines, load_texts("en"))
     return lines.out
 
 

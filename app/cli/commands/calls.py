@@ -5,15 +5,17 @@ caller has gone. They cannot read a session without its id, or do what only the 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from typing import Any
 
-from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
-from app.cli.command_run import CommandRun
-from app.cli.commands.chats import said_to, who_of
-from app.cli.commands.debates import setup_of
+from app.cli.arguments import TOLD_WHOLE
+from app.cli.command_run import CommandRun, council_of, outcome_text
+from app.cli.commands.chats import open_question, said_to, who_of
+from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.debates import council_text, verdict_text
+from app.cli.interrupt import beside
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
 from app.core.agent import Group
@@ -23,8 +25,15 @@ from app.core.ids import new_id
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.provider import last_part
 from app.core.reasons import RESTART, has_ended, reason_code, resumable
-from app.core.session import DebateMode, DebateSession, Participant, Session, Status
-from app.core.texts import Texts
+from app.core.session import (
+    ANY_JUDGE,
+    DEFAULT_ROUNDS,
+    NO_JUDGE,
+    DebateMode,
+    Participant,
+    Status,
+)
+from app.core.texts import Texts, language_of
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
@@ -47,7 +56,7 @@ async def answer_call(run: CommandRun) -> int:
         if call is None:
             raise BadInput("call_unknown", name=run.arguments.command)
         await _check_allowed(run, call)
-        found = await call.answer(run)
+        found = await call.answer(run, **run.arguments.values)
     except MootError as error:
         found = {"error": error.code, "message": error_line(error, run.texts)}
     if found is None:
@@ -62,178 +71,159 @@ async def _check_allowed(run: CommandRun, call: "_Call") -> None:
     Only the user answers a question, and goes on after a pause, a limit or a fault that paused a session.
     """
     arguments = run.arguments
-    for field in fields(Arguments):
-        if field.name not in _GIVEN | call.takes and getattr(arguments, field.name) != field.default:
-            raise BadInput("only_user_chooses", name=field.name)
-    if not (call.speaks and arguments.session):
+    if chosen := arguments.values.keys() - call.takes:
+        raise BadInput("only_user_chooses", name=min(chosen))
+    session = arguments.values.get("session")
+    if not (call.speaks and session):
         return
-    live = await run.moot.engine.open(run.session_id)
-    if _question(run, live) is not None:
+    live = await run.open(session)
+    if open_question(run, live) is not None:
         raise BadInput("only_user_answers", title=live.session.title)
     if resumable(live.session) and reason_code(live.session.reason) != RESTART:
         raise BadInput("only_user_resumes", title=live.session.title)
 
 
-async def _ask(run: CommandRun) -> Found:
+async def _ask(run: CommandRun, assistant: str, text: str, session: str = "") -> Found:
     """Ask an assistant or a group, in a new session or an existing one."""
-    engine, arguments = run.moot.engine, run.arguments
-    who = await who_of(run)
+    engine = run.moot.engine
+    who = await who_of(run, assistant)
     async with run.moot.calling:
         _check_free(run)
-        if not arguments.session:
+        if not session:
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return _begun(run, await begin(who.id, arguments.text, asked_by=arguments.caller))
-        live = await engine.open(run.session_id)
-        await said_to(run, live, who)()
+            return _begun(run, await begin(who.id, text, asked_by=run.arguments.caller))
+        live = await run.open(session)
+        await said_to(run, live, who, text)()
         return {"session_id": live.id}
 
 
-async def _debate(run: CommandRun) -> Found:
+async def _debate(
+    run: CommandRun,
+    text: str,
+    participants: Sequence[str] = (),
+    mode: str = DebateMode.ROUND_ROBIN,
+    rounds: int = DEFAULT_ROUNDS,
+    verdict: bool = False,
+) -> Found:
     """Start a debate."""
-    _check_rounds(run)
-    setup = replace(_setup(run), polls=run.arguments.verdict)
+    if rounds > MOST_ROUNDS:
+        raise BadInput("rounds_out_of_range", rounds=rounds, least=1, most=MOST_ROUNDS)
+    judge = ANY_JUDGE if verdict else NO_JUDGE
+    setup = _setup(run, text, participants, mode=mode, rounds=rounds, judge=judge, polls=verdict)
     async with run.moot.calling:
         _check_free(run)
         return _begun(run, await run.moot.engine.debates.start(setup))
 
 
-async def _council(run: CommandRun) -> Found:
+async def _council(run: CommandRun, text: str, participants: Sequence[str] = (), panel: str = "") -> Found:
     """Ask several models one question, or those of a saved panel."""
-    panel = run.moot.engine.councils.panels.find(run.arguments.panel) if run.arguments.panel else None
-    setup = replace(_setup(run, panel.participants if panel else ()), mode=DebateMode.COUNCIL, judge="")
-    wanted = CouncilSetup(
-        setup=setup,
-        panel=panel.id if panel else "",
-        debates=False,
-    )
+    saved = run.moot.engine.councils.panels.find(panel) if panel else None
+    of_panel = saved.participants if saved else ()
+    setup = _setup(run, text, participants, of_panel, mode=DebateMode.COUNCIL)
+    wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", debates=False)
     async with run.moot.calling:
         _check_free(run)
         return _begun(run, await run.moot.engine.councils.start(wanted))
 
 
-async def _wait(run: CommandRun) -> Found | None:
+async def _wait(run: CommandRun, session: str, count: int = 0, seen: Sequence[str] = ()) -> Found | None:
     """Wait until a session no longer runs, `count` seconds at most, and return what was said that the caller does not know.
 
     A session that a program began, and that another Moot could not finish, goes on here.
     """
     engine, loop = run.moot.engine, asyncio.get_running_loop()
-    live = await engine.open(run.session_id)
-    session = live.session
-    cut_off = session.status == Status.PAUSED and reason_code(session.reason) == RESTART
-    if session.asked_by and cut_off and not run.interrupted.is_set():
+    live = await run.open(session)
+    begun = live.session
+    cut_off = begun.status == Status.PAUSED and reason_code(begun.reason) == RESTART
+    if begun.asked_by and cut_off and not run.interrupted.is_set():
         await engine.resume(live.id)
-    until = loop.time() + run.arguments.count
-    ended = asyncio.ensure_future(engine.wait(live.id))
-    asked = asyncio.ensure_future(run.interrupted.wait())
-    try:
-        while not ended.done() and not asked.done() and (left := until - loop.time()) > 0:
+    until = loop.time() + count
+    async with beside(engine.wait(live.id), run.interrupted.wait()) as tasks:
+        while not any(task.done() for task in tasks) and (left := until - loop.time()) > 0:
             done, _ = await asyncio.wait(
-                {ended, asked}, timeout=min(PROGRESS_S, left), return_when=asyncio.FIRST_COMPLETED
+                tasks, timeout=min(PROGRESS_S, left), return_when=asyncio.FIRST_COMPLETED
             )
             if not done:
                 await run.out.write(json_line({"progress": _progress(live)}))
-    finally:
-        for task in (ended, asked):
-            task.cancel()
-        await asyncio.gather(ended, asked, return_exceptions=True)
     if run.interrupted.is_set():
         return None
     await run.moot.store.flush(live.id)
-    return _state(run, live)
+    return _state(run, live, seen)
 
 
-async def _say(run: CommandRun) -> Found:
+async def _say(run: CommandRun, session: str, text: str) -> Found:
     """Step into a debate, or say more in a session of another kind."""
-    engine, text, caller = run.moot.engine, run.arguments.text, run.arguments.caller
-    live = await engine.open(run.session_id)
-    before = {one.id for one in live.whole_messages()}
+    engine, caller = run.moot.engine, run.arguments.caller
+    live = await run.open(session)
+    before = {message.id for message in live.whole_messages()}
     async with run.moot.calling:
-        if live.session.debate is not None and live.session.debate.council is None:
+        if live.session.debate is not None and council_of(live.session) is None:
             await engine.debates.say(live.id, text, by=caller)
         else:
             _check_free(run)
             send = engine.chats.send if live.session.debate is None else engine.councils.ask
             await send(live.id, text, by=caller)
-    new = [one.id for one in live.whole_messages() if one.role == Role.USER and one.id not in before]
+    new = [each.id for each in live.whole_messages() if each.role == Role.USER and each.id not in before]
     return {"session_id": live.id, "said": new}
 
 
-async def _list(run: CommandRun) -> Found:
+async def _list(run: CommandRun, name: str = "") -> Found:
     """List assistants, groups, panels, models, the latest sessions that the caller began, or all of these."""
-    what = run.arguments.name
-    if what not in ("all", *_LISTS):
-        raise BadInput("call_unknown", name=what)
-    if what in ("all", "models"):
-        await run.moot.engine.look_for_servers()
-    return {name: rows(run) for name, rows in _LISTS.items() if what in ("all", name)}
-
-
-def _assistants(run: CommandRun) -> list[object]:
-    return [{"name": one.name, "id": one.id} for one in run.moot.engine.assistants.all() if one.enabled]
-
-
-def _groups(run: CommandRun) -> list[object]:
-    engine = run.moot.engine
-    names = {one.id: one.name for one in engine.assistants.all()}
-    return [
-        {"name": one.name, "id": one.id, "members": [names.get(each, each) for each in one.members]}
-        for one in engine.groups.all()
-    ]
-
-
-def _panels(run: CommandRun) -> list[object]:
-    return [
-        {"name": one.name, "participants": [each.name for each in one.participants]}
-        for one in run.moot.engine.councils.panels.all()
-    ]
-
-
-def _models(run: CommandRun) -> list[object]:
-    ready = [one for one in run.moot.engine.providers() if one.ready and one.config.enabled]
-    return [
-        f"{one.config.id}/{model}"
-        for one in ready
-        for model in (one.models or (one.default_model,))[:_LISTED]
-    ]
-
-
-def _sessions(run: CommandRun) -> list[object]:
-    asked = [one for one in run.moot.engine.sessions() if one.asked_by == run.arguments.caller]
-    return [
-        {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
-        for one in asked[:_LISTED]
-    ]
-
-
-_LISTS: dict[str, Callable[[CommandRun], list[object]]] = {
-    "assistants": _assistants,
-    "groups": _groups,
-    "panels": _panels,
-    "models": _models,
-    "sessions": _sessions,
-}
+    engine, caller = run.moot.engine, run.arguments.caller
+    if name in ("all", "models"):
+        await engine.look_for_servers()
+    assistants = engine.assistants.all()
+    names = {each.id: each.name for each in assistants}
+    ready = [each for each in engine.providers() if each.ready and each.config.enabled]
+    begun = [each for each in engine.sessions() if each.asked_by == caller][:_LISTED]
+    found: Found = {
+        "assistants": [{"name": each.name, "id": each.id} for each in assistants if each.enabled],
+        "groups": [
+            {"name": group.name, "id": group.id, "members": [names.get(each, each) for each in group.members]}
+            for group in engine.groups.all()
+        ],
+        "panels": [
+            {"name": panel.name, "participants": [each.name for each in panel.participants]}
+            for panel in engine.councils.panels.all()
+        ],
+        "models": [
+            f"{each.config.id}/{model}"
+            for each in ready
+            for model in (each.models or (each.default_model,))[:_LISTED]
+        ],
+        "sessions": [
+            {"session_id": each.id, "title": each.title, "kind": each.kind, "status": _status(each.status)}
+            for each in begun
+        ],
+    }
+    if name not in ("all", *found):
+        raise BadInput("call_unknown", name=name)
+    return found if name == "all" else {name: found[name]}
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What carries a call out, the arguments that a caller may give, and whether it says something to a session."""
+    """What carries a call out, and whether that says something to a session.
 
-    answer: Callable[[CommandRun], Awaitable[Found | None]]
-    takes: frozenset[str]
+    The parameters of `answer` are all that a caller may give.
+    """
+
+    answer: Callable[..., Awaitable[Found | None]]
     speaks: bool = False
 
+    @property
+    def takes(self) -> frozenset[str]:
+        """The names of what a caller may give."""
+        return frozenset(signature(self.answer).parameters) - {"run"}
 
-# What the channel and `moot mcp` set themselves.
-_GIVEN = frozenset(("command", "data_dir", "language", "caller"))
+
 _CALLS: dict[str, _Call] = {
-    CommandName.ASK: _Call(_ask, frozenset(("assistant", "text", "session")), speaks=True),
-    CommandName.DEBATE: _Call(
-        _debate, frozenset(("text", "participants", "mode", "rounds", "verdict")), speaks=True
-    ),
-    CommandName.COUNCIL: _Call(_council, frozenset(("text", "participants", "panel")), speaks=True),
-    CommandName.SHOW: _Call(_wait, frozenset(("session", "count", "seen"))),
-    CommandName.REPLY: _Call(_say, frozenset(("session", "text")), speaks=True),
-    CommandName.SESSIONS: _Call(_list, frozenset(("name",))),
+    "ask": _Call(_ask, speaks=True),
+    "debate": _Call(_debate, speaks=True),
+    "council": _Call(_council, speaks=True),
+    "show": _Call(_wait),
+    "reply": _Call(_say, speaks=True),
+    "sessions": _Call(_list),
 }
 
 
@@ -246,40 +236,39 @@ def _begun(run: CommandRun, session_id: str) -> Found:
     return {"session_id": session_id}
 
 
-def running(run: CommandRun) -> list[str]:
-    """Return the ids of the running sessions that programs began."""
-    return [one.id for one in run.moot.engine.sessions() if one.asked_by and one.status == Status.RUNNING]
-
-
 def _check_free(run: CommandRun) -> None:
-    if len(running(run)) >= MOST_AT_ONCE:
+    """Raise BadInput where as many sessions run that programs began as may."""
+    begun = [each for each in run.moot.engine.sessions() if each.asked_by and each.status == Status.RUNNING]
+    if len(begun) >= MOST_AT_ONCE:
         raise BadInput("calls_at_once", most=MOST_AT_ONCE)
 
 
-def _check_rounds(run: CommandRun) -> None:
-    rounds = run.arguments.rounds
-    if rounds is not None and rounds > MOST_ROUNDS:
-        raise BadInput("rounds_out_of_range", rounds=rounds, least=1, most=MOST_ROUNDS)
+def _setup(
+    run: CommandRun, topic: str, named: Sequence[str], of_panel: tuple[Participant, ...] = (), **chosen: Any
+) -> DebateSetup:
+    """Return the set-up that a call describes: of a panel, else of those that it names, else of the usual ones.
 
-
-def _setup(run: CommandRun, chosen: tuple[Participant, ...] = ()) -> DebateSetup:
-    """Return the set-up that a call describes: of these participants, of those it names, or of the usual ones."""
+    Raises BadInput, NotFound.
+    """
     candidates = run.moot.engine.debates.candidates()
-    named = [one for one in run.arguments.participants if "=" in one]
-    setup = setup_of(replace(run, arguments=replace(run.arguments, participants=tuple(named))))
-    specified = iter(setup.participants)
-    if run.arguments.participants and not chosen:
-        by_name = {one.participant.name.casefold(): one.participant for one in reversed(candidates)}
-        by_id = {one.participant.id.casefold(): one.participant for one in candidates}
-        chosen = tuple(
-            next(specified) if "=" in one else _participant(one, by_id | by_name)
-            for one in run.arguments.participants
+    described = participants_of(run, [text for text in named if "=" in text])
+    participants, specified = of_panel, iter(described)
+    if named and not of_panel:
+        by_name = {each.participant.name.casefold(): each.participant for each in reversed(candidates)}
+        by_id = {each.participant.id.casefold(): each.participant for each in candidates}
+        participants = tuple(
+            next(specified) if "=" in text else _participant(text, by_id | by_name) for text in named
         )
-    if len(chosen) > MOST_PARTICIPANTS:
-        raise BadInput("too_many_participants", count=len(chosen), most=MOST_PARTICIPANTS)
-    usual = tuple(one.participant for one in candidates if one.chosen) or setup.participants
-    chosen = chosen or usual[:USUAL_PARTICIPANTS]
-    return replace(setup, participants=chosen, asked_by=run.arguments.caller)
+    if len(participants) > MOST_PARTICIPANTS:
+        raise BadInput("too_many_participants", count=len(participants), most=MOST_PARTICIPANTS)
+    usual = tuple(each.participant for each in candidates if each.chosen) or described
+    return DebateSetup(
+        topic=topic,
+        participants=participants or usual[:USUAL_PARTICIPANTS],
+        language=language_of(topic),
+        asked_by=run.arguments.caller,
+        **chosen,
+    )
 
 
 def _participant(text: str, known: dict[str, Participant]) -> Participant:
@@ -293,10 +282,10 @@ def _participant(text: str, known: dict[str, Participant]) -> Participant:
     return Participant(id=new_id(), name=last_part(model), provider=provider, model=model)
 
 
-def _state(run: CommandRun, live: LiveSession) -> Found:
+def _state(run: CommandRun, live: LiveSession, seen: Sequence[str]) -> Found:
     """Return how a session stands, and what was said that the caller does not know."""
     session, texts = live.session, run.texts
-    statements, more = _untold(_said(live), run.arguments.seen, texts)
+    statements, more = _untold(_said(live), seen, texts)
     found: Found = {
         "session_id": live.id,
         "title": session.title,
@@ -305,7 +294,7 @@ def _state(run: CommandRun, live: LiveSession) -> Found:
     }
     if more:
         found["more"] = True
-    question = _question(run, live)
+    question = open_question(run, live)
     if question is not None and question.prompt is not None:
         found["question"] = question.prompt.question
         found["options"] = list(question.prompt.options)
@@ -313,7 +302,8 @@ def _state(run: CommandRun, live: LiveSession) -> Found:
     if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
         found["reason"] = status_text(session, texts)
     if has_ended(session):
-        found["result"] = _result(session, live).strip()
+        words = load_texts(session.debate.language) if session.debate is not None else texts
+        found["result"] = outcome_text(session, live, words).strip()
     return found
 
 
@@ -326,8 +316,8 @@ def _untold(
     are the characters that it has; `to` is TOLD_WHOLE at the end of the message.
     """
     known = {}
-    for one in seen:
-        message_id, _, characters = one.partition(":")
+    for known_part in seen:
+        message_id, _, characters = known_part.partition(":")
         known[message_id] = int(characters) if characters.isdecimal() else TOLD_WHOLE
     room = MOST_BYTES
     found: list[dict[str, object]] = []
@@ -365,39 +355,24 @@ def _said(live: LiveSession) -> list[Message]:
     """Return what was said: in a chat since the user's last message, in a council and a debate from the beginning."""
     session = live.session
     if session.debate is None:
-        messages = [one for one in live.shown() if not one.is_interim]
-        last = max((place for place, one in enumerate(messages) if one.role == Role.USER), default=-1)
-        return [one for one in messages[last + 1 :] if one.role == Role.ASSISTANT and one.ended]
+        messages = [each for each in live.shown() if not each.is_interim]
+        last = max((place for place, each in enumerate(messages) if each.role == Role.USER), default=-1)
+        return [each for each in messages[last + 1 :] if each.role == Role.ASSISTANT and each.ended]
     return [
-        one
-        for one in live.whole_messages()
-        if one.role in (Role.ASSISTANT, Role.USER)
-        and one.ended
-        and not one.is_interim
-        and one.part in SPOKEN
-        and one.part != CouncilPart.QUESTION
+        message
+        for message in live.whole_messages()
+        if message.role in (Role.ASSISTANT, Role.USER)
+        and message.ended
+        and not message.is_interim
+        and message.part in SPOKEN
+        and message.part != CouncilPart.QUESTION
     ]
-
-
-def _result(session: Session, live: LiveSession) -> str:
-    if not isinstance(session, DebateSession):
-        return ""
-    texts = load_texts(session.debate.language)
-    if session.debate.council is not None:
-        return council_text(session, list(live.whole_messages()), texts)
-    return verdict_text(session, list(live.whole_messages()), texts)
-
-
-def _question(run: CommandRun, live: LiveSession) -> Message | None:
-    """Return the oldest open question of a session."""
-    waiting = (one for session_id, one in run.moot.engine.chats.needs_you() if session_id == live.id)
-    return min(waiting, key=lambda one: one.id, default=None)
 
 
 def _progress(live: LiveSession) -> str:
     """Return in a few words how far a session is."""
     debate = live.session.debate
-    speaking = [one.author.name for one in live.streaming()]
+    speaking = [message.author.name for message in live.streaming()]
     if debate is None or debate.council is not None:
         return ", ".join(speaking) or live.session.status
     at = f"round {min(debate.round, debate.rounds)} of {debate.rounds}"

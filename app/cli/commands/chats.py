@@ -1,15 +1,15 @@
 """The commands of chats, groups and workflows: ask, reply, resume, show, run a workflow, steer its steps."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+import functools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from app.cli.arguments import Action
-from app.cli.command_run import CommandRun, named
-from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
+from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed
+from app.cli.command_run import CommandRun, Step, named
+from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
-from app.cli.printing.sessions import cost_line, last_line, marks
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
@@ -20,15 +20,12 @@ from app.core.message import (
     Attachment,
     Consent,
     Message,
-    MessageState,
     Prompt,
     PromptType,
 )
-from app.core.reasons import LIMITS, reason_code
-from app.core.session import AgentMode, Session, Status
+from app.core.session import AgentMode
 from app.core.texts import exact, visible
-from app.core.turns import last_answer
-from app.core.workflow import WorkflowDefinition
+from app.core.usage import Effort
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
@@ -39,18 +36,26 @@ _SAID = {
     Consent.ALWAYS: frozenset((Consent.ALWAYS, "항상", "항상 허용")),
     Consent.DENY: frozenset((Consent.DENY, "refuse", "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
 }
-
-
 _ALL = ("all", "모두", "전부")
+_EFFORTS = [effort for effort in Effort if effort != Effort.AUTO]
 
 
-async def ask(run: CommandRun) -> int:
+async def ask(
+    run: CommandRun,
+    assistant: Annotated[str, Typed(text="who", metavar="WHO")],
+    text: Text,
+    session: Annotated[str, Typed("--session", metavar="ID")] = "",
+    effort: Annotated[str, Typed("--effort", choices=_EFFORTS)] = "",
+    mode: Annotated[str, Typed("--mode", text="ask_mode", choices=AgentMode)] = "",
+    folder: Folder = "",
+    files: Files = (),
+    as_it_looks: AsItLooks = False,
+) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
-    engine, text = run.moot.engine, run.arguments.text
-    mode, effort, folder = run.arguments.mode, run.arguments.effort, run.folder
-    who = await who_of(run)
-    attachments = await attachments_of(run, who)
-    if not run.arguments.session:
+    engine, folder = run.moot.engine, run.folder_id(folder)
+    who = await who_of(run, assistant)
+    attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
+    if not session:
 
         async def start() -> str:
             await run.warm_up()
@@ -59,62 +64,63 @@ async def ask(run: CommandRun) -> int:
                 who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort, folder=folder
             )
 
-        return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
-    live = await engine.open(run.session_id)
+        return await run.follow(start, ChatPrinter(run.texts))
+    live = await run.open(session)
     if mode:
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
-    return await follow_chat(run, live, said_to(run, live, who, attachments))
+    return await run.go_on(live, said_to(run, live, who, text, attachments))
 
 
 def said_to(
-    run: CommandRun, live: LiveSession, who: Agent | Group, attachments: tuple[Attachment, ...] = ()
-) -> Callable[[], Awaitable[None]]:
-    """Return how the text is sent to an assistant or a group in an existing session.
+    run: CommandRun, live: LiveSession, who: Agent | Group, text: str, files: tuple[Attachment, ...] = ()
+) -> Step:
+    """Return how a text is sent to an assistant or a group in an existing session.
 
     Raises BadInput for somebody who is not in the session.
     """
-    chats, text, caller = run.moot.engine.chats, run.arguments.text, run.arguments.caller
+    chats, caller = run.moot.engine.chats, run.arguments.caller
     if isinstance(who, Group) or live.session.group is not None:
         said = _addressed(live, who, text)
-        return lambda: chats.send(live.id, said, attachments, by=caller)
+        return lambda: chats.send(live.id, said, files, by=caller)
     chat = live.chat_session.chat
 
     async def send() -> None:
         if chat.assistant_id != who.id:
             await chats.choose_assistant(live.id, who.id)
-        await chats.send(live.id, text, attachments, by=caller)
+        await chats.send(live.id, text, files, by=caller)
 
     return send
 
 
-async def attachments_of(run: CommandRun, who: Readers) -> tuple[Attachment, ...]:
+async def attachments_of(
+    run: CommandRun, files: Sequence[str], who: Readers, *, as_it_looks: bool
+) -> tuple[Attachment, ...]:
     """Read the files that were given, for those who read them; without `who` only as text. Raises BadInput for one that cannot be read, or that the
     model does not take.
     """
-    engine, attachments = run.moot.engine, []
-    for path in run.arguments.files:
-        picture, looks = is_image_file(Path(path)), run.arguments.as_it_looks and is_pdf(Path(path))
-        if not (picture or looks):
-            attachments.append((await run.read_file(path)).attachment())
+    engine = run.moot.engine
+    attachments: list[Attachment] = []
+    for path in files:
+        if not is_image_file(Path(path)):
+            attachments += await context_of(run, (path,), who, as_it_looks=as_it_looks)
             continue
         await engine.look_for_servers()
-        if looks:
-            attachments.append(await _as_it_looks(run, path, who))
-            continue
-        if who is None or not any(one.images for one in engine.models_for(who)):
+        if who is None or not any(each.images for each in engine.models_for(who)):
             raise BadInput("attachment_no_images", name=path)
         with named(path):
             attachments.append(await engine.files.picture(Path(path)))
     return tuple(attachments)
 
 
-async def context_of(run: CommandRun, paths: Sequence[str], who: Readers) -> tuple[Attachment, ...]:
-    """Read the files that a debate or a council is given. Raises BadInput for one that cannot be read or seen."""
+async def context_of(
+    run: CommandRun, paths: Sequence[str], who: Readers, *, as_it_looks: bool
+) -> tuple[Attachment, ...]:
+    """Read files as text, or PDF files as they look. Raises BadInput for one that cannot be read or seen."""
     context = []
     for path in paths:
-        if run.arguments.as_it_looks and is_pdf(Path(path)):
+        if as_it_looks and is_pdf(Path(path)):
             await run.moot.engine.look_for_servers()
             context.append(await _as_it_looks(run, path, who))
         else:
@@ -141,9 +147,9 @@ async def _as_it_looks(run: CommandRun, path: str, who: Readers) -> Attachment:
     return file.attachment
 
 
-async def who_of(run: CommandRun) -> Agent | Group:
+async def who_of(run: CommandRun, typed: str) -> Agent | Group:
     """Return the assistant or group that was named; if both have the name, warn and return the assistant."""
-    engine, typed = run.moot.engine, run.arguments.assistant
+    engine = run.moot.engine
     group: Group | None = None
     with contextlib.suppress(NotFound):
         group = engine.groups.find(typed)
@@ -173,7 +179,7 @@ def _addressed(live: LiveSession, who: Agent | Group, text: str) -> str:
     raise BadInput("not_in_session", who=who.name, title=session.title)
 
 
-def _speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
+def speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
     """Return whose models read what is sent to a session, None where they are several or gone."""
     session = live.session
     with contextlib.suppress(NotFound):
@@ -184,53 +190,47 @@ def _speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
     return None
 
 
-def check_no_files(run: CommandRun) -> None:
+def check_no_files(files: Sequence[str]) -> None:
     """Raise BadInput where files were given to what takes none."""
-    if run.arguments.files:
-        raise BadInput("files_not_here", name=run.arguments.files[0])
+    if files:
+        raise BadInput("files_not_here", name=files[0])
 
 
-async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
-    """Answer the oldest open question; if there is none, send a message."""
-    if answer := await answering(run, live):
-        return await follow_chat(run, live, answer)
-    attachments = await attachments_of(run, _speaker_of(run, live))
-    text = run.arguments.text
-    return await follow_chat(run, live, lambda: run.moot.engine.chats.send(live.id, text, attachments))
-
-
-async def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
+async def answering(run: CommandRun, live: LiveSession, text: str, files: Sequence[str]) -> Step | None:
     """Return how a reply answers the oldest open question of a session, None where there is none.
 
     The user is asked for what is hidden of a form.
     """
     chats = run.moot.engine.chats
-    text = run.arguments.text
-    waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
-    if not waiting:
+    question = open_question(run, live)
+    if question is None:
         return None
-    check_no_files(run)
-    question = min(waiting, key=lambda one: one.id)
+    check_no_files(files)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
         if question.prompt is not None:
-            text = await _with_hidden(run, question.prompt)
+            text = await _with_hidden(run, question.prompt, text)
         return lambda: chats.answer(live.id, question.id, text)
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and ":" not in text and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.
-        together = [one.id for one in live.turns.together(question)]
+        together = [call.id for call in live.turns.together(question)]
         each = _approval(words[0])
         return lambda: chats.answer_calls(live.id, together, each)
     answer = _approval(text)
     return lambda: chats.answer(live.id, question.id, answer)
 
 
-async def _with_hidden(run: CommandRun, prompt: Prompt) -> str:
+def open_question(run: CommandRun, live: LiveSession) -> Message | None:
+    """Return the oldest open question of a session."""
+    waiting = (asked for session_id, asked in run.moot.engine.chats.needs_you() if session_id == live.id)
+    return min(waiting, key=lambda asked: asked.id, default=None)
+
+
+async def _with_hidden(run: CommandRun, prompt: Prompt, text: str) -> str:
     """Return the text of a reply with the values of the hidden fields that it leaves out.
 
     Raises BadInput where the user gives a question up.
     """
-    text = run.arguments.text
     values = read_form(text, prompt.fields) if text.strip() else {}
     missing = [field for field in prompt.fields if field.hidden and field.key not in (values or {})]
     if values is None or not missing or run.arguments.json:
@@ -244,84 +244,23 @@ async def _with_hidden(run: CommandRun, prompt: Prompt) -> str:
     return form_text(values)
 
 
-async def resume_chat(run: CommandRun, live: LiveSession) -> int:
-    """Resume a chat, a group or a workflow. Raises BadInput for options that only debates have."""
-    if run.arguments.skip_turn or run.arguments.without:
-        raise BadInput("not_a_debate", title=live.session.title)
-    return await follow_chat(run, live, lambda: run.moot.engine.resume(live.id))
-
-
-async def retry(run: CommandRun) -> int:
+async def retry(
+    run: CommandRun,
+    session: SessionId,
+    model: Annotated[str, Typed("--model", text="retry_model", metavar="PROVIDER/MODEL")] = "",
+    effort: Annotated[str, Typed("--effort", text="retry_effort", choices=_EFFORTS)] = "",
+) -> int:
     """Have the last answer of a chat or a group made again, with another model or effort where one is given."""
-    live = await run.moot.engine.open(run.session_id)
-    provider, _, model = run.arguments.model.partition("/")
-    if run.arguments.model and not (provider and model):
-        raise BadInput("bad_model", model=run.arguments.model)
+    live = await run.open(session)
+    provider, _, name = model.partition("/")
+    if model and not (provider and name):
+        raise BadInput("bad_model", model=model)
     last = live.turns.first(live.chat_session.chat.head)
     if last is None:
         raise BadInput("nothing_to_retry")
     again = run.moot.engine.chats.retry
-    return await follow_chat(
-        run,
-        live,
-        lambda: again(live.id, last.id, provider=provider, model=model, effort=run.arguments.effort),
-    )
-
-
-async def follow_chat(run: CommandRun, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
-    """Continue a chat and print it until it is the user's turn."""
-    printer = ChatPrinter(run.texts)
-    printer.know(live.session, live.messages)
-
-    async def start() -> str:
-        await run.warm_up()
-        await go_on()
-        return live.id
-
-    return await finish(run, await run.follow(start, printer))
-
-
-async def show_chat(run: CommandRun, live: LiveSession) -> int:
-    """Print the current branch of a chat."""
-    printer = ChatPrinter(run.texts)
-    printer.know(live.session)
-    await run.out.write(printer.heading(live.session))
-    for text in printer.transcript(live.shown_with_summaries()):
-        await run.out.write(text)
-    if live.session.plan is not None:
-        await run.out.write(printer.plan(live.session.plan))
-    if live.session.workflow is not None:
-        await run.out.write("\n" + "".join(step_lines(live.session.workflow, run.texts)))
-        await run.out.write("\n" + workflow_end(live.session, run.texts))
-        return OK
-    cost = cost_line(live.session, live.messages, run.texts)
-    await run.print("\n" + cost + last_line(live.session, run.texts, read=True))
-    return OK
-
-
-async def finish(run: CommandRun, session: Session) -> int:
-    """Print the state of a chat and return the exit status, which is 0 only if the assistant has answered."""
-    if session.workflow is not None:
-        if not run.arguments.json:
-            await run.out.write("\n" + workflow_end(session, run.texts))
-        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-    if not run.arguments.json:
-        await run.print("\n" + last_line(session, run.texts))
-    if session.status != Status.IDLE:
-        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-    if reason_code(session.reason) in LIMITS:
-        return PAUSED_OR_STOPPED
-    answer = _last_answer(run, session)
-    if answer is not None and answer.state == MessageState.FAILED:
-        for line in marks(answer, run.texts):
-            await run.out.complain(line.strip(" !\n"))
-        return FAULT
-    return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
-
-
-def _last_answer(run: CommandRun, session: Session) -> Message | None:
-    live = run.moot.engine.live(session.id)
-    return last_answer(live.turns.said(live.chat_session.chat.head)) if live is not None else None
+    step = functools.partial(again, live.id, last.id, provider=provider, model=name, effort=effort)
+    return await run.go_on(live, step)
 
 
 def _approval(text: str) -> str:
@@ -340,40 +279,39 @@ def _approval(text: str) -> str:
     )
 
 
-async def workflow(run: CommandRun) -> int:
+async def workflow(
+    run: CommandRun,
+    text: Annotated[str, Typed(text="work", metavar="COMMAND")],
+    definition: Annotated[str, Typed("--definition", metavar="ID")] = "",
+) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
-    engine, text = run.moot.engine, checked_text(run.arguments.text, ())
-    definition = await _definition(run, text)
+    workflows, text = run.moot.engine.workflows, checked_text(text, ())
+    if definition:
+        wanted = workflows.find(definition)
+    else:
+        await run.warm_up()
+        found = await workflows.classify(text)
+        if found is None:
+            raise BadInput("workflow_unclear", workflows=", ".join(each.id for each in workflows.all()))
+        wanted = found
 
     async def start() -> str:
         await run.warm_up()
-        return await engine.workflows.start(text, definition.id)
+        return await workflows.start(text, wanted.id)
 
-    return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
+    return await run.follow(start, ChatPrinter(run.texts))
 
 
-async def step(run: CommandRun) -> int:
+async def step(
+    run: CommandRun,
+    session: SessionId,
+    step: Annotated[str, Typed(text="step_id", metavar="STEP")],
+    action: Annotated[str, Typed(choices=("retry", "skip", "accept"))],
+) -> int:
     """Retry, skip or accept a step, and follow the workflow from there."""
     workflows = run.moot.engine.workflows
-    live = await run.moot.engine.open(run.session_id)
+    live = await run.open(session)
     if live.session.workflow is None:
         raise BadInput("not_a_workflow", title=live.session.title)
-    actions: dict[str, Callable[[str, str], Awaitable[None]]] = {
-        Action.RETRY: workflows.retry,
-        Action.SKIP: workflows.skip,
-        Action.ACCEPT: workflows.accept,
-    }
-    act = actions[run.arguments.action]
-    return await follow_chat(run, live, lambda: act(live.id, run.arguments.step))
-
-
-async def _definition(run: CommandRun, text: str) -> WorkflowDefinition:
-    """Return the workflow that was named, or the one that the text is classified as. Raises BadInput."""
-    workflows = run.moot.engine.workflows
-    if run.arguments.definition:
-        return workflows.find(run.arguments.definition)
-    await run.warm_up()
-    found = await workflows.classify(text)
-    if found is None:
-        raise BadInput("workflow_unclear", workflows=", ".join(one.id for one in workflows.all()))
-    return found
+    act = {"retry": workflows.retry, "skip": workflows.skip, "accept": workflows.accept}[action]
+    return await run.go_on(live, lambda: act(live.id, step))

@@ -1,28 +1,29 @@
 """The commands of debates and councils: start, resume, reply, show; the saved panels, and the journal."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
+from typing import Annotated
 
-from app.cli.arguments import BallotTimes, CouncilStepName, parse_spec
-from app.cli.command_run import CommandRun
-from app.cli.commands.chats import answering, attachments_of, check_no_files, context_of
-from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
-from app.cli.printing.lines import columns, json_line, lines_text, one_line
-from app.cli.printing.sessions import cost_line, last_line
+from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
+from app.cli.command_run import CommandRun, Step
+from app.cli.commands.chats import context_of
+from app.cli.exit_status import FAULT, OK
+from app.cli.printing.debates import CouncilPrinter, DebatePrinter
+from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
-from app.core.events import MessageFinished, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState
 from app.core.session import (
     ANY_JUDGE,
+    CLASSIC_MODES,
     DEFAULT_ROUNDS,
     MIN_PARTICIPANTS,
     NO_JUDGE,
     DebateMode,
     DebateSession,
+    DebateTools,
     Participant,
 )
 from app.core.texts import language_of
@@ -35,106 +36,62 @@ from app.engine.debate.estimates import price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.engine.export.event_lines import event_line
-from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
+Judge = Annotated[str, Typed("--judge", text="council_judge", metavar="PROVIDER/MODEL")]
+# What a council can be asked to do further.
+_FURTHER = ("debate", "argue", "stress", "check", "join", "solo", "judge", "compare", "merge")
 
-async def debate(run: CommandRun) -> int:
-    """Start the debate that a command line describes."""
-    setup = setup_of(run)
-    context = await context_of(run, run.arguments.context, setup.participants)
-    setup = replace(setup, context=context)
+
+async def debate(
+    run: CommandRun,
+    *,
+    text: Annotated[str, Typed(text="topic", metavar="TOPIC")],
+    participants: Annotated[Many, Typed("-p", "--participant", text="participant", metavar="SPEC")] = (),
+    mode: Annotated[str, Typed("--mode", choices=CLASSIC_MODES)] = "",
+    rounds: Annotated[int, Typed("--rounds", type=int, metavar="1..10")] = DEFAULT_ROUNDS,
+    seed: Annotated[int | None, Typed("--seed", type=int, metavar="N")] = None,
+    ballots: Annotated[str, Typed("--ballots", choices=("final", "rounds"))] = "",
+    verdict: Annotated[bool, Typed("--verdict")] = False,
+    judge: Annotated[str, Typed("--judge", text="debate_judge", metavar="PROVIDER/MODEL")] = "",
+    tools: Annotated[str, Typed("--tools", text="debate_tools", choices=DebateTools)] = DebateTools.NONE,
+    context: Annotated[Many, Typed("--context", metavar="FILE", type=absolute)] = (),
+    folder: Folder = "",
+    as_it_looks: AsItLooks = False,
+) -> int:
+    """Start a debate; without participants, models of this computer take part."""
+    chosen = participants_of(run, participants)
+    setup = DebateSetup(
+        topic=text,
+        participants=chosen,
+        mode=mode or (DebateMode.ROLES if any(each.role for each in chosen) else DebateMode.ROUND_ROBIN),
+        rounds=rounds,
+        seed=seed,
+        polls=ballots == "rounds",
+        final_ballots=ballots == "final",
+        judge=judge or (ANY_JUDGE if verdict else NO_JUDGE),
+        tools=tools,
+        language=language_of(text),
+        folder=run.folder_id(folder),
+        context=await context_of(run, context, chosen, as_it_looks=as_it_looks),
+    )
     run.moot.engine.debates.check(setup)
-    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
+    await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
+    return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
-async def resume_debate(run: CommandRun, live: LiveSession) -> int:
-    """Resume a debate; skip a turn or leave out a participant if that is asked for."""
-    engine, arguments, session_id = run.moot.engine, run.arguments, live.id
-    held = engine.debates.held
-    left_out = await held.participant(session_id, arguments.without) if arguments.without else None
-
-    async def start() -> str:
-        await run.warm_up()
-        if left_out is not None:
-            await held.go_on_without(session_id, left_out.id)
-        elif arguments.skip_turn:
-            await held.skip(session_id)
-        else:
-            await engine.resume(session_id)
-        return session_id
-
-    return await run.follow_debate(start)
-
-
-async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
-    """Answer the oldest open question; if there is none, say something, which the next participant reads."""
-    answer = await answering(run, live)
-    if answer is not None:
-
-        async def start() -> str:
-            await answer()
-            return live.id
-
-        return await run.follow_debate(start)
-    session_id, before = live.id, len(live.messages)
-    attachments = await attachments_of(run, live.debate_session.debate.participants)
-    await run.moot.engine.debates.say(session_id, run.arguments.text, attachments)
-    await run.moot.store.flush(session_id)
-    if run.arguments.json:
-        said = next(message for message in live.messages[before:] if message.role == "user")
-        line = event_line(MessageFinished(session_id=session_id, message=said))
-        await run.out.write(json_line(line))
-    else:
-        await run.print(run.texts("cli.said", title=one_line(live.session.title)))
-    return OK
-
-
-async def show_debate(run: CommandRun, live: LiveSession) -> int:
-    """Print a whole debate."""
-    printer = DebatePrinter(run.texts)
-    printer.know(live.session)
-    await run.out.write(printer.heading(live.session))
-    said = list(live.whole_messages())
-    for interim, messages in groupby(said, lambda one: one.is_interim):
-        for text in [printer.work(messages)] if interim else map(printer.message, messages):
-            await run.out.write(text)
-    cost = cost_line(live.session, live.messages, run.texts)
-    verdict = verdict_text(live.session, said, run.texts)
-    await run.print(f"\n{verdict}{cost}{last_line(live.session, run.texts, read=True)}")
-    return OK
-
-
-def setup_of(run: CommandRun) -> DebateSetup:
-    """Return the set-up that the command line describes, without its files; the engine checks it."""
-    arguments = run.arguments
-    participants = [_participant(run.moot, spec) for spec in arguments.participants]
-    if not participants:
-        participants = local_debaters(run.moot.engine.providers()) or [
-            Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
-            for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
-        ]
-    roles_given = any(participant.role for participant in participants)
-    return DebateSetup(
-        topic=arguments.text,
-        participants=tuple(participants),
-        mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
-        rounds=DEFAULT_ROUNDS if arguments.rounds is None else arguments.rounds,
-        seed=arguments.seed,
-        polls=arguments.ballots == BallotTimes.ROUNDS,
-        final_ballots=arguments.ballots == BallotTimes.FINAL,
-        judge=arguments.judge or (ANY_JUDGE if arguments.verdict else NO_JUDGE),
-        tools=arguments.tools,
-        language=language_of(arguments.text),
-        folder=run.folder,
+def participants_of(run: CommandRun, specs: Sequence[str]) -> tuple[Participant, ...]:
+    """Return the participants that are described, without any those of this computer. Raises BadInput."""
+    described = [_participant(run.moot, spec) for spec in specs]
+    return tuple(described or local_debaters(run.moot.engine.providers())) or tuple(
+        Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
+        for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
     )
 
 
 def _participant(moot: Moot, text: str) -> Participant:
     spec = parse_spec(text, ROLE_NAMES)
-    status = next((one for one in moot.engine.providers() if one.config.id == spec.provider), None)
+    status = next((each for each in moot.engine.providers() if each.config.id == spec.provider), None)
     model, colon, word = spec.model.rpartition(":")
     offered = status.models if status is not None and not status.local else ()
     if colon and model in offered and spec.model not in offered:
@@ -143,117 +100,131 @@ def _participant(moot: Moot, text: str) -> Participant:
     return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
 
 
-def wanted_of(run: CommandRun) -> CouncilSetup:
-    """Return the council that the command line describes: of its participants, or of a saved panel; without its files.
-
-    Raises MootError.
-    """
-    arguments = run.arguments
-    panel = run.moot.engine.councils.panels.find(arguments.panel) if arguments.panel else None
-    setup = setup_of(run)
-    chosen = panel.participants if panel else setup.participants if arguments.participants else ()
+async def council(
+    run: CommandRun,
+    *,
+    text: Annotated[str, Typed(text="question", metavar="QUESTION")],
+    participants: Annotated[
+        Many, Typed("-p", "--participant", text="council_participant", metavar="SPEC")
+    ] = (),
+    panel: Annotated[str, Typed("--panel", metavar="NAME")] = "",
+    files: Annotated[Many, Typed("--file", text="council_file", metavar="PATH", type=absolute)] = (),
+    no_differences: Annotated[bool, Typed("--no-differences")] = False,
+    debate: Annotated[bool, Typed("--debate", text="council_debate")] = False,
+    rounds: Annotated[int | None, Typed("--rounds", text="council_rounds", type=int, metavar="1..5")] = None,
+    judge: Judge = "",
+    tools: Annotated[
+        str, Typed("--tools", text="council_tools", choices=[*DebateTools][:2])
+    ] = DebateTools.NONE,
+    seed: Annotated[int | None, Typed("--seed", text="council_seed", type=int, metavar="N")] = None,
+    max_usd: Annotated[float, Typed("--max-usd", type=amount, metavar="X")] = 0.0,
+    folder: Folder = "",
+    as_it_looks: AsItLooks = False,
+) -> int:
+    """Ask several models, or those of a saved panel, and compare their answers."""
+    councils = run.moot.engine.councils
+    saved = councils.panels.find(panel) if panel else None
+    described = participants_of(run, participants) if participants else ()
+    folder = run.folder_id(folder)
+    chosen = saved.participants if saved else described
     if len(chosen) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
-    return CouncilSetup(
-        setup=replace(setup, participants=chosen, mode=DebateMode.COUNCIL, judge=""),
-        differences=False if arguments.no_differences else None,
-        max_usd=arguments.max_usd,
-        panel=panel.id if panel else "",
-        rounds=arguments.rounds,
-        judge=arguments.judge or None,
-        debates=arguments.debate or None,
+    wanted = CouncilSetup(
+        setup=DebateSetup(
+            topic=text,
+            participants=chosen,
+            mode=DebateMode.COUNCIL,
+            rounds=DEFAULT_ROUNDS if rounds is None else rounds,
+            seed=seed,
+            tools=tools,
+            language=language_of(text),
+            folder=folder,
+            context=await context_of(run, files, chosen, as_it_looks=as_it_looks),
+        ),
+        differences=False if no_differences else None,
+        max_usd=max_usd,
+        panel=saved.id if saved else "",
+        rounds=rounds,
+        judge=judge or None,
+        debates=debate or None,
     )
+    councils.check(wanted)
+    await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
+    return await run.follow(lambda: councils.start(wanted), CouncilPrinter(run.texts))
 
 
-async def council(run: CommandRun) -> int:
-    """Ask the models that a command line names, and compare their answers."""
-    arguments = run.arguments
-    wanted = wanted_of(run)
-    context = await context_of(run, arguments.files, wanted.setup.participants)
-    wanted = replace(wanted, setup=replace(wanted.setup, context=context))
-    run.moot.engine.councils.check(wanted)
-    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in wanted.setup.participants))
-    return await _follow(run, lambda: run.moot.engine.councils.start(wanted))
-
-
-async def extend(run: CommandRun) -> int:
+async def extend(
+    run: CommandRun,
+    session: SessionId,
+    action: Annotated[str, Typed(text="council_step", choices=_FURTHER)],
+    rounds: Annotated[int | None, Typed("--rounds", text="extend_rounds", type=int, metavar="1..5")] = None,
+    judge: Judge = "",
+    option: Annotated[str, Typed("--option", text="extend_option", metavar="LETTER")] = "",
+) -> int:
     """Let a council do something more, after a line with what that costs at most."""
-    arguments, councils = run.arguments, run.moot.engine.councils
-    what = CouncilStepName(arguments.action)
-    live = await run.moot.engine.open(run.session_id)
-    session = live.session
-    council = session.debate.council if isinstance(session, DebateSession) else None
-    if not isinstance(session, DebateSession) or council is None:
-        raise BadInput("not_a_council", title=session.title)
-    if arguments.judge:
-        councils.check_judge(arguments.judge)
-    rounds = council.offered_rounds if arguments.rounds is None else arguments.rounds
+    councils = run.moot.engine.councils
+    live = await run.open(session)
+    of, messages = live.session, live.messages
+    council = of.debate.council if isinstance(of, DebateSession) else None
+    if not isinstance(of, DebateSession) or council is None:
+        raise BadInput("not_a_council", title=of.title)
+    if judge:
+        councils.check_judge(judge)
+    rounds = council.offered_rounds if rounds is None else rounds
     check_rounds(rounds)
-    record = Record(session.debate, live.messages)
-    options = {letter: one for one, letter in lettered(record).items()}
-    option = options.get(arguments.option.upper(), "")
-    if what == CouncilStepName.ARGUE and not option:
-        raise BadInput("council_option", option=arguments.option, options=", ".join(options))
-    judge = arguments.judge or None
-    ways: dict[str, Callable[[], Awaitable[None]]] = {
-        CouncilStepName.DEBATE: lambda: councils.debate(live.id, rounds, judge),
-        CouncilStepName.ARGUE: lambda: councils.argue(live.id, option),
-        CouncilStepName.STRESS: lambda: councils.stress(live.id),
-        CouncilStepName.CHECK: lambda: councils.check_outside(live.id),
-        CouncilStepName.JOIN: lambda: councils.join(live.id),
-        CouncilStepName.SOLO: lambda: councils.solo(live.id),
-        CouncilStepName.JUDGE: lambda: councils.judge(live.id, judge or ANY_JUDGE),
-        CouncilStepName.COMPARE: lambda: councils.compare(live.id),
-        CouncilStepName.MERGE: lambda: councils.merge(live.id),
+    options = {letter: each for each, letter in lettered(Record(of.debate, messages)).items()}
+    chosen = options.get(option.upper(), "")
+    if action == "argue" and not chosen:
+        raise BadInput("council_option", option=option, options=", ".join(options))
+    ways: dict[str, Step] = {
+        "debate": lambda: councils.debate(live.id, rounds, judge or None),
+        "argue": lambda: councils.argue(live.id, chosen),
+        "stress": lambda: councils.stress(live.id),
+        "check": lambda: councils.check_outside(live.id),
+        "join": lambda: councils.join(live.id),
+        "solo": lambda: councils.solo(live.id),
+        "judge": lambda: councils.judge(live.id, judge or ANY_JUDGE),
+        "compare": lambda: councils.compare(live.id),
+        "merge": lambda: councils.merge(live.id),
     }
-    before = len(live.messages)
+    before = len(messages)
 
     async def take_step() -> None:
-        if what != CouncilStepName.JOIN:
+        if action != "join":
             wanted = replace(council, offered_rounds=rounds)
-            debate = replace(session.debate, council=wanted, judge=judge or session.debate.judge)
-            await _say_price(run, replace(session, debate=debate), live.messages, what)
-        await ways[what]()
+            debate = replace(of.debate, council=wanted, judge=judge or of.debate.judge)
+            await _say_price(run, replace(of, debate=debate), live.messages, action)
+        await ways[action]()
 
-    status = await _go_on(run, live, take_step)
-    failed = any(one.state == MessageState.FAILED for one in live.messages[before:])
-    one_call = what in (
-        CouncilStepName.CHECK,
-        CouncilStepName.SOLO,
-        CouncilStepName.COMPARE,
-        CouncilStepName.MERGE,
-    )
+    status = await run.go_on(live, take_step)
+    failed = any(each.state == MessageState.FAILED for each in live.messages[before:])
+    one_call = action in ("check", "solo", "compare", "merge")
     return FAULT if status == OK and failed and one_call else status
 
 
-async def _say_price(
-    run: CommandRun, session: DebateSession, messages: Sequence[Message], what: CouncilStepName
-) -> None:
+async def _say_price(run: CommandRun, session: DebateSession, messages: Sequence[Message], what: str) -> None:
     """Print what a step uses: a line, or the event `estimate`."""
     engine = run.moot.engine
     await engine.estimates.ask(engine.councils.estimate(session, messages, what).unasked)
     found = engine.councils.estimate(session, messages, what)
-    if run.arguments.json:
-        usd = list(found.usd) if found.usd else None
-        record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what.value}
-        await run.out.write(
-            json_line({**record, "calls": found.turns, "tokens": list(found.tokens), "usd": usd})
-        )
-        return
-    name = run.texts("council.judge.choose" if what == CouncilStepName.JUDGE else f"council.{what}")
+    usd = list(found.usd) if found.usd else None
+    record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
+    used = {"calls": found.turns, "tokens": list(found.tokens), "usd": usd}
+    name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
-    await run.print(f"{name}: {run.texts('estimate.call', count=found.turns, money=money)}")
+    words = run.texts("estimate.call", count=found.turns, money=money)
+    await run.answer({**record, **used}, f"{name}: {words}\n")
 
 
 async def list_panels(run: CommandRun) -> int:
     """Print the saved panels with their participants and rounds."""
     panels = run.moot.engine.councils.panels.all()
     rows = []
-    for one in panels:
-        participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
-        rows.append((one.id, one.name, run.texts("verdict.rounds", count=one.rounds), participants))
+    for panel in panels:
+        participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in panel.participants)
+        rows.append((panel.id, panel.name, run.texts("verdict.rounds", count=panel.rounds), participants))
     lines = columns(rows) or [run.texts("cli.no_panels")]
-    return await run.answer([asdict(one) for one in panels], lines_text(lines))
+    return await run.answer([asdict(panel) for panel in panels], lines_text(lines))
 
 
 async def list_decisions(run: CommandRun) -> int:
@@ -262,13 +233,13 @@ async def list_decisions(run: CommandRun) -> int:
     decisions = journal.all()
     lines = columns(
         (
-            one.due or "-",
-            one.id,
-            texts(f"journal.result.{one.result}") if one.result else "-",
-            one.name,
-            one.decided,
+            decision.due or "-",
+            decision.id,
+            texts(f"journal.result.{decision.result}") if decision.result else "-",
+            decision.name,
+            decision.decided,
         )
-        for one in listed(decisions)
+        for decision in listed(decisions)
     )
     lines += map(one_line, standing_lines(decisions, texts))
     shares = []
@@ -276,7 +247,7 @@ async def list_decisions(run: CommandRun) -> int:
         low, high = wilson(held, count)
         shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
     record = {
-        "decisions": [asdict(one) for one in decisions],
+        "decisions": [asdict(decision) for decision in decisions],
         "scores": _enough(journal.scores()),
         "panel_scores": _enough(panel_scores(decisions)),
         "held_up": shares,
@@ -285,51 +256,4 @@ async def list_decisions(run: CommandRun) -> int:
 
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:
-    return {name: asdict(one) for name, one in sorted(found.items()) if one.count >= ENOUGH}
-
-
-async def resume_council(run: CommandRun, live: LiveSession) -> int:
-    """Go on with a council: what has ended is not asked again."""
-    return await _go_on(run, live, lambda: run.moot.engine.resume(live.id))
-
-
-async def reply_to_council(run: CommandRun, live: LiveSession) -> int:
-    """Ask all participants something more."""
-    check_no_files(run)
-    return await _go_on(run, live, lambda: run.moot.engine.councils.ask(live.id, run.arguments.text))
-
-
-async def show_council(run: CommandRun, live: LiveSession) -> int:
-    """Print a whole council."""
-    printer = CouncilPrinter(run.texts)
-    await run.out.write(printer.heading(live.session))
-    messages = list(live.whole_messages())
-    for message in messages:
-        await run.out.write(printer.message(message))
-    await run.print(council_text(live.debate_session, messages, run.texts))
-    await run.print(
-        cost_line(live.session, live.messages, run.texts) + last_line(live.session, run.texts, read=True)
-    )
-    return 0
-
-
-async def _go_on(run: CommandRun, live: LiveSession, step: Callable[[], Awaitable[None]]) -> int:
-    """Take a step of a council and print it until its calls have ended."""
-
-    async def start() -> str:
-        await run.warm_up()
-        await step()
-        return live.id
-
-    return await _follow(run, start)
-
-
-async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:
-    """Print a council until its calls have ended, then what follows from it; return the exit status."""
-    session = await run.follow(start, CouncilPrinter(run.texts))
-    live = run.moot.engine.live(session.id)
-    if live is not None and not run.arguments.json:
-        text = council_text(live.debate_session, list(live.whole_messages()), run.texts)
-        cost = cost_line(session, live.messages, run.texts)
-        await run.print(f"{text}\n{cost}{last_line(session, run.texts)}")
-    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+    return {name: asdict(score) for name, score in sorted(found.items()) if score.count >= ENOUGH}

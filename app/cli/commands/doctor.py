@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.commands.providers import key_text, provider_state
 from app.cli.control import owner_pid
 from app.cli.exit_status import FAULT, OK
@@ -72,6 +72,15 @@ class Finding:
         return "problem" if not self.ok else "unused" if self.unused else "ok"
 
 
+def _finding(
+    check: str, found: str, remedy: str = "", *, ok: bool | None = None, unused: bool = False
+) -> Finding:
+    """Return a finding; what needs no remedy is fine if nothing else is said."""
+    return Finding(
+        check=check, ok=not remedy if ok is None else ok, found=found, remedy=remedy, unused=unused
+    )
+
+
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
     """Print every finding; the exit status is FAULT if one of them is a problem."""
     findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
@@ -80,17 +89,17 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     findings += await _from_files(paths, texts)
     findings += await asyncio.to_thread(_logs, paths, texts)
     if arguments.json:
-        await out.write(json_line([asdict(one) for one in findings]))
+        await out.write(json_line([asdict(each) for each in findings]))
     else:
-        for one in findings:
-            said = f"{texts(f'cli.doctor.{one.mark}')} · {texts(f'cli.doctor.{one.check}')}: {one.found}"
-            await out.write(one_line(f"{said} → {one.remedy}" if one.remedy else said) + "\n")
-    return OK if all(one.ok for one in findings) else FAULT
+        for each in findings:
+            said = f"{texts(f'cli.doctor.{each.mark}')} · {texts(f'cli.doctor.{each.check}')}: {each.found}"
+            await out.write(one_line(f"{said} → {each.remedy}" if each.remedy else said) + "\n")
+    return OK if all(each.ok for each in findings) else FAULT
 
 
 def _versions(texts: Texts) -> Iterator[Finding]:
     system = f"Python {platform.python_version()}, {platform.platform()}"
-    yield Finding(check="version", ok=True, found=f"Moot {__version__}, {system}")
+    yield _finding("version", f"Moot {__version__}, {system}")
     installed, missing = [], []
     for package in _PACKAGES:
         try:
@@ -98,7 +107,7 @@ def _versions(texts: Texts) -> Iterator[Finding]:
         except importlib.metadata.PackageNotFoundError:
             missing.append(package)
     remedy = texts("cli.doctor.install_packages", names=", ".join(missing)) if missing else ""
-    yield Finding(check="packages", ok=not missing, found=", ".join(installed), remedy=remedy)
+    yield _finding("packages", ", ".join(installed), remedy)
 
 
 def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
@@ -109,9 +118,8 @@ def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
             pass
     except OSError as error:
         detail = error.strerror or type(error).__name__
-        remedy = texts("cli.doctor.choose_data_dir")
-        return Finding(check="data_dir", ok=False, found=f"{paths.root} ({detail})", remedy=remedy)
-    return Finding(check="data_dir", ok=True, found=str(paths.root))
+        return _finding("data_dir", f"{paths.root} ({detail})", texts("cli.doctor.choose_data_dir"))
+    return _finding("data_dir", str(paths.root))
 
 
 def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
@@ -123,24 +131,22 @@ def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
         if not keeps_permissions(paths.root):
             # Windows has another kind of permissions, and a user's folders are private there.
             remedy = "" if os.name == "nt" else texts("cli.doctor.choose_private_dir")
-            found = texts("cli.doctor.no_permissions")
-            yield Finding(check="permissions", ok=not remedy, found=found, remedy=remedy)
+            yield _finding("permissions", texts("cli.doctor.no_permissions"), remedy)
         elif count := open_to_others(paths.root):
             found, remedy = texts("cli.doctor.open_to_others", count=count), texts("cli.doctor.made_private")
-            yield Finding(check="permissions", ok=False, found=found, remedy=remedy)
+            yield _finding("permissions", found, remedy)
         else:
-            yield Finding(check="permissions", ok=True, found=texts("cli.doctor.only_you"))
+            yield _finding("permissions", texts("cli.doctor.only_you"))
     except StorageError as error:
-        yield Finding(check="permissions", ok=False, found=error_line(error, texts))
+        yield _finding("permissions", error_line(error, texts), ok=False)
     except OSError:
         return  # Another check reports that it cannot be written.
 
 
 def _lock(paths: DataPaths, texts: Texts) -> Finding:
     if WriterLock(paths).is_held():
-        pid = owner_pid(paths.control)
-        return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_held", pid=pid or "?"))
-    return Finding(check="lock", ok=True, found=texts("cli.doctor.lock_free"))
+        return _finding("lock", texts("cli.doctor.lock_held", pid=owner_pid(paths.control) or "?"))
+    return _finding("lock", texts("cli.doctor.lock_free"))
 
 
 async def _keyring(texts: Texts) -> Finding:
@@ -153,15 +159,13 @@ async def _keyring(texts: Texts) -> Finding:
         return backend
 
     queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
-    answer = await queue.ask(lambda keyring: keyring.read((CommandName.DOCTOR,)), lambda _answer, _late: None)
+    answer = await queue.ask(lambda keyring: keyring.read(("doctor",)), lambda _answer, _late: None)
     problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
     found = next(iter(asked), "-")
     if not problem:
-        return Finding(check="keyring", ok=True, found=found)
+        return _finding("keyring", found)
     state = "" if problem == NO_KEYRING else f" ({texts(f'provider.keyring_{problem}')})"
-    return Finding(
-        check="keyring", ok=False, found=found + state, remedy=texts(f"cli.doctor.keyring_{problem}")
-    )
+    return _finding("keyring", found + state, texts(f"cli.doctor.keyring_{problem}"))
 
 
 def _input_method(texts: Texts) -> Iterator[Finding]:
@@ -171,39 +175,34 @@ def _input_method(texts: Texts) -> Iterator[Finding]:
     if not names:
         return
     if not method.served:
-        remedy = texts("cli.doctor.no_input_method", name=names)
-        yield Finding(check="input_method", ok=False, found=names, remedy=remedy)
-    elif method.instead:
-        yield Finding(check="input_method", ok=True, found=texts("cli.doctor.input_by_ibus", name=names))
+        yield _finding("input_method", names, texts("cli.doctor.no_input_method", name=names))
     else:
-        yield Finding(check="input_method", ok=True, found=names)
+        found = texts("cli.doctor.input_by_ibus", name=names) if method.instead else names
+        yield _finding("input_method", found)
 
 
 def _model_file(paths: DataPaths, texts: Texts) -> Finding:
     path = find_model(paths.root)
     if path is not None:
-        return Finding(check="model", ok=True, found=str(path))
-    found, remedy = texts("cli.doctor.no_model"), texts("cli.doctor.get_model")
-    return Finding(check="model", ok=False, found=found, remedy=remedy)
+        return _finding("model", str(path))
+    return _finding("model", texts("cli.doctor.no_model"), texts("cli.doctor.get_model"))
 
 
 def _runtime(texts: Texts) -> Finding:
     if importlib.util.find_spec("xllamacpp") is None:
         remedy = texts("cli.doctor.install_packages", names="xllamacpp")
-        return Finding(check="runtime", ok=False, found=texts("cli.doctor.missing"), remedy=remedy)
+        return _finding("runtime", texts("cli.doctor.missing"), remedy)
     flags = Path("/proc/cpuinfo")
     if platform.machine() in {"x86_64", "AMD64"} and flags.is_file() and " avx2" not in flags.read_text():
-        remedy = texts("cli.doctor.other_model")
-        return Finding(check="runtime", ok=False, found=texts("cli.doctor.no_avx2"), remedy=remedy)
-    return Finding(check="runtime", ok=True, found=f"xllamacpp, {os.cpu_count()} CPU")
+        return _finding("runtime", texts("cli.doctor.no_avx2"), texts("cli.doctor.other_model"))
+    return _finding("runtime", f"xllamacpp, {os.cpu_count()} CPU")
 
 
 def _qt(texts: Texts) -> Finding:
     missing = missing_libraries()
     if not missing:
-        return Finding(check="qt", ok=True, found=texts("cli.doctor.all_there"))
-    names = ", ".join(row[0] for row in missing)
-    return Finding(check="qt", ok=False, found=names, remedy=install_command(missing))
+        return _finding("qt", texts("cli.doctor.all_there"))
+    return _finding("qt", ", ".join(row[0] for row in missing), install_command(missing))
 
 
 async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
@@ -211,20 +210,20 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
     try:
         moot = await open_moot(paths.root, write=False, language=texts.language)
     except MootError as error:
-        return [Finding(check="files", ok=False, found=error_line(error, texts))]
+        return [_finding("files", error_line(error, texts), ok=False)]
     try:
         findings = []
         await moot.engine.look_for_servers()
-        for one in moot.engine.providers():
-            remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
-            unused = one.problem in {"no_key", "no_server", "disabled"}
-            found = f"{one.config.id}: {provider_state(one, texts)}, {key_text(one, texts)}"
-            ok = one.ready or unused
-            findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy, unused=unused))
+        for status in moot.engine.providers():
+            remedy = texts("cli.doctor.set_key") if status.problem == "no_key" else ""
+            unused = status.problem in {"no_key", "no_server", "disabled"}
+            found = f"{status.config.id}: {provider_state(status, texts)}, {key_text(status, texts)}"
+            ok = status.ready or unused
+            findings.append(_finding("provider", found, remedy, ok=ok, unused=unused))
         findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
         findings += _servers(moot, texts)
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]
-        return findings + [Finding(check="files", ok=False, found=line) for line in lines]
+        return findings + [_finding("files", line, ok=False) for line in lines]
     finally:
         await moot.close()
 
@@ -233,10 +232,9 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
     """Read the log of every session and report damaged or missing lines, and what was lost with them."""
     disk = FileSystem()
     try:
-        names = sorted(one.name for one in disk.scan(paths.sessions))
+        names = sorted(file.name for file in disk.scan(paths.sessions))
     except OSError as error:
-        detail = error_line(storage_error(error, paths.sessions), texts)
-        return [Finding(check="sessions", ok=False, found=detail)]
+        return [_finding("sessions", error_line(storage_error(error, paths.sessions), texts), ok=False)]
     logs = [paths.sessions / name for name in names if name.endswith(".jsonl") and is_id(name[:-6])]
     found = []
     for done, path in enumerate(logs, 1):
@@ -245,17 +243,15 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
             with disk.open_read(path) as file:
                 faults = log_faults(file)
         except OSError as error:
-            detail = error_line(storage_error(error, path), texts)
-            found.append(Finding(check="sessions", ok=False, found=detail))
+            found.append(_finding("sessions", error_line(storage_error(error, path), texts), ok=False))
             continue
         for fault in faults:
             lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count, detail=fault.detail)
             said = texts("cli.doctor.lost", place=f"{path}:{fault.line}", lost=lost)
             remedy = "" if fault.lost == NOTHING else texts("cli.doctor.restore")
-            found.append(Finding(check="sessions", ok=False, found=said, remedy=remedy))
+            found.append(_finding("sessions", said, remedy, ok=False))
     show_progress("")
-    fine = texts("cli.doctor.logs_fine", count=len(logs))
-    return found or [Finding(check="sessions", ok=True, found=fine)]
+    return found or [_finding("sessions", texts("cli.doctor.logs_fine", count=len(logs)))]
 
 
 def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
@@ -264,7 +260,7 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
     tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
     others = {agent.id for agent in agents}
     servers = {status.server.name for status in moot.engine.servers.all()}
-    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    providers = {status.config.id for status in moot.engine.providers()} | {""}
     for agent in agents:
         named = ((agent.tools, tools), (agent.sub_agents, others), (agent.mcp_servers, servers))
         unknown = [name for names, known in named for name in names if name not in known]
@@ -273,23 +269,22 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
         off = "" if agent.enabled else f", {texts('cli.doctor.off')}"
         remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
         found = f"{agent.name} ({agent.id}): {model}{off}"
-        yield Finding(check="assistant", ok=not unknown, found=found, remedy=remedy)
+        yield _finding("assistant", found, remedy)
 
 
 def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
     """Report the members of each group, and those that do not exist."""
     agents = {agent.id: agent for agent in moot.engine.assistants.all()}
-    providers = {one.config.id for one in moot.engine.providers()} | {""}
+    providers = {status.config.id for status in moot.engine.providers()} | {""}
     for group in moot.engine.groups.all():
-        names = [agents[one].name for one in group.members if one in agents]
-        unknown = [one for one in group.members if one not in agents]
+        names = [agents[member].name for member in group.members if member in agents]
+        unknown = [member for member in group.members if member not in agents]
         leader = group.orchestrator.provider
         unknown += [leader] if leader not in providers else []
         remedy = texts("cli.doctor.unknown_names", names=", ".join(unknown)) if unknown else ""
         if not names:
             remedy = remedy or texts("cli.doctor.empty_group")
-        found = f"{group.name} ({group.id}): {', '.join(names) or '-'}"
-        yield Finding(check="group", ok=not remedy, found=found, remedy=remedy)
+        yield _finding("group", f"{group.name} ({group.id}): {', '.join(names) or '-'}", remedy)
 
 
 def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
@@ -306,7 +301,7 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
             place = "" if fault.place is None else f"steps[{fault.place}]."
             field = f"{place}{fault.field}"
             remedy = texts(f"error.workflow_{fault.code}", field=field, detail=fault.detail[:MAX_DETAIL])
-        yield Finding(check="workflow", ok=not remedy, found=found, remedy=remedy)
+        yield _finding("workflow", found, remedy)
 
 
 def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
@@ -320,13 +315,13 @@ def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
             remedies.append(texts("cli.doctor.no_command", command=server.command))
         elif status.state == ServerState.ASKING:
             remedies.append(texts("cli.doctor.allow_server"))
-        if lacking := [one for one in secret_fields(server) if not _is_kept(moot, server.name, one)]:
+        if lacking := [field for field in secret_fields(server) if not _is_kept(moot, server.name, field)]:
             ok = False
             remedies.append(texts("cli.doctor.no_secret", names=", ".join(lacking)))
         if plain := ", ".join(parted(server)[1]):
             ok = False
             remedies.append(texts("cli.doctor.plain_secret", names=plain))
-        yield Finding(check="server", ok=ok, found=moot.secrets.redact(found), remedy="; ".join(remedies))
+        yield _finding("server", moot.secrets.redact(found), "; ".join(remedies), ok=ok)
 
 
 def _is_kept(moot: Moot, server: str, field: str) -> bool:

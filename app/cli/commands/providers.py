@@ -11,7 +11,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Annotated
 
+from app.cli.arguments import Agreed, Typed
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import columns, error_line, lines_text, named_text, one_line
@@ -28,6 +30,12 @@ from app.core.usage import money_text, saved_text, size_text, used_text
 from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.storage.secrets import variable_name
 
+ProviderName = Annotated[str, Typed(text="keys.name", metavar="PROVIDER")]
+ModelId = Annotated[str, Typed(text="models.name", metavar="ID")]
+ModelFile = Annotated[str, Typed(text="models.name", metavar="FILE")]
+Program = Annotated[str, Typed(text="agents.name", metavar="PROGRAM")]
+AgentId = Annotated[str, Typed(text="agents.name", metavar="ID")]
+
 
 async def list_providers(run: CommandRun) -> int:
     """Print every provider with its state, the source of its key and its models."""
@@ -35,15 +43,15 @@ async def list_providers(run: CommandRun) -> int:
     found = run.moot.engine.providers()
     lines = columns(
         (
-            one.config.id,
-            shown_label(one, run.texts),
-            provider_state(one, run.texts),
-            key_text(one, run.texts),
-            ", ".join(one.models) or "-",
+            status.config.id,
+            shown_label(status, run.texts),
+            provider_state(status, run.texts),
+            key_text(status, run.texts),
+            ", ".join(status.models) or "-",
         )
-        for one in found
+        for status in found
     )
-    return await run.answer([_status_record(one) for one in found], lines_text(lines))
+    return await run.answer([_status_record(status) for status in found], lines_text(lines))
 
 
 def _status_record(status: ProviderStatus) -> dict[str, object]:
@@ -52,38 +60,31 @@ def _status_record(status: ProviderStatus) -> dict[str, object]:
     return {"id": config["id"], "kind": config["kind"], "enabled": config["enabled"], **fields}
 
 
-async def list_keys(run: CommandRun) -> int:
+async def keys_list(run: CommandRun) -> int:
     """Print where the key of each provider comes from; never a key."""
     found = run.moot.engine.providers()
-    records = [
-        {
-            "provider": one.config.id,
-            "needs_key": one.needs_key,
-            "source": one.key_source,
-            "problem": _unread(one),
-        }
-        for one in found
-    ]
-    rows = []
-    for one in found:
-        problem = _unread(one)
-        key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
-        rows.append((one.config.id, shown_label(one, run.texts), key))
+    records, rows = [], []
+    for each in found:
+        name, problem = each.config.id, _unread(each)
+        key = run.texts(f"provider.{problem}") if problem else key_text(each, run.texts)
+        rows.append((name, shown_label(each, run.texts), key))
+        record = {"provider": name, "needs_key": each.needs_key, "source": each.key_source}
+        records.append({**record, "problem": problem})
     return await run.answer(records, lines_text(columns(rows)))
 
 
-async def set_key(run: CommandRun) -> int:
+async def keys_set(run: CommandRun, name: ProviderName) -> int:
     """Read a key from the terminal, hidden, or from standard input, and store it.
 
     A provider of the catalogue that the user does not have yet is added.
     """
-    engine, name = run.moot.engine, run.arguments.name
+    engine = run.moot.engine
     row = provider_kind(name)
-    if row is not None and row.needs_key and all(one.config.id != name for one in engine.providers()):
+    if row is not None and row.needs_key and all(status.config.id != name for status in engine.providers()):
         new = engine.connections.draft(name)
         name, label = new.id, row.label
     else:
-        new, label = None, run.provider_named().label
+        new, label = None, run.provider_named(name).label
     question = run.texts("cli.keys.prompt", provider=one_line(label)) + " "
     key = await run.ask(question, secret=True)
     if key is None:
@@ -120,9 +121,9 @@ async def _store(run: CommandRun, provider: str, key: str) -> bool:
     return kept
 
 
-async def remove_key(run: CommandRun) -> int:
+async def keys_remove(run: CommandRun, name: ProviderName) -> int:
     """Remove a key that Moot has stored; a key in the environment cannot be removed."""
-    status = run.provider_named()
+    status = run.provider_named(name)
     provider = status.config.id
     if status.key_source == "environment":
         raise BadInput("key_in_environment", provider=provider)
@@ -141,7 +142,7 @@ def _unread(status: ProviderStatus) -> str:
 
 
 async def _report_key(run: CommandRun, text: str, provider: str) -> int:
-    [source] = [one.key_source for one in run.moot.engine.providers() if one.config.id == provider]
+    [source] = [status.key_source for status in run.moot.engine.providers() if status.config.id == provider]
     return await run.answer(
         {"provider": provider, "source": source}, run.texts(text, provider=provider) + "\n"
     )
@@ -167,31 +168,31 @@ async def usage(run: CommandRun) -> int:
     return await run.answer(records, lines_text(lines))
 
 
-async def list_models(run: CommandRun) -> int:
+async def models_list(run: CommandRun) -> int:
     """Print every model of this computer, and those that can be downloaded, with state and size."""
     models = run.moot.engine.local_models
     found = await asyncio.to_thread(models.all)
     rows = []
-    for one in found:
-        parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
-        parts += [size_text(run.texts, one.size), one.licence]
-        remarks = [one.path]
-        if free := models.lacks_memory(one):
-            need, left = (size_text(run.texts, size) for size in (one.memory, free))
-            remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=one.id))
-        if (stable := _stable(run, one)) >= 0:
+    for model in found:
+        parts = [model.id, run.texts(f"cli.models.{_state(model)}", percent=model.done * 100 // model.size)]
+        parts += [size_text(run.texts, model.size), model.licence]
+        remarks = [model.path]
+        if free := models.lacks_memory(model):
+            need, left = (size_text(run.texts, size) for size in (model.memory, free))
+            remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=model.id))
+        if (stable := _stable(run, model)) >= 0:
             remarks.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
             if stable < LEAST_STABLE:
                 remarks.append(run.texts("cli.models.no_vote"))
-        if not models.fits(one):
-            remarks.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
+        if not models.fits(model):
+            remarks.append(run.texts("error.model_too_large", name=model.name, need=model.computer_gb))
         rows.append((*parts, " · ".join(filter(None, remarks))))
-    return await run.answer([_record(run, one) for one in found], lines_text(columns(rows)))
+    return await run.answer([_record(run, model) for model in found], lines_text(columns(rows)))
 
 
-async def get_model(run: CommandRun) -> int:
+async def models_get(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
     """Download a model's file, check its hash, and print the progress; Ctrl+C pauses the download."""
-    model = await _model(run)
+    model = await _model(run, name)
     models = run.moot.engine.local_models
     if model.path:
         await models.offer(model.id)
@@ -203,7 +204,7 @@ async def get_model(run: CommandRun) -> int:
     asked = run.texts(question, model=model.id, **details)
     if await models.is_metered():
         asked = f"{run.texts('cli.models.metered')} {asked}"
-    if not await run.confirm(asked):
+    if not await run.confirm(asked, yes=yes):
         return PAUSED_OR_STOPPED
     told: asyncio.Queue[ModelFetching] = asyncio.Queue()
 
@@ -234,12 +235,14 @@ async def get_model(run: CommandRun) -> int:
     return await _report(run, model.id, "cli.models.fetched")
 
 
-async def remove_model(run: CommandRun) -> int:
+async def models_remove(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
     """Delete the file of a model that Moot downloaded, or what was downloaded of it."""
-    model = await _model(run)
+    model = await _model(run, name)
     if not model.path and not model.done:
         raise BadInput("model_not_here", model=model.id)
-    if not await run.confirm(run.texts("cli.models.remove", model=model.id, path=one_line(model.path))):
+    if not await run.confirm(
+        run.texts("cli.models.remove", model=model.id, path=one_line(model.path)), yes=yes
+    ):
         return PAUSED_OR_STOPPED
     await run.moot.engine.local_models.remove(model.id)
     words = run.texts("cli.models.removed", model=model.id)
@@ -248,15 +251,15 @@ async def remove_model(run: CommandRun) -> int:
     )
 
 
-async def add_model(run: CommandRun) -> int:
+async def models_add(run: CommandRun, name: ModelFile) -> int:
     """Add a GGUF file, which stays where it is, after its model has answered once."""
-    model = await run.moot.engine.local_models.add(Path(run.arguments.name))
+    model = await run.moot.engine.local_models.add(Path(name))
     return await _report(run, model.id, "cli.models.added")
 
 
-async def check_model(run: CommandRun) -> int:
+async def models_check(run: CommandRun, name: ModelId) -> int:
     """Compare a model's file with its hash, then check whether the model can vote."""
-    engine, name = run.moot.engine, run.arguments.name
+    engine = run.moot.engine
     await engine.local_models.check(name)
     if name != EMBEDDED_MODEL:
         with contextlib.suppress(ProviderError):
@@ -264,14 +267,14 @@ async def check_model(run: CommandRun) -> int:
     return await _report(run, name, "cli.models.whole")
 
 
-async def allow_model(run: CommandRun) -> int:
+async def models_allow(run: CommandRun, name: ModelId, yes: Agreed = False) -> int:
     """Let a model be loaded although it needs more memory than is free."""
-    model = await _model(run)
+    model = await _model(run, name)
     local = run.moot.engine.local_models
     if free := local.lacks_memory(model):
         need, left = (size_text(run.texts, size) for size in (model.memory, free))
         asked = run.texts("cli.models.allow", model=model.id, need=need, free=left)
-        if not await run.confirm(asked):
+        if not await run.confirm(asked, yes=yes):
             return PAUSED_OR_STOPPED
     await local.load_anyway(model.id)
     return await _report(run, model.id, "cli.models.allowed")
@@ -290,13 +293,13 @@ async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
             await run.answer(record, f"{words}\n")
 
 
-async def _model(run: CommandRun) -> LocalModel:
-    """Return the model that was named. Raises NotFound."""
-    return await asyncio.to_thread(run.moot.engine.local_models.find, run.arguments.name)
+async def _model(run: CommandRun, name: str) -> LocalModel:
+    """Return the model of that name. Raises NotFound."""
+    return await asyncio.to_thread(run.moot.engine.local_models.find, name)
 
 
 async def _report(run: CommandRun, model_id: str, text: str) -> int:
-    model = await asyncio.to_thread(run.moot.engine.local_models.find, model_id)
+    model = await _model(run, model_id)
     words = run.texts(text, model=model.id, path=one_line(model.path))
     return await run.answer(_record(run, model), f"{words}\n")
 
@@ -332,63 +335,63 @@ def _stable(run: CommandRun, model: LocalModel) -> int:
     return run.moot.engine.connections.known_facts(LOCAL, model.id).stable
 
 
-async def list_agents(run: CommandRun) -> int:
+async def agents_list(run: CommandRun) -> int:
     """Print the external agents with their state, and the known programs with where they are, without starting any."""
-    added = [one for one in run.moot.engine.providers() if one.config.kind == PROGRAM]
+    added = [status for status in run.moot.engine.providers() if status.config.kind == PROGRAM]
     found = await run.moot.engine.connections.found_agents()
     lines = columns(
-        (one.config.id, exact(one.label), provider_state(one, run.texts), _command_line(one.config))
-        for one in added
+        (each.config.id, exact(each.label), provider_state(each, run.texts), _command_line(each.config))
+        for each in added
     )
     known = [
-        run.texts("cli.agents.found", name=one.name, label=one.label, file=exact(found[one.name]))
-        if one.name in found
-        else run.texts("cli.agents.missing", name=one.name, label=one.label, command=one.install)
-        for one in RECIPES
+        run.texts("cli.agents.found", name=recipe.name, label=recipe.label, file=exact(found[recipe.name]))
+        if recipe.name in found
+        else run.texts("cli.agents.missing", name=recipe.name, label=recipe.label, command=recipe.install)
+        for recipe in RECIPES
     ]
     records = {
-        "added": [_fields(one) for one in added],
-        "known": [{"name": one.name, "label": one.label, "file": found.get(one.name)} for one in RECIPES],
+        "added": [_fields(status) for status in added],
+        "known": [{"name": each.name, "label": each.label, "file": found.get(each.name)} for each in RECIPES],
     }
     return await run.answer(records, lines_text((*lines, *map(one_line, known))))
 
 
-async def add_agent(run: CommandRun) -> int:
+async def agents_add(run: CommandRun, name: Program, yes: Agreed = False) -> int:
     """Show exactly what would run, and add it if the user agrees."""
-    return await _allow(run, run.moot.engine.connections.agent_draft(run.arguments.name))
+    return await _allow(run, run.moot.engine.connections.agent_draft(name), yes=yes)
 
 
-async def allow_agent(run: CommandRun) -> int:
+async def agents_allow(run: CommandRun, name: AgentId, yes: Agreed = False) -> int:
     """Show exactly what would run, and allow it if the user agrees."""
-    return await _allow(run, run.provider_named(kind=PROGRAM).config)
+    return await _allow(run, run.provider_named(name, kind=PROGRAM).config, yes=yes)
 
 
-async def _allow(run: CommandRun, shown: ProviderConfig) -> int:
+async def _allow(run: CommandRun, shown: ProviderConfig, *, yes: bool) -> int:
     words = run.texts
     if not run.arguments.json:
         lines = [words("consent.command"), f"  {_command_line(shown)}", words("agent.truth")]
         if recipe_of(shown.recipe) not in RECIPES:
             lines.append(words("agent.no_recipe"))
         await run.out.write(lines_text(lines))
-    if not await run.confirm(words("cli.agents.allow")):
+    if not await run.confirm(words("cli.agents.allow"), yes=yes):
         return PAUSED_OR_STOPPED
     await run.moot.engine.connections.allow_agent(shown)
-    [status] = [one for one in run.moot.engine.providers() if one.config.id == shown.id]
+    [status] = [each for each in run.moot.engine.providers() if each.config.id == shown.id]
     text = words("cli.agents.allowed", name=exact(status.label), id=shown.id)
     return await run.answer(_fields(status), f"{one_line(text)}\n")
 
 
-async def deny_agent(run: CommandRun) -> int:
+async def agents_deny(run: CommandRun, name: AgentId) -> int:
     """Withdraw the consent to run an external agent."""
-    await run.moot.engine.connections.deny_agent(run.provider_named(kind=PROGRAM).config.id)
-    status = run.provider_named(kind=PROGRAM)
+    await run.moot.engine.connections.deny_agent(run.provider_named(name, kind=PROGRAM).config.id)
+    status = run.provider_named(name, kind=PROGRAM)
     text = run.texts("cli.servers.denied", name=exact(status.label))
     return await run.answer(_fields(status), f"{one_line(text)}\n")
 
 
-async def check_agent(run: CommandRun) -> int:
+async def agents_check(run: CommandRun, name: AgentId) -> int:
     """Start an external agent and open a session, which costs no tokens."""
-    status, words = run.provider_named(kind=PROGRAM), run.texts
+    status, words = run.provider_named(name, kind=PROGRAM), run.texts
     result = await run.moot.engine.test_provider(status.config.id)
     if result.ok:
         names = ", ".join(map(exact, result.models)) or exact(result.model) or "–"

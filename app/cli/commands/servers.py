@@ -2,69 +2,73 @@
 
 import asyncio
 import webbrowser
+from typing import Annotated
 
+from app.cli.arguments import Agreed, Typed
 from app.cli.command_run import CommandRun
-from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, json_line, lines_text, named_text, one_line
+from app.cli.exit_status import PAUSED_OR_STOPPED
+from app.cli.printing.lines import columns, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.server_texts import changed_tools
 from app.core.texts import Texts, exact, visible
 from app.core.tool import ServerState, ServerStatus
 
+Name = Annotated[str, Typed(text="servers.name", metavar="NAME")]
 
-async def list_servers(run: CommandRun) -> int:
+
+async def servers_list(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
     statuses = run.moot.engine.servers.all()
     rows = columns(
-        (exact(one.server.name), _state_text(one, run.texts), exact(shown_line(one.server)))
-        for one in statuses
+        (exact(status.server.name), _state_text(status, run.texts), exact(shown_line(status.server)))
+        for status in statuses
     )
     lines = []
-    for one, row in zip(statuses, rows, strict=True):
-        lines += [row, *(f"  {said}" for said in _tool_lines(one, run.texts))]
+    for status, row in zip(statuses, rows, strict=True):
+        lines += [row, *(f"  {said}" for said in _tool_lines(status, run.texts))]
     lines = lines or [run.texts("cli.servers.none")]
-    return await run.answer([_fields(run, one) for one in statuses], lines_text(lines))
+    return await run.answer([_fields(run, status) for status in statuses], lines_text(lines))
 
 
-async def allow_server(run: CommandRun) -> int:
+async def servers_allow(run: CommandRun, name: Name, yes: Agreed = False) -> int:
     """Show exactly what would run, and allow it if the user agrees."""
-    engine, name = run.moot.engine, run.arguments.name
+    engine = run.moot.engine
     # A server that was allowed before may have changed its tools, which is seen once it is connected.
-    await engine.servers.attach((_status(run).server.name,))
-    shown = _status(run)
+    await engine.servers.attach((_status(run, name).server.name,))
+    shown = _status(run, name)
     if not run.arguments.json:
         await run.out.write(_description(shown, run.texts))
-    if not await run.confirm(run.texts("cli.servers.allow")):
+    if not await run.confirm(run.texts("cli.servers.allow"), yes=yes):
         return PAUSED_OR_STOPPED
     await engine.servers.allow(shown)
-    allowed = _status(run)
-    if run.arguments.json:
-        await run.out.write(json_line(_fields(run, allowed)))
-        return OK
-    await run.print(run.texts("cli.servers.allowed", name=one_line(name)))
-    for line in _tool_lines(allowed, run.texts):
-        await run.print(line)
-    if allowed.state == ServerState.DOWN:
+    allowed = _status(run, name)
+    lines = [run.texts("cli.servers.allowed", name=one_line(name)), *_tool_lines(allowed, run.texts)]
+    status = await run.answer(_fields(run, allowed), lines_text(lines))
+    if allowed.state == ServerState.DOWN and not run.arguments.json:
         await run.out.complain(_trouble(run, allowed))
-    return OK
+    return status
 
 
-async def deny_server(run: CommandRun) -> int:
+async def servers_deny(run: CommandRun, name: Name) -> int:
     """Withdraw the consent to a server, which ends it if it runs."""
-    await run.moot.engine.servers.deny(_status(run).server.name)
-    denied = run.texts("cli.servers.denied", name=one_line(run.arguments.name))
-    return await run.answer(_fields(run, _status(run)), f"{denied}\n")
+    await run.moot.engine.servers.deny(_status(run, name).server.name)
+    return await _report(run, name, "cli.servers.denied")
 
 
-async def login(run: CommandRun) -> int:
+async def servers_login(
+    run: CommandRun,
+    name: Name,
+    yes: Agreed = False,
+    client_id: Annotated[str, Typed("--client-id", metavar="ID")] = "",
+) -> int:
     """Log in to a server: show the address of its page, open that in the browser if the user agrees, and wait."""
-    name, unasked = run.arguments.name, []
+    unasked = []
 
     async def agree(url: str) -> bool:
         await run.out.complain(run.texts("cli.servers.login_page", name=one_line(name), url=exact(url)))
         try:
-            agreed = await run.confirm(run.texts("cli.servers.login"))
+            agreed = await run.confirm(run.texts("cli.servers.login"), yes=yes)
         except BadInput as error:
             # The login that asked ends first.
             unasked.append(error)
@@ -74,40 +78,43 @@ async def login(run: CommandRun) -> int:
         return agreed
 
     secret = None
-    if run.arguments.client_id and not run.arguments.json:
+    if client_id and not run.arguments.json:
         secret = await run.ask(run.texts("cli.servers.client_secret"), secret=True)
-    work = run.moot.engine.servers.login(name, agree, run.arguments.client_id, secret or "")
+    work = run.moot.engine.servers.login(name, agree, client_id, secret or "")
     await run.unless_interrupted(work)
     if unasked:
         raise unasked[0]
-    status = _status(run)
+    status = _status(run, name)
     if status.state not in (ServerState.CONNECTED, ServerState.ASKING):
         await run.out.complain(_trouble(run, status))
         return PAUSED_OR_STOPPED
-    done = run.texts("cli.servers.logged_in", name=one_line(name))
-    return await run.answer(_fields(run, status), f"{done}\n")
+    return await _report(run, name, "cli.servers.logged_in")
 
 
-async def show_log(run: CommandRun) -> int:
+async def servers_log(run: CommandRun, name: Name) -> int:
     """Print the last lines of a server's log."""
-    name = _status(run).server.name
+    name = _status(run, name).server.name
     text = visible(await run.moot.engine.servers.log(name))
     return await run.answer({"name": name, "log": text}, text or f"{run.texts('cli.servers.no_log')}\n")
 
 
-async def logout(run: CommandRun) -> int:
+async def servers_logout(run: CommandRun, name: Name) -> int:
     """Forget the login to a server."""
-    await run.moot.engine.servers.logout(_status(run).server.name)
-    done = run.texts("cli.servers.logged_out", name=one_line(run.arguments.name))
-    return await run.answer(_fields(run, _status(run)), f"{done}\n")
+    await run.moot.engine.servers.logout(_status(run, name).server.name)
+    return await _report(run, name, "cli.servers.logged_out")
 
 
-def _status(run: CommandRun) -> ServerStatus:
-    """Return the server that was named. Raises NotFound."""
+async def _report(run: CommandRun, name: str, text: str) -> int:
+    said = run.texts(text, name=one_line(name))
+    return await run.answer(_fields(run, _status(run, name)), f"{said}\n")
+
+
+def _status(run: CommandRun, name: str) -> ServerStatus:
+    """Return the server of that name. Raises NotFound."""
     for status in run.moot.engine.servers.all():
-        if status.server.name == run.arguments.name:
+        if status.server.name == name:
             return status
-    raise NotFound("mcp_server_not_found", name=run.arguments.name)
+    raise NotFound("mcp_server_not_found", name=name)
 
 
 def _state(status: ServerStatus) -> str:

@@ -1,8 +1,9 @@
 """`moot sessions`: reads only the index of sessions, so that it starts quickly."""
 
 from datetime import datetime
+from typing import Annotated
 
-from app.cli.arguments import Arguments
+from app.cli.arguments import Arguments, Typed
 from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, problem_line
 from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
@@ -14,7 +15,11 @@ from app.storage.paths import DataPaths
 _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages", "asked_by")
 
 
-def sessions_text(paths: DataPaths, arguments: Arguments) -> tuple[str, list[str]]:
+def sessions(
+    paths: DataPaths,
+    arguments: Arguments,
+    folder: Annotated[str, Typed("--folder", text="folder_listed", metavar="NAME")] = "",
+) -> tuple[str, list[str]]:
     """Return the list of every session, or of those of a folder, the newest first, and a line for each file that cannot be
     used. Raises NotFound, StorageError.
     """
@@ -23,10 +28,10 @@ def sessions_text(paths: DataPaths, arguments: Arguments) -> tuple[str, list[str
     texts = load_texts(arguments.language or documents.settings().language)
     complaints = [problem_line(problem, texts) for problem in documents.problems()]
     found = read_list(paths)
-    if wanted := arguments.folder:
-        ids = {folder.id for folder in documents.folders.all() if wanted in (folder.id, folder.name)}
+    if folder:
+        ids = {known.id for known in documents.folders.all() if folder in (known.id, known.name)}
         if not ids:
-            raise NotFound("folder_not_found", folder=wanted)
+            raise NotFound("folder_not_found", folder=folder)
         found = [session for session in found if session.folder in ids]
     if arguments.json:
         rows = [{name: getattr(session, name) for name in _FIELDS} for session in found]
@@ -52,17 +57,17 @@ def _local_time(iso: str) -> str:
         return "-"
 
 
-def _kind(one: SessionSummary, texts: Texts) -> str:
-    if one.mode == DebateMode.COUNCIL:
+def _kind(session: SessionSummary, texts: Texts) -> str:
+    if session.mode == DebateMode.COUNCIL:
         return texts("mode.council")
-    return texts.named("kind", one.kind)
+    return texts.named("kind", session.kind)
 
 
-def _asked_by(one: SessionSummary, texts: Texts) -> str:
-    return f" · {texts('session.asked_by', name=one_line(one.asked_by))}" if one.asked_by else ""
+def _asked_by(session: SessionSummary, texts: Texts) -> str:
+    return f" · {texts('session.asked_by', name=one_line(session.asked_by))}" if session.asked_by else ""
 
 
-def _state(one: SessionSummary, texts: Texts) -> str:
-    if one.kind in ("chat", "group") and one.status == Status.IDLE:
+def _state(session: SessionSummary, texts: Texts) -> str:
+    if session.kind in ("chat", "group") and session.status == Status.IDLE:
         return texts("cli.your_turn")
-    return texts.named("status", one.status)
+    return texts.named("status", session.status)

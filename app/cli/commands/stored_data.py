@@ -4,64 +4,77 @@ import asyncio
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
-from app.cli.command_run import CommandRun
+from app.cli.arguments import Many, SessionId, Typed, absolute
+from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
+from app.core.session import ExportFormat
 from app.core.stored_data import Difference
 from app.engine.importing import Arrival
 
 
-async def bring_in(run: CommandRun) -> int:
+async def bring_in(
+    run: CommandRun,
+    files: Annotated[Many, Typed(text="import_file", nargs="+", metavar="FILE", type=absolute)],
+) -> int:
     """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
-    for path in run.arguments.files:
+    for path in files:
         found = await run.moot.engine.archive.look_at(path)
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
         await run.moot.engine.archive.bring_in(found.fresh)
-        rows += [_row(one) for one in found.sessions]
+        rows += [_row(arrival) for arrival in found.sessions]
         if not run.arguments.json:
-            for one in found.sessions:
-                key = "cli.import.known" if one.known else "cli.import.done"
-                line = run.texts(key, session_id=one.session_id, app=one.app, title=one_line(one.title)[:80])
-                await run.print(line)
-            if dropped := sum(one.unapproved for one in found.fresh):
+            for each in found.sessions:
+                key = "cli.import.known" if each.known else "cli.import.done"
+                title = one_line(each.title)[:80]
+                await run.print(run.texts(key, session_id=each.session_id, app=each.app, title=title))
+            if dropped := sum(arrival.unapproved for arrival in found.fresh):
                 await run.print(run.texts("data.unapproved", count=dropped))
     if run.arguments.json:
         await run.out.write(json_line(rows))
     return OK
 
 
-def _row(one: Arrival) -> dict[str, object]:
+def _row(arrival: Arrival) -> dict[str, object]:
     names = ("session_id", "app", "title", "messages", "known", "unapproved")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(arrival, name) for name in names}
 
 
-async def back_up(run: CommandRun) -> int:
+async def back_up(
+    run: CommandRun,
+    output: Annotated[str, Typed(text="backup_file", nargs="?", metavar="FILE", type=absolute)] = "",
+) -> int:
     """Pack everything that belongs to the user into one file."""
-    backup = await run.moot.engine.archive.back_up(run.arguments.output)
+    backup = await run.moot.engine.archive.back_up(output)
     await run.print(run.texts("cli.exported", path=backup.path))
     return OK
 
 
-async def restore(run: CommandRun) -> int:
+async def restore(
+    run: CommandRun,
+    files: Annotated[Many, Typed(text="restore_file", nargs=1, metavar="FILE", type=absolute)],
+    yes: Annotated[bool, Typed("--yes")] = False,
+) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
-    path = run.arguments.files[0]
+    [path] = files
     contents = await run.moot.engine.archive.contents(path)
-    wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
-    if not run.arguments.yes:
+    wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
+    if not yes:
         lines = columns(
             (
-                one.id,
-                one.updated_at[:10],
-                run.texts(f"restore.count.{one.state}", count="").strip(),
-                one_line(one.title)[:80],
+                session.id,
+                session.updated_at[:10],
+                run.texts(f"restore.count.{session.state}", count="").strip(),
+                one_line(session.title)[:80],
             )
-            for one in contents.sessions
+            for session in contents.sessions
         )
-        documents = Counter(one.state for one in contents.documents)
+        documents = Counter(document.state for document in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
         text = lines_text((*lines, run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)
@@ -73,14 +86,19 @@ async def restore(run: CommandRun) -> int:
     return await run.answer(asdict(back), text)
 
 
-async def export(run: CommandRun) -> int:
+async def export(
+    run: CommandRun,
+    session: SessionId,
+    form: Annotated[str, Typed("--format", text="format", choices=ExportFormat, required=True)],
+    output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
+) -> int:
     """Print a session in another format, or write it to a file."""
-    text = await run.moot.engine.export(run.session_id, run.arguments.format)
-    if not run.arguments.output:
-        text = safe_json(text) if run.arguments.format == "json" else text
+    text = await run.moot.engine.export(checked_id(session), form)
+    if not output:
+        text = safe_json(text) if form == ExportFormat.JSON else text
         await run.out.write(text if text.endswith("\n") else text + "\n")
         return OK
-    path = Path(run.arguments.output)
+    path = Path(output)
     try:
         await asyncio.to_thread(_write_whole, path, text)
     except OSError as error:
@@ -89,11 +107,10 @@ async def export(run: CommandRun) -> int:
     return OK
 
 
-async def delete(run: CommandRun) -> int:
+async def delete(run: CommandRun, session: SessionId) -> int:
     """Move a session to the trash."""
-    session_id = run.session_id
-    await run.moot.engine.delete(session_id)
-    await run.print(run.texts("cli.deleted", session_id=session_id))
+    await run.moot.engine.delete(checked_id(session))
+    await run.print(run.texts("cli.deleted", session_id=session))
     return OK
 
 

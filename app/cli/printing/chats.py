@@ -31,7 +31,7 @@ from app.core.message import (
     user_name,
 )
 from app.core.reasons import Reason
-from app.core.session import Plan, Session, Status, WorkflowState
+from app.core.session import Plan, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, read_arguments
 from app.core.turns import ItemKind, Turns
@@ -39,6 +39,7 @@ from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history.summaries import summary_line
 from app.engine.library.agents import SUB_AGENT
+from app.engine.live_session import LiveSession
 from app.engine.requests.request import REPORT_RESULT, instruction_of
 
 MOST_OF_LINE = 300
@@ -53,16 +54,9 @@ def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
     """Return a step as one line: its state and name, then assistant, reason and artifacts, if there are any."""
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
     details = [state.assistant_id, step_reason(state, texts), state.artifacts]
-    parts = [name, *(one for one in details if one.strip())]
+    parts = [name, *(detail for detail in details if detail.strip())]
     line = one_line(" · ".join(parts))
     return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
-
-
-def step_lines(work: WorkflowState, texts: Texts) -> Iterator[str]:
-    """Yield the lines of the steps, in the definition's order."""
-    steps = {step.id: step for step in work.definition.steps}
-    for state in work.steps:
-        yield step_line(steps.get(state.id), state, texts)
 
 
 def step_of(call: ToolCall) -> dict[str, str]:
@@ -91,14 +85,14 @@ def workflow_end(session: Session, texts: Texts) -> str:
         return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
     waits = session.status == Status.WAITING
     lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
-    if any(one.state == StepStatus.WAITING and one.reason != Reason.NO_MARKER for one in steps):
+    if any(step.state == StepStatus.WAITING and step.reason != Reason.NO_MARKER for step in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
     lines += [
-        texts(f"cli.step_{key}", session_id=session.id, step=one.id)
-        for one in steps
+        texts(f"cli.step_{key}", session_id=session.id, step=step.id)
+        for step in steps
         for key, wanted in (
-            ("retry_with", one.state == StepStatus.FAILED),
-            ("accept_with", one.state == StepStatus.WAITING and one.reason == Reason.NO_MARKER),
+            ("retry_with", step.state == StepStatus.FAILED),
+            ("accept_with", step.state == StepStatus.WAITING and step.reason == Reason.NO_MARKER),
         )
         if wanted
     ]
@@ -171,6 +165,20 @@ class ChatPrinter:
         if session.group is not None:
             name = session.group.name
         return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
+
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running: the branch that is shown, the plan and the steps."""
+        session = live.session
+        self.know(session)
+        yield self.heading(session)
+        yield from self.transcript(live.shown_with_summaries())
+        if session.plan is not None:
+            yield self.plan(session.plan)
+        if session.workflow is not None:
+            steps = (
+                step_line(self._steps.get(step.id), step, self._texts) for step in session.workflow.steps
+            )
+            yield "\n" + "".join(steps)
 
     def plan(self, plan: Plan | None) -> str:
         """Return a plan: its goal, and its items with a mark for those that are done."""
@@ -284,7 +292,7 @@ class ChatPrinter:
             return ""
         indent = _indent(self._depth(message.turn_id))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
-        text += lines_text(f"{indent}[{one_line(one.name)}]" for one in message.attachments)
+        text += lines_text(f"{indent}[{one_line(file.name)}]" for file in message.attachments)
         text += self._marks(message)
         return self._label(message) + text if text else ""
 
@@ -364,7 +372,7 @@ class ChatPrinter:
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",
-            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields if not one.hidden)
+            PromptType.FORM: "; ".join(f"{visible(each.key)}=…" for each in prompt.fields if not each.hidden)
             or '""',
         }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))

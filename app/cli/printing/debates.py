@@ -3,7 +3,8 @@
 A council: each answer when it is whole, then what they hold and differ on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import lines_text, one_line
@@ -26,6 +27,7 @@ from app.core.texts import Texts, without_steering
 from app.engine.council.outcome import point_text, verdict_parts
 from app.engine.debate.verdict import outcome_parts
 from app.engine.history.summaries import summary_line
+from app.engine.live_session import LiveSession
 
 
 class DebatePrinter:
@@ -40,7 +42,7 @@ class DebatePrinter:
         self._shown: dict[str, int] = {}
         self._speaking: Message | None = None
 
-    def know(self, session: Session) -> None:
+    def know(self, session: Session, _messages: Iterable[Message] = ()) -> None:
         """Take over the names and the number of rounds without printing them."""
         self._work.know(session)
         if session.debate is not None:
@@ -86,13 +88,19 @@ class DebatePrinter:
         lines.append(f"  {session.id}")
         return lines_text(lines)
 
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running: the statements, each below the calls that came before it."""
+        self.know(live.session)
+        yield self.heading(live.session)
+        for interim, messages in groupby(live.whole_messages(), lambda message: message.is_interim):
+            if interim:
+                yield from self._work.transcript(messages)
+            else:
+                yield from map(self.message, messages)
+
     def message(self, message: Message) -> str:
         """Return a message of a session that is not running."""
         return self._round_line(message.round) + self._closing(message)
-
-    def work(self, messages: Iterable[Message]) -> str:
-        """Return what was done before a statement of a session that is not running: calls, results and questions."""
-        return "".join(self._work.transcript(messages))
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:
@@ -154,20 +162,20 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
     debate = session.debate
     if debate is None:
         return ""
-    said = {one.id: one for one in messages}
+    said = {message.id: message for message in messages}
     found = [
-        (heading, [point_text(one, said, texts) for one in points])
+        (heading, [point_text(point, said, texts) for point in points])
         for heading, points in outcome_parts(debate, messages, texts)
     ]
     votes = [
-        f"{one.name}: "
+        f"{voter.name}: "
         + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
-        for one, stances in debate.stances
+        for voter, stances in debate.stances
     ]
     lines = []
     for heading, points in (*found, (texts("verdict.chart"), votes)):
         if points:
-            lines += [heading, *(f"  - {without_steering(one)}" for one in points), ""]
+            lines += [heading, *(f"  - {without_steering(point)}" for point in points), ""]
     return lines_text(lines)
 
 
@@ -187,11 +195,19 @@ class CouncilPrinter:
             case _:
                 return ""
 
+    def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
+        """Take over a session: of a council nothing is needed."""
+
+    def whole(self, live: LiveSession) -> Iterator[str]:
+        """Yield a session that is not running."""
+        yield self.heading(live.session)
+        yield from map(self.message, live.whole_messages())
+
     def heading(self, session: Session) -> str:
         """Return the question's title and the participants."""
         lines = [f"{one_line(session.title)} · {self._texts('mode.council')}"]
-        for one in session.debate.participants if session.debate is not None else ():
-            lines.append(f"  {one_line(one.name)} · {one_line(f'{one.provider}/{one.model}')}")
+        for seat in session.debate.participants if session.debate is not None else ():
+            lines.append(f"  {one_line(seat.name)} · {one_line(f'{seat.provider}/{seat.model}')}")
         return lines_text([*lines, f"  {session.id}"])
 
     def message(self, message: Message) -> str:
@@ -223,9 +239,9 @@ class CouncilPrinter:
 def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
     """Return what follows from a council as lines; how many answered comes first."""
     lines: list[str] = []
-    said = {one.id: one for one in messages}
+    said = {message.id: message for message in messages}
     for heading, found in verdict_parts(session, messages, texts):
         lines += ["", heading]
-        written = (without_steering(point_text(one, said, texts)) for one in found)
+        written = (without_steering(point_text(point, said, texts)) for point in found)
         lines += [f"  {line}" for text in written for line in text.splitlines()]
     return lines_text(lines)

@@ -62,7 +62,7 @@ def aside_text(event: Event, texts: Texts) -> str:
 def marks(message: Message, texts: Texts) -> list[str]:
     """Return the lines below a message: the pictures of an answer, and whether it was cut, failed or carries a warning."""
     answered = message.role == Role.ASSISTANT
-    pictures = [f"  [{one_line(one.name)}]\n" for one in message.attachments if answered]
+    pictures = [f"  [{one_line(file.name)}]\n" for file in message.attachments if answered]
     return pictures + _warnings(message, texts)
 
 
