@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.council_parts import Position
+from app.core.json_values import as_list
 from app.core.texts import clean_text, clean_values
 from app.engine.turns.reply import ReplyCleaner
 
@@ -113,6 +114,11 @@ def one_line(value: object, most: int = MOST_OPTION) -> str:
     """Return a value's text on one line, "" where it is no text."""
     text = " ".join(clean_text(value).split()) if isinstance(value, str) else ""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def numbers_in(value: object, most: int) -> list[int]:
+    """Return the numbers from 1 to `most` in a JSON array, each once; whatever else it has is passed over."""
+    return [*dict.fromkeys(one for one in as_list(value) if type(one) is int and 0 < one <= most)]
 
 
 def without_marks(text: str) -> str:
