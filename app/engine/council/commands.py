@@ -11,7 +11,7 @@ from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Op
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Message, MessageState, PartData
+from app.core.message import CouncilPart, Message, MessageState, PartData
 from app.core.provider import ProviderStatus
 from app.core.session import ANY_JUDGE, Council, Debate, DebateSession, Participant, Status
 from app.core.store import Documents, SessionStore
@@ -25,10 +25,10 @@ from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_round
 from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
-from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.estimates import Call, Estimate, Estimates, Pair
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
+from app.engine.debate.run import author_of, with_due
 from app.engine.debate.setup import (
     MAX_PARTICIPANTS,
     DebateSetup,
@@ -224,8 +224,7 @@ class Councils:
         message = found_message(live, message_id)
         if message.state != MessageState.FAILED:
             raise BadInput("turn_not_failed")
-        debate = live.debate_session.debate
-        live.change(debate=replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id)))))
+        live.change(debate=with_due(live.debate_session.debate, message_id))
         await self._go_on(live)
 
     async def compare(self, session_id: str) -> None:
@@ -287,7 +286,7 @@ class Councils:
             check,
             id=new_id(),
             turn_id=new_id(),
-            author=Author(id=participant.id, name=participant.name, kind=PARTICIPANT),
+            author=author_of(participant),
             part=CouncilPart.ANSWER,
             data=replace(check.data_as(Position), joined=True),
             usage=None,

@@ -112,7 +112,7 @@ class CouncilRun(StatementRun):
         session = self._live.debate_session
         speakers = {one.id for one in self._providers.thinkers(session)}
         mute = {one.id for one in session.debate.participants} - speakers
-        return next_steps(session.debate, self._live.messages, self._providers.world(session).absent, mute)
+        return next_steps(session.debate, self._live.messages, self._providers.absent(session), mute)
 
     async def _step(self) -> None:
         self._held = ""
@@ -289,7 +289,7 @@ class CouncilRun(StatementRun):
             provider=provider,
             request=request,
             cleaner=cleaner,
-            may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
+            may_ask=lambda: not step.who or step.who not in self._providers.absent(session),
         )
         return plan, model, cleaners
 

@@ -40,7 +40,7 @@ class Debates:
         self._prompts = prompts
         self._providers = providers
         self._models = models
-        self.held = HeldTurns(sessions, models, providers.world)
+        self.held = HeldTurns(sessions, models, providers.absent)
 
     def candidates(self) -> list[Candidate]:
         """Return who may take part."""

@@ -10,7 +10,7 @@ from app.core.provider import ModelRequest, ProviderStatus
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.engine.debate.director import World, participant_of
+from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
@@ -202,15 +202,12 @@ class DebateProviders:
         """Return which tools a participant may use, a DebateTools: none where its model takes no chat messages."""
         return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
-    def world(self, session: DebateSession) -> World:
+    def absent(self, session: DebateSession) -> frozenset[str]:
         """Return which participants are absent: their provider is gone or switched off, or the user left them out."""
-        usable = {
-            one.config.id
-            for one in self.statuses()
-            if one.problem not in (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
-        }
+        unusable = (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
+        usable = {one.config.id for one in self.statuses() if one.problem not in unusable}
         gone = {one.id for one in session.debate.participants if one.provider not in usable}
-        return World(absent=frozenset(gone | set(session.debate.left)))
+        return frozenset(gone | set(session.debate.left))
 
     def request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         """Return the request of a turn, with at most `window` messages."""
