@@ -35,7 +35,7 @@ from app.engine.debate.director import (
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import Judge, VotingChecks, judged, poll, round_to_poll
+from app.engine.debate.verdict import Seat, VotingChecks, judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
@@ -153,9 +153,9 @@ class StatementRun(Run):
             if self._live.session.status == Status.RUNNING:
                 self._live.change(reason="")
 
-    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Participant | Judge]) -> None:
+    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Seat]) -> None:
         """Check the models that were not checked yet, and say which of them cannot vote or judge."""
-        due = checks.due((one.provider, one.model) for one in seats)
+        due = checks.due(seats)
         if not due:
             return
         with self._because(Reason.CHECKING_VOTES):
@@ -284,7 +284,7 @@ class DebateRun(StatementRun):
         providers, services = self._providers, self._services
         absent = providers.absent(session)
         there = [one for one in session.debate.participants if one.id not in absent]
-        await self._check_voting(providers.checks, there)
+        await self._check_voting(providers.checks, [(one.provider, one.model) for one in there])
         voters = [one for one in providers.voters(session) if one in there]
         ballots = await poll(self._live, due, voters, services.models, services.prompts, providers.taken)
         debate = self._live.debate_session.debate
