@@ -160,7 +160,7 @@ _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Judge:
     """A model that can judge a debate, and its name."""
 
