@@ -193,12 +193,7 @@ def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, s
 
 def schema_object(**fields: object) -> dict[str, object]:
     """Return a schema of an object with these fields and no others."""
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
 def schema_list(items: Mapping[str, object]) -> dict[str, object]:

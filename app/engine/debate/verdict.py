@@ -229,15 +229,20 @@ def _judging(
     debate: Debate, lines: list[str], judge: Judge, prompts: Prompts, options: str = "", count: int = 0
 ) -> ModelRequest:
     """Return what a judge is asked about these statements; with a `count` of options, for its choice alone."""
-    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
-        # The middle is left out first: openings and last statements matter most.
-        del lines[len(lines) // 2]
-    parts = {"topic": defuse(debate.topic.strip(), known_names(debate)), "statements": "\n\n".join(lines)}
+    topic, said = defuse(debate.topic.strip(), known_names(debate)), "\n\n".join(shortened(lines))
+    parts = {"topic": topic, "statements": said}
     parts |= {"options": options} if count else {}
     text = prompts.text(debate.language, "verdict-again" if count else "verdict", **parts)
     choice = {"type": "string", "enum": [*LETTERS[:count], NEITHER]}
     schema = schema_object(choice=choice) if count else _VERDICT
     return one_message(judge.provider, judge.model, text, schema=schema)
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Return as many statements as a model is sent at once; the middle is left out, as openings and last ones matter most."""
+    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
+        del lines[len(lines) // 2]
+    return lines
 
 
 def judge_letters(debate: Debate, *, again: bool = False) -> dict[str, str]:
@@ -255,24 +260,17 @@ def statement_lines(
     With `letters` nothing says who wrote what: these stand for the names of the participants.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
-    said = statements(messages)
-    texts = [
-        defuse(with_files(one, words), names)[: MOST_WITH_FILES if one.attachments else MOST_STATEMENT]
-        for one in said
-    ]
+    said, texts, who = statements(messages), [], []
+    for one in said:
+        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
+        texts.append(defuse(with_files(one, words), names)[:most])
+        letter = letters.get(one.author.id, "…") if letters is not None else ""
+        by = letter and prompts.line(debate.language, "council-words", "by", letter=letter)
+        who.append(label_of(one.author) if not letter or one.author.kind == "user" else by)
     if letters is not None:
         texts = [*all_without_names(texts, debate, letters)]
-    by = prompts.line(debate.language, "council-words", "by", letter="{}") if letters is not None else "{}"
-
-    def who(message: Message) -> str:
-        if letters is None or message.author.kind == "user":
-            return label_of(message.author)
-        return by.format(letters.get(message.author.id, "…"))
-
-    return [
-        f"({number}) {who(one)}, {one.round}: {text}"
-        for number, (one, text) in enumerate(zip(said, texts, strict=True), 1)
-    ]
+    lines = enumerate(zip(who, said, texts, strict=True), 1)
+    return [f"({number}) {by}, {one.round}: {text}" for number, (by, one, text) in lines]
 
 
 def statements(messages: Sequence[Message]) -> list[Message]:
@@ -352,8 +350,8 @@ def _minority(
     people = judge_letters(debate)
     found = []
     for one in objects_in(given):
-        points, letters = _points([one], said, named), one.get("who")
-        who = {one_line(each)[-1:].upper() for each in letters} if isinstance(letters, list) else set()
+        points = _points([one], said, named)
+        who = {one_line(each)[-1:].upper() for each in as_list(one.get("who"))}
         holders = tuple(each.id for each in debate.participants if people.get(each.id) in who)
         if points and holders:
             now = one.get("now") is not False
