@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from app.core.message import Attachment
-from app.core.session import DEFAULT_ROUNDS, DebateMode, DebateTools
+from app.core.session import DebateChoices, DebateMode
 
 # The places of drafts outside sessions; the draft of a session has the session's id.
 NEW, SETUP, COMMAND = "new", "setup", "command"
@@ -41,19 +41,13 @@ class ParticipantDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetupDraft:
+class SetupDraft(DebateChoices):
     """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats.
 
     With `looks` the PDF files of its context are sent as they look.
     """
 
     mode: str = DebateMode.ROUND_ROBIN
-    rounds: int = DEFAULT_ROUNDS
-    independent_opening: bool = False
-    tools: str = DebateTools.NONE
-    polls: bool = False
-    final_ballots: bool = False
-    judge: str = ""
     context: bool = False
     looks: bool = False
     seats: tuple[ParticipantDraft, ...] = ()

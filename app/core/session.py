@@ -1,9 +1,9 @@
 """A session: a saved conversation with its plan, its status and the state of its kind."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from app.core.agent import Creativity, Length
 from app.core.message import Attachment
@@ -158,47 +158,60 @@ class Council:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Debate:
+class DebateChoices:
+    """How a debate is held: what its draft, its set-up and the debate itself have in common."""
+
+    rounds: int = DEFAULT_ROUNDS
+    # Whether nobody reads what others said first before having spoken.
+    independent_opening: bool = False
+    # What participants may use.
+    tools: str = DebateTools.NONE
+    # Whether all vote in secret before the first round and after each.
+    polls: bool = False
+    # Whether all vote in secret once, at the end.
+    final_ballots: bool = False
+    # Who gives the verdict at the end, a "provider/model"; ANY_JUDGE, NO_JUDGE, or "" for a verdict where there are polls.
+    judge: str = ""
+
+    @property
+    def concludes(self) -> bool:
+        """Whether a verdict is made at the end."""
+        return self.judge != NO_JUDGE and bool(self.judge or self.polls)
+
+    def chosen(self) -> dict[str, Any]:
+        """Return these choices alone, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(DebateChoices)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debate(DebateChoices):
     """The set-up of a debate, and how far it is.
 
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the next turn.
     `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
-    cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
-    secret before the first round and after each, with `final_ballots` once at the end. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
-    NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
-    does not want used, `pinned` those of messages that all are sent word for word. `tools` are what participants may use,
-    and `always` the consent keys of those that need not ask again. `council` is what only a council has, `instructions` its folder's.
+    cursor's, in order; `left` are the ids of participants whom the user left out. `unused_summaries` are the ids of the
+    running notes that the user does not want used, `pinned` those of messages that all are sent word for word. `always` are
+    the consent keys of tools that need not ask again. `council` is what only a council has, `instructions` its folder's.
     """
 
     topic: str
     mode: DebateMode = DebateMode.ROUND_ROBIN
-    rounds: int = DEFAULT_ROUNDS
     round: int = 1
     turn: int = 0
     seed: int = 0
     failures: int = 0
     due: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    independent_opening: bool = False
     participants: tuple[Participant, ...] = ()
     context: tuple[Attachment, ...] = ()
     language: str = "en"
-    polls: bool = False
-    final_ballots: bool = False
-    judge: str = ""
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
     unused_summaries: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
-    tools: str = DebateTools.NONE
     always: tuple[str, ...] = ()
     council: Council | None = None
     instructions: str = ""
-
-    @property
-    def concludes(self) -> bool:
-        """Whether a verdict is made at the end."""
-        return self.judge != NO_JUDGE and bool(self.judge or self.polls)
 
     @property
     def judged_inside(self) -> bool:

@@ -5,13 +5,14 @@ Also what the next step of a council will use, with the real lengths of what was
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from app.core.council import Panel
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Message, MessageState, PartData
+from app.core.message import CouncilPart, Message, MessageState, PartData
 from app.core.provider import ProviderStatus
 from app.core.session import ANY_JUDGE, Council, Debate, DebateSession, Participant, Status
 from app.core.store import Documents, SessionStore
@@ -25,10 +26,10 @@ from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_round
 from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
-from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.estimates import Call, Estimate, Estimates, Pair
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
+from app.engine.debate.run import author_of, with_due
 from app.engine.debate.setup import (
     MAX_PARTICIPANTS,
     DebateSetup,
@@ -58,55 +59,42 @@ def calls_of(
     record, council = Record(debate, messages), debate.council or Council()
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
-    asked = _FRAME + sum(
-        tokens_of(text) for text in (record.asked_all, *(file.text for file in debate.context))
-    )
-    written = one * (_THOUGHT if length else 1)
-    people = [(each.provider, each.model) for each in debate.participants]
-    voters = [(each.provider, each.model) for each in debate.participants if each.id in record.openings()]
-    helper, heard = _pair(council.helper), sum(said)
+    texts = (record.asked_all, *(file.text for file in debate.context))
+    asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said)
+    thought = _THOUGHT if length else 1
+    written = one * thought
+    models = {each.id: (each.provider, each.model) for each in debate.participants}
+    voters = [models[who] for who in record.openings()]
+    helper, outside = _pair(council.helper), _pair(outsider)
+    compared: Call = (helper, asked + heard, _COMPARED)
     # Whatever is wanted, a comparison that nobody could make comes first.
-    first = what not in ("compare", "again") and comparison_due(record)
-    calls: list[Call] = [(helper, asked + heard, _COMPARED)] if first else []
+    calls = [compared] if what == "compare" or (what != "again" and comparison_due(record)) else []
     match what:
-        case "compare":
-            calls = [(helper, asked + heard, _COMPARED)]
         case "merge":
             calls += [(helper, asked + heard, written)]
         case "again":
-            calls = [(each, asked, written) for each in people]
-            calls += (
-                [(helper, asked + one * len(people), _COMPARED)]
-                if council.differences and council.helper
-                else []
-            )
+            calls = [(each, asked, written) for each in models.values()]
+            if council.differences and council.helper:
+                calls += [(helper, asked + one * len(models), _COMPARED)]
         case "check":
-            calls += [(_pair(outsider), asked, written)]
+            calls += [(outside, asked, written)]
         case "solo":
-            best = next(
-                (each for each in debate.participants if each.id == surest(record)), debate.participants[0]
-            )
+            best = models.get(surest(record), next(iter(models.values())))
             most = tokens_written(record.since)
-            calls += [((best.provider, best.model), asked, max(one, most) if length else one)]
+            calls += [(best, asked, max(one, most) if length else one)]
         case "debate" | "argue" | "stress" | "judge":
+            asked_again = asked + _OPTIONS
             for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
-                calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
+                calls += [(each, asked_again + heard, written) for each in voters]
                 heard += one * len(voters)
             if what == "stress":
-                sceptic = next(
-                    (each for each in debate.participants if each.id == surest(record, least=True)), None
-                )
-                pair = (sceptic.provider, sceptic.model) if sceptic and not outsider else _pair(outsider)
-                calls.append((pair, asked + _OPTIONS + heard, written))
+                sceptic = outside if outsider else models.get(surest(record, least=True), outside)
+                calls += [(sceptic, asked_again + heard, written)]
                 heard += one
             if what != "judge":
-                calls += [
-                    (each, asked + _OPTIONS + heard, _BALLOT * (_THOUGHT if length else 1)) for each in voters
-                ]
+                calls += [(each, asked_again + heard, _BALLOT * thought) for each in voters]
             if judge:
-                calls += [
-                    (_pair(judge), asked + _OPTIONS + heard, _READING * (_THOUGHT if length else 1))
-                ] * 2
+                calls += [(_pair(judge), asked_again + heard, _READING * thought)] * 2
                 calls += [(each, asked + 3 * one, _DISSENT) for each in voters[: 2 * length]]
     return calls
 
@@ -183,9 +171,8 @@ class Councils:
         if debates and not helper:
             raise BadInput("council_no_helper")
         models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
-        known = calibrations(self.journal.all())
         council = Council(
-            calibrations=tuple(one for one in known if one.model in models),
+            calibrations=tuple(one for one in calibrations(self.journal.all()) if one.model in models),
             differences=panel.compare if wanted.differences is None else wanted.differences,
             helper=helper,
             max_usd=wanted.max_usd,
@@ -224,8 +211,7 @@ class Councils:
         message = found_message(live, message_id)
         if message.state != MessageState.FAILED:
             raise BadInput("turn_not_failed")
-        debate = live.debate_session.debate
-        live.change(debate=replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id)))))
+        live.change(debate=with_due(live.debate_session.debate, message_id))
         await self._go_on(live)
 
     async def compare(self, session_id: str) -> None:
@@ -287,7 +273,7 @@ class Councils:
             check,
             id=new_id(),
             turn_id=new_id(),
-            author=Author(id=participant.id, name=participant.name, kind=PARTICIPANT),
+            author=author_of(participant),
             part=CouncilPart.ANSWER,
             data=replace(check.data_as(Position), joined=True),
             usage=None,
@@ -304,10 +290,9 @@ class Councils:
         """Let a judge read what was debated: a "provider/model", or ANY_JUDGE."""
         self.check_judge(judge)
         live = await self._at_rest(session_id)
-        session = replace(live.debate_session, debate=replace(live.debate_session.debate, judge=judge))
-        council = session.debate.council or Council()
-        judges = self._providers.council_judges(session)
-        live.change(debate=replace(session.debate, council=replace(council, judges=judges)))
+        debate = replace(live.debate_session.debate, judge=judge)
+        judges = self._providers.council_judges(replace(live.debate_session, debate=debate))
+        live.change(debate=replace(debate, council=replace(debate.council or Council(), judges=judges)))
         await self._go_on(live)
 
     async def fork(self, session_id: str, round_number: int) -> str:
@@ -316,17 +301,13 @@ class Councils:
         if not 0 <= round_number <= Record(live.debate_session.debate, live.messages).rounds:
             raise BadInput("council_no_round", title=live.session.title, round=round_number)
         session, messages = forked(live.debate_session, live.messages, round_number)
-        twin = await self._sessions.begin(session, *messages)
-        return twin.id
+        return (await self._sessions.begin(session, *messages)).id
 
     def estimate(self, session: DebateSession, messages: Sequence[Message], what: str) -> Estimate:
         """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
-        outsider = self._providers.outsider(session)
-        session = replace(session, debate=self._helped(session))
-        return self._estimates.of_calls(
-            lambda length: calls_of(session.debate, messages, what, judge, outsider, length)
-        )
+        debate, outsider = self._helped(session), self._providers.outsider(session)
+        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider))
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that would compare the answers now, "" where nobody can."""
@@ -384,9 +365,7 @@ class Councils:
         before = {one.id: one for one in record.options()}
         kept: dict[str, Option] = {}
         now: dict[str, str] = {}
-        for option_id, text in options:
-            if not (text := one_line(text)):
-                continue
+        for option_id, text in ((one, one_line(text)) for one, text in options if one_line(text)):
             old = before.get(option_id) or Option(id=f"u{new_id()}", text=text, origin="user")
             first = kept.setdefault(same_words(text), Option(id=old.id, text=text, origin=old.origin))
             now[old.id] = first.id
@@ -401,8 +380,7 @@ class Councils:
     async def _want(self, session_id: str, what: str) -> None:
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
-        council = debate.council or Council()
-        outsider = self._providers.outsider(live.debate_session)
+        council, outsider = debate.council or Council(), self._providers.outsider(live.debate_session)
         if not self._providers.helper(live.debate_session):
             raise BadInput("council_no_helper")
         if what == "checks" and not outsider:

@@ -63,18 +63,14 @@ def next_steps(
         return (CouncilStep(CouncilPart.MERGE),)
     if record.count(CouncilPart.SOLO) < council.solos and (best := surest(record)):
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
-    checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
-    if checked < council.checks and council.outsider:
+    if record.count(CouncilPart.CHECK) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
     return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
 
 
 def comparison_due(record: Record) -> bool:
     """Return whether a comparison of the answers is wanted that has not been made."""
-    council = record.debate.council
-    return council is not None and (
-        record.count(CouncilPart.DIFFERENCES) < council.differences + council.again
-    )
+    return record.count(CouncilPart.DIFFERENCES) < record.council.differences + record.council.again
 
 
 def seen_by(record: Record, step: CouncilStep) -> ReaderView:
@@ -202,10 +198,6 @@ def _joined(messages: Sequence[Message]) -> set[str]:
 
 def _until(council: Council, record: Record, number: int) -> Council:
     """Return what is wanted of a council of which no more is kept than `record`."""
-    compared, merged, alone = map(
-        record.count, (CouncilPart.DIFFERENCES, CouncilPart.MERGE, CouncilPart.SOLO)
-    )
-    checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
     # Who read it then: those who read what was said later are of no use to it.
     readers = [
         one.data_as(JudgeReading).judge
@@ -214,10 +206,10 @@ def _until(council: Council, record: Record, number: int) -> Council:
     ]
     return replace(
         council,
-        again=max(0, compared - council.differences),
-        merges=merged,
-        solos=alone,
-        checks=checked,
+        again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
+        merges=record.count(CouncilPart.MERGE),
+        solos=record.count(CouncilPart.SOLO),
+        checks=record.count(CouncilPart.CHECK),
         rounds=number,
         debated=number,
         judges=tuple(dict.fromkeys(readers)),

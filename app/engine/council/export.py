@@ -10,7 +10,6 @@ from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
 from app.engine.council.outcome import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.debate.verdict import outcome_parts
 from app.engine.export.document import (
     USER,
     Chart,
@@ -44,10 +43,10 @@ class DebateDocument:
         self._decision = decision
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
-        messages = self._whole = list(live.whole_messages())
+        self._whole = list(live.whole_messages())
         self._messages = [
             one
-            for one in messages
+            for one in self._whole
             if one.role != Role.SUMMARY
             and not one.is_interim
             and one.part in SPOKEN
@@ -95,19 +94,18 @@ class DebateDocument:
             for one in debate.participants
         )
         topic = " ".join(debate.topic.split())
-        facts = [
-            *([(self._lines["topic"], topic)] if topic != self._session.title else []),
-            (self._lines["mode"], named(self._lines, "mode", debate.mode)),
-            (self._lines["participants"], people),
-            (self._lines["rounds"], self._rounds_held()),
-            (self._lines["date"], moment(self._session.created_at)),
-            (self._lines["status"], named(self._lines, "status", self._session.status)),
-        ]
-        if debate.context:
-            facts.append((self._lines["context"], ", ".join(file.name for file in debate.context)))
-        if any(one.provider == EMBEDDED for one in debate.participants):
-            facts.append((self._lines["note"], self._lines["embedded"]))
-        return facts
+        embedded = any(one.provider == EMBEDDED for one in debate.participants)
+        facts = {
+            "topic": topic if topic != self._session.title else None,
+            "mode": named(self._lines, "mode", debate.mode),
+            "participants": people,
+            "rounds": self._rounds_held(),
+            "date": moment(self._session.created_at),
+            "status": named(self._lines, "status", self._session.status),
+            "context": ", ".join(file.name for file in debate.context) if debate.context else None,
+            "note": self._lines["embedded"] if embedded else None,
+        }
+        return [(self._lines[name], fact) for name, fact in facts.items() if fact is not None]
 
     def _rounds_held(self) -> str:
         """Return the number of rounds, and how many of them were held where a debate ended early."""
@@ -121,19 +119,11 @@ class DebateDocument:
         if self._decision is not None:
             decided = tuple(ListItem(text=line) for line in self._decided(self._decision))
             yield Section(heading=self._lines["decision"], lines=decided)
-        council = self._debate.council is not None
-        found = (
-            verdict_parts(self._session, self._whole, self._words)
-            if council
-            else outcome_parts(self._debate, self._whole, self._words)
-        )
-        for heading, points in found:
+        for heading, points in verdict_parts(self._session, self._whole, self._words):
             yield Section(heading=heading, lines=tuple(map(self._line, points)))
-        if not council and (votes := self._debate.stances):
-            lines = tuple(
-                ListItem(text=self._votes(one.name, stances), colour=self._colours[one.id])
-                for one, stances in votes
-            )
+        if self._debate.council is None and (votes := self._debate.stances):
+            said = ((self._votes(one.name, stances), self._colours[one.id]) for one, stances in votes)
+            lines = tuple(ListItem(text=text, colour=colour) for text, colour in said)
             yield Section(heading=self._stood(), lines=lines, chart=self._chart(votes))
 
     def _decided(self, decision: Decision) -> Iterator[str]:
@@ -199,13 +189,10 @@ class DebateDocument:
             return self._words("council.merged")
         if message.part in _KINDS:
             return f"{name} · {self._words(f'council.{message.part}')}"
-        role = self._roles.get(message.author.id, "")
-        sure = message.data_as(Position).confidence
-        said = (
-            self._role(role) if role else "",
-            self._words("council.sure", percent=sure) if sure is not None else "",
-        )
-        return f"{name} ({', '.join(filter(None, said))})" if any(said) else name
+        role, sure = self._roles.get(message.author.id, ""), message.data_as(Position).confidence
+        said = [self._role(role)] if role else []
+        said += [self._words("council.sure", percent=sure)] if sure is not None else []
+        return f"{name} ({', '.join(said)})" if said else name
 
     def _role(self, role: str) -> str:
         return role_name(role, self._debate.language, self._prompts)

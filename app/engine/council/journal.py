@@ -1,6 +1,5 @@
 """The journal: what the user decided after a council, what came of it, and how right each model and panel has been."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -17,7 +16,6 @@ from app.engine.live_session import LiveSession
 
 ENOUGH, CALIBRATED = 10, 20
 """How many votes whose outcome is known a model needs before a score says something, and before its hit rates count."""
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 JOURNAL_KIND = LibraryKind(
     noun=Decision,
@@ -65,17 +63,11 @@ class Journal(Definitions[Decision]):
         models = {one.id: f"{one.provider}/{one.model}" for one in debate.participants}
         votes = []
         for who in record.openings():
-            before = record.ballots.get(who, Vote(participant=who))
-            after = record.vote(who, record.rounds)
-            votes.append(
-                CastVote(
-                    model=models[who],
-                    before=texts.get(before.choice, ""),
-                    before_sure=_percent(before.confidence),
-                    after=texts.get(after.choice, ""),
-                    after_sure=_percent(after.confidence),
-                )
-            )
+            cast = (record.ballots.get(who, Vote(participant=who)), record.vote(who, record.rounds))
+            before, after = (texts.get(one.choice, "") for one in cast)
+            first, last = (-1 if one.confidence is None else one.confidence for one in cast)
+            vote = CastVote(model=models[who], before=before, before_sure=first, after=after, after_sure=last)
+            votes.append(vote)
         decision = Decision(
             id=live.id,
             name=one_line(live.session.title, MAX_NAME),
@@ -96,9 +88,8 @@ class Journal(Definitions[Decision]):
             raise BadInput("journal_result", result=result, results=", ".join(RESULTS))
 
         def settled(decision: Decision) -> Decision:
-            return replace(
-                decision, result=result, right=decision.decided if result == HELD else one_line(right)
-            )
+            known = decision.decided if result == HELD else one_line(right)
+            return replace(decision, result=result, right=known)
 
         return await self.change(decision_id, settled)
 
@@ -222,16 +213,9 @@ def held_up(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _percent(confidence: int | None) -> int:
-    return -1 if confidence is None else confidence
-
-
 def is_date(text: str) -> bool:
     """Say whether a text is a date such as 2027-01-31."""
-    if not _DATE.fullmatch(text):
-        return False
     try:
-        date.fromisoformat(text)
+        return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-    return True

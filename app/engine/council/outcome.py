@@ -18,6 +18,7 @@ from app.engine.council.record import QuoteState, Record, Vote, cruxes, quotes_o
 from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
+from app.engine.debate.verdict import outcome_parts
 from app.engine.names import mentioned
 
 
@@ -135,12 +136,12 @@ def in_full(result: CouncilOutcome) -> tuple[View, ...]:
 def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     """Return what follows from the messages of a council."""
     record = Record(debate, messages)
-    voteless = debate.council.voteless if debate.council else ()
-    everybody = [one.id for one in debate.participants if one.id not in voteless]
+    people = [one for one in debate.participants if one.id not in record.council.voteless]
+    everybody = [one.id for one in people]
     ids = [one.id for one in record.options()]
-    first = [*record.ballots.values()]
+    first, votes = [*record.ballots.values()], votes_of(record)
     before = _tally(first, everybody, ids, record.weights(first))
-    after = _tally(votes_of(record), everybody, ids, record.weights(_first_held(record)))
+    after = _tally(votes, everybody, ids, record.weights(_first_held(record)))
     readings = record.readings()
     chosen = {one.choice for one in readings}
     unstable = len(chosen) > 1
@@ -150,7 +151,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     weighed = "" if headline else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
     # Who has no vote brings no second family to those who agree.
-    families = {family_of(one.model) for one in debate.participants if one.id in everybody}
+    families = {family_of(one.model) for one in people}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     against = "weighed" if weighed and against == "half" else against
     unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
@@ -161,20 +162,13 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     judge = readings[0].judge if readings else ""
     text, cites = case_for(record, headline)
     failure = "" if judge else _failure(record)
-    votes = votes_of(record)
-    sides = [
-        [one.participant for one in votes if one.choice == option]
-        for option in ([headline] if headline else leaders)
-    ]
+    held = holders_of(record)
+    sides = [held[option] for option in ([headline] if headline else leaders)]
     read = next((one for one in readings if one.claims or one.questions), None)
     lacks = {
         "answers": answered < len(debate.participants),
-        "differences": bool(debate.council and debate.council.differences)
-        and answered >= MIN_PARTICIPANTS
-        and record.grouped,
-        "ballots": bool(record.rounds)
-        and any(one not in after.missing for one in everybody)
-        and bool(after.missing or unread),
+        "differences": record.council.differences and answered >= MIN_PARTICIPANTS and record.grouped,
+        "ballots": record.rounds and len(after.missing) < len(everybody) and (after.missing or unread),
         "judge": bool(failure),
         "second_reading": len(readings) == 1,
     }
@@ -246,56 +240,40 @@ def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple
     leading = [headline] if headline else after.leaders()
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
-    held_now = holders_of(record)
     views = []
-    for one in others:
-        if held_now[one]:
-            who = surest(record, held_now[one])
+    for one, holders in holders_of(record).items():
+        if one in others and holders:
+            who = surest(record, holders)
             text, cites = last_words(record, who)
             dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
             right = dissent.data_as(Dissent).right_if if dissent is not None else ""
-            views.append(View(option=one, holders=held_now[one], text=text, cites=cites, right_if=right))
-    for one in others:
+            views.append(View(option=one, holders=holders, text=text, cites=cites, right_if=right))
+            continue
         gone = tuple(who for who, vote in record.ballots.items() if vote.choice == one)
-        if gone and not held_now[one]:
-            opening = record.openings()[max(gone, key=lambda who: _sureness(record, who, 0))]
-            named = all(_left_for(record, who, one) for who in gone)
+        if one in others and gone:
+            opening = record.openings()[surest(record, gone, number=0)]
+            named, text = all(_left_for(record, who, one) for who in gone), opening.content
+            cites = (opening.id,)
             views.append(
-                View(
-                    option=one,
-                    holders=gone,
-                    now=False,
-                    text=opening.content,
-                    cites=(opening.id,),
-                    reason_named=named,
-                )
+                View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
             )
-    return tuple(sorted(views, key=lambda view: view.option != choice))
+    views.sort(key=lambda view: (view.option != choice, not view.now, others.index(view.option)))
+    return tuple(views)
 
 
 def moved_by(record: Record, who: str) -> tuple[str, ...]:
     """Return the statements that a participant named when it took the position that it ends with; none where it never moved."""
-    held = record.vote(who, record.rounds).choice
-    first = record.vote(who, 0).choice
-    if held == first:
-        return ()
-    for number in range(1, record.rounds + 1):
-        vote = record.vote(who, number)
-        if vote.choice == held:
-            later = (record.vote(who, each) for each in range(number, record.rounds + 1))
-            return next((one.moved_by for one in later if one.choice == held and one.moved_by), ())
-    return ()
+    first, *later = (record.vote(who, number) for number in range(record.rounds + 1))
+    held = [one for one in later if one.choice == later[-1].choice != first.choice]
+    return next((one.moved_by for one in held if one.moved_by), ())
 
 
 def _left_for(record: Record, who: str, option: str) -> tuple[str, ...]:
     """Return the statements that a participant named when it left an option."""
-    for number in range(1, record.rounds + 1):
-        vote = record.vote(who, number)
-        if vote.choice != option:
-            return vote.moved_by
-    return ()
+    votes = (record.vote(who, number) for number in range(1, record.rounds + 1))
+    return next((vote.moved_by for vote in votes if vote.choice != option), ())
 
 
 def surest(
@@ -312,9 +290,7 @@ def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites: a judge's, else the last words of the surest who holds it."""
     text, cites = best_case(record.readings(), option)
     if option and not text:
-        return last_words(
-            record, surest(record, [one.participant for one in votes_of(record) if one.choice == option])
-        )
+        return last_words(record, surest(record, holders_of(record).get(option, ())))
     return text, cites
 
 
@@ -339,11 +315,9 @@ def _stop(record: Record) -> str:
 
 def _failure(record: Record) -> str:
     """Return why the last judge could not read, where all that were wanted have failed; a code of `failure.<code>`."""
-    council, number = record.debate.council, record.rounds
-    if council is None or not number or not council.judges:
-        return ""
-    asked = [record.asked_to_read(one, order, number) for one in council.judges for order in (1, 2)]
-    if None in asked:
+    judges, number = record.council.judges, record.rounds
+    asked = [record.asked_to_read(one, order, number) for one in judges for order in (1, 2)]
+    if not number or not judges or None in asked:
         return ""
     failed = [one.error.kind for one in asked if one is not None and one.error is not None]
     return failed[-1] if failed else FailureKind.UNREADABLE
@@ -399,12 +373,10 @@ def _tally(
 ) -> Tally:
     valid = [one for one in ballots if one.choice in options]
     voted = {one.participant for one in valid}
+    chose = {one: [ballot.participant for ballot in valid if ballot.choice == one] for one in options}
     return Tally(
-        votes={one: sum(ballot.choice == one for ballot in valid) for one in options},
-        weighted={
-            one: sum(weights[ballot.participant] for ballot in valid if ballot.choice == one)
-            for one in options
-        },
+        votes={one: len(who) for one, who in chose.items()},
+        weighted={one: sum(weights[each] for each in who) for one, who in chose.items()},
         missing=tuple(one for one in everybody if one not in voted),
     )
 
@@ -505,7 +477,9 @@ def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> s
 def verdict_parts(
     session: DebateSession, messages: Sequence[Message], words: Words
 ) -> list[tuple[str, list[Point]]]:
-    """Return the verdict in parts, each with its heading and its sentences; nothing where nobody answered."""
+    """Return the verdict in parts, each with its heading and its sentences; nothing where nobody answered a council."""
+    if session.debate.council is None:
+        return outcome_parts(session.debate, messages, words)
     record, result = Record(session.debate, messages), outcome(session.debate, messages)
     if not result.answered:
         return []
@@ -533,11 +507,10 @@ def verdict_parts(
     parts = [(state_text(result, words), [*_points(lines), *for_leaders, *_points(judged)])]
     votes = []
     for vote in votes_of(record):
-        before = letters.get(record.ballots[vote.participant].choice, "–")
-        now = letters.get(vote.choice, "–")
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
-        held = f"{before} → {now}" if record.rounds else now
-        votes.append(f"{names[vote.participant]}: {held}{sure}")
+        held = [letters.get(one.choice, "–") for one in (record.ballots[vote.participant], vote)]
+        shown = " → ".join(held if record.rounds else held[1:])
+        votes.append(f"{names[vote.participant]}: {shown}{sure}")
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []

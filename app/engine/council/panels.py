@@ -49,13 +49,11 @@ class Panels(Definitions[Panel]):
 
     def of(self, participants: Sequence[Participant]) -> Panel | None:
         """Return the panel that has these participants in any order, None where none has."""
-        wanted = sorted((one.provider, one.model, one.name) for one in participants)
-        same = (
-            one
-            for one in self.all()
-            if sorted((each.provider, each.model, each.name) for each in one.participants) == wanted
-        )
-        return next(same, None)
+
+        def seats(people: Sequence[Participant]) -> list[tuple[str, str, str]]:
+            return sorted((one.provider, one.model, one.name) for one in people)
+
+        return next((one for one in self.all() if seats(one.participants) == seats(participants)), None)
 
 
 def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -> tuple[Participant, ...]:
@@ -72,13 +70,11 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
                 seat = Participant(id=new_id(), name=called, provider=status.config.id, model=model)
                 rated = score.after if known and score is not None else 2.0
                 found.setdefault(family_of(model), []).append((rated, place, seat))
-    families = sorted(
-        (sorted(one, key=lambda each: each[:2]) for one in found.values()), key=lambda one: one[0][:2]
-    )
+    best = (sorted(one, key=lambda each: each[:2]) for one in found.values())
+    families = sorted(best, key=lambda one: one[0][:2])
     seats = [seat for one in families for _rated, _place, seat in (one if len(families) == 1 else one[:1])]
-    chosen = seats[: SEATS.get(len(families), MOST_SEATS)]
     taken: list[Participant] = []
-    for seat in chosen:
+    for seat in seats[: SEATS.get(len(families), MOST_SEATS)]:
         taken.append(named_apart(seat, taken))
     return tuple(taken)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 
 from app.core.council_parts import (
     ArguedOption,
@@ -30,7 +31,7 @@ from app.core.council_parts import (
 )
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
-from app.core.session import Debate, Participant
+from app.core.session import Council, Debate, Participant
 from app.core.verdict import Calibration
 from app.engine.debate.modes import asks_about_motion, side_of
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
@@ -214,6 +215,7 @@ class Record:
 
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
+        self.council = debate.council or Council()
         self.all = messages
         """The messages with those that are interim."""
         if any(one.tool_calls for one in messages):
@@ -238,11 +240,10 @@ class Record:
         self, part: str, who: str = "", *, latest: bool = False, number: int | None = None
     ) -> Message | None:
         """Return the message of a part (of a round) that ended last since all were asked, or since the last question."""
-        found = None
-        for one in self._latest if latest else self.since:
-            if one.part == part and one.ended and (not who or one.author.id == who):
-                found = one if number in (None, one.round) else found
-        return found
+        for one in reversed(self._latest if latest else self.since):
+            if one.part == part and one.ended and who in ("", one.author.id) and number in (None, one.round):
+                return one
+        return None
 
     def held(self, kind: type[Data], part: str, who: str = "", *, number: int | None = None) -> Data:
         """Return what the message holds that `last` finds, an empty object of this class where there is none."""
@@ -250,8 +251,8 @@ class Record:
         return message.data_as(kind) if message else kind()
 
     def count(self, part: str) -> int:
-        """Return how many messages of a part ended since all were asked."""
-        return sum(one.part == part and one.ended for one in self.since)
+        """Return how many messages of a part, outside the rounds of a debate, ended since all were asked."""
+        return sum(one.part == part and one.ended and not one.round for one in self.since)
 
     def evidence(self) -> list[tuple[str, str]]:
         """Return what tools found for the answers since all were asked, as (the call, its result), by participant."""
@@ -336,11 +337,9 @@ class Record:
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, where it has ended."""
-        for one in self.since:
-            read = one.data_as(JudgeReading)
-            if one.ended and (one.round, read.judge, read.order) == (number, judge, order):
-                return one
-        return None
+        wanted = (number, judge, order)
+        reads = ((one, one.data_as(JudgeReading)) for one in self.since if one.ended)
+        return next((one for one, read in reads if (one.round, read.judge, read.order) == wanted), None)
 
     def readings(self) -> tuple[JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
@@ -351,13 +350,12 @@ class Record:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
                 found.setdefault(read.judge, {})[read.order] = read
-        wanted = self.debate.council.judges if self.debate.council else ()
-        first = next((found[one] for one in wanted if one in found), {})
+        first = next((found[one] for one in self.council.judges if one in found), {})
         return tuple(first[order] for order in sorted(first))
 
     def vote(self, who: str, number: int) -> Vote:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
-        if self.debate.council is not None and who in self.debate.council.voteless:
+        if who in self.council.voteless:
             return Vote(participant=who)
         for each in range(number, 0, -1):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
@@ -369,7 +367,7 @@ class Record:
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:
         """By participant, how right its model has been, where that is known."""
-        known = {one.model: one for one in self.debate.council.calibrations} if self.debate.council else {}
+        known = {one.model: one for one in self.council.calibrations}
         models = {one.id: f"{one.provider}/{one.model}" for one in self.debate.participants}
         return {who: known[model] for who, model in models.items() if model in known}
 
@@ -393,8 +391,7 @@ class Record:
 
     def voters(self) -> list[str]:
         """Return the participants that have answered and whose votes count."""
-        council = self.debate.council
-        return [one for one in self.openings() if council is None or one not in council.voteless]
+        return [one for one in self.openings() if one not in self.council.voteless]
 
     def voted(self, who: str, number: int) -> bool:
         """Say whether a participant said in a round what it holds."""
@@ -404,15 +401,12 @@ class Record:
         """Say whether a round moved nobody, or all agree; a blank is never stable."""
         voters = self.voters()
         now = [self.vote(one, number) for one in voters]
-        if any(self.unread(one, number) for one in voters):
-            return False
-        if not all(one.round == number and one.choice for one in now):
+        blank = any(one.round != number or not one.choice for one in now)
+        if blank or any(self.unread(one, number) for one in voters):
             return False
         before = [self.vote(one, number - 1) for one in voters]
-        still = all(
-            was.round == number - 1 and was.choice == one.choice for was, one in zip(before, now, strict=True)
-        )
-        return still or len({one.choice for one in now}) == 1
+        same = [(one.round, one.choice) for one in before] == [(number - 1, one.choice) for one in now]
+        return same or len({one.choice for one in now}) == 1
 
     def unread(self, who: str, number: int) -> bool:
         """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
@@ -529,25 +523,19 @@ class Record:
             # "Yes, ban them" and "Yes" are the same vote on a motion.
             text = word[:1].upper() + word[1:] if side else text
             groups.setdefault(side or same_words(text), (text, []))[1].append(who)
-        several = list(groups.values())[:MOST_OPTIONS]
+        origin, several = "motion" if motion else "answers", islice(groups.values(), MOST_OPTIONS)
         return tuple(
-            Option(
-                id=f"o{number}", text=text, backers=tuple(backers), origin="motion" if motion else "answers"
-            )
+            Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
             for number, (text, backers) in enumerate(several, 1)
         )
 
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of an answer, without its Markdown."""
-    line = next((one.strip(" #*_>-`") for one in text.splitlines() if one.strip(" #*_>-`")), "")
-    line = without_marks(line)
-    for place, one in enumerate(line):
-        ends = place + 1 == len(line) or line[place + 1].isspace()
-        if one in ".!?。！？" and ends:
-            line = line[: place + 1]
-            break
-    return one_line(line, MOST_OPTION)
+    lines = (one.strip(" #*_>-`") for one in text.splitlines())
+    line = without_marks(next(filter(None, lines), ""))
+    first = re.match(r".*?[.!?。！？](?=\s|\Z)", line, re.DOTALL)
+    return one_line(first[0] if first else line, MOST_OPTION)
 
 
 def _option(stored: Option) -> Option:

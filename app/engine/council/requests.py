@@ -41,6 +41,7 @@ from app.engine.debate.replies import (
     NEITHER,
     OTHER,
     confidence_of,
+    numbers_in,
     one_line,
     read_choice,
     read_object,
@@ -52,6 +53,7 @@ from app.engine.history.token_count import tokens_of
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words, temperature_of
 from app.engine.requests.attached_files import context_text, with_seen
+from app.engine.requests.merging import merged
 
 MOST_POINTS = 6
 MOST_QUOTE = 300
@@ -75,22 +77,18 @@ def answer_request(record: Record, speaker: Participant, prompts: Prompts) -> Mo
     """Return the request for a participant's own answer: what was asked of it, and what it answered itself."""
     debate = record.debate
     system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
-    files = _files(debate, prompts)
-    blocks: list[dict[str, object]] = []
-    for message in _own_conversation(record, speaker):
-        own = message.part == CouncilPart.ANSWER
-        text = message.content.strip() if own or blocks else "\n\n".join([message.content.strip(), *files])
-        role = Role.ASSISTANT if own else Role.USER
-        if blocks and blocks[-1]["role"] == role:
-            text = f"{blocks.pop()['content']}\n\n{text}"
-        blocks.append({"role": role, "content": text})
+    first, *later = _own_conversation(record, speaker)
     task = prompts.text(debate.language, "council-answer")
-    blocks[-1] = {"role": Role.USER, "content": f"{blocks[-1]['content']}\n\n{task}"}
+    told = [(Role.USER, text) for text in (first.content.strip(), *_files(debate, prompts))]
+    for message in later:
+        role = Role.ASSISTANT if message.part == CouncilPart.ANSWER else Role.USER
+        told.append((role, message.content.strip()))
+    blocks = merged([{"role": role, "content": text} for role, text in (*told, (Role.USER, task))])
     blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
     return _of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
 
 
-def _of(speaker: Participant, *messages: dict[str, object]) -> ModelRequest:
+def _of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
@@ -110,9 +108,8 @@ def small_request(record: Record, speaker: Participant) -> ModelRequest:
 def differences_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
     """Return the request that compares the answers, which are numbered in this order and have no names."""
     debate, question = record.debate, record.asked_all.strip()
-    text = prompts.text(
-        debate.language, "council-differences", question=question, answers=_numbered(debate, order)
-    )
+    answers = _numbered(debate, order)
+    text = prompts.text(debate.language, "council-differences", question=question, answers=answers)
     if asks_about_motion(question):
         text += "\n" + prompts.line(debate.language, "council-words", "motion")
     return _to_helper(debate, text, schema=DIFFERENCES)
@@ -127,11 +124,17 @@ class ReaderView:
     letters: Mapping[str, str] = field(default_factory=dict)
     again: str = ""
 
+    def lettered(self) -> Iterator[tuple[str, Option]]:
+        """Yield the options with the letters under which this reader sees them."""
+        return zip(LETTERS, self.options, strict=False)
+
+    def chosen(self, text: str) -> str:
+        """Return the id of the option that a text chooses, as `read_choice` does."""
+        return read_choice(text, [(option.id, option.text) for option in self.options])
+
     def cited(self, numbers: object) -> tuple[str, ...]:
         """Return the ids of the statements with these numbers, each once; whatever else is given is passed over."""
-        numbered = {number: statement.id for number, statement in enumerate(self.statements, 1)}
-        given = [number for number in as_list(numbers) if type(number) is int]
-        return tuple(numbered[number] for number in dict.fromkeys(given) if number in numbered)
+        return tuple(self.statements[one - 1].id for one in numbers_in(numbers, len(self.statements)))
 
 
 def turn_request(record: Record, speaker: Participant, view: ReaderView, prompts: Prompts) -> ModelRequest:
@@ -159,20 +162,16 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
     chance.shuffle(options)
     people = [seat.id for seat in record.debate.participants]
     chance.shuffle(people)
-    own = record.openings().get(reader)
-    statements = record.statements(number + ballot) if number else [own] if own else []
-    return ReaderView(
-        tuple(statements),
-        tuple(options),
-        dict(zip(people, LETTERS, strict=False)),
-        "" if ballot else record.argued(number),
-    )
+    own = [one for who, one in record.openings().items() if who == reader]
+    statements = record.statements(number + ballot) if number else own
+    letters, again = dict(zip(people, LETTERS, strict=False)), "" if ballot else record.argued(number)
+    return ReaderView(tuple(statements), tuple(options), letters, again)
 
 
 def read_vote(text: str, view: ReaderView, message: str) -> Position:
     """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
     said = read_object(text) or {}
-    choice, new = read_choice(text, [(option.id, option.text) for option in view.options]), ""
+    choice, new = view.chosen(text), ""
     if choice == OTHER:
         new = one_line(said.get("text"))
         same = next((option.id for option in view.options if same_words(option.text) == same_words(new)), "")
@@ -204,18 +203,14 @@ def argued_text(
         for number, one in enumerate(view.statements, 1)
     ]
     settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
-    options = "\n".join(
-        f"{letter}: {without_names(one.text, debate, view.letters)}"
-        for letter, one in zip(LETTERS, view.options, strict=False)
-    )
-    again = [letter for letter, one in zip(LETTERS, view.options, strict=False) if one.id == view.again]
-    options += "".join(f"\n\n{lines['again'].format(letter=letter)}" for letter in again)
+    shown = [f"{letter}: {without_names(one.text, debate, view.letters)}" for letter, one in view.lettered()]
+    again = [lines["again"].format(letter=letter) for letter, one in view.lettered() if one.id == view.again]
     return prompts.text(
         debate.language,
         prompt,
         question="\n\n".join([record.asked_all.strip(), *_files(debate, prompts), *_evidence(record, lines)]),
         settled=settled,
-        options=options,
+        options="\n\n".join(["\n".join(shown), *again]),
         statements="\n\n".join(said),
         **more,
     )
@@ -225,9 +220,9 @@ def _argued(
     record: Record, speaker: Participant, view: ReaderView, prompt: str, prompts: Prompts
 ) -> ModelRequest:
     text = argued_text(record, speaker.id, view, prompt, prompts)
-    told = {"role": Role.USER, "content": with_seen(record.debate.context, text)}
-    head = "\n\n".join(_instructions(record.debate, speaker, prompts))
-    return _of(speaker, {"role": Role.SYSTEM, "content": head}, told) if head else _of(speaker, told)
+    head = _instructions(record.debate, speaker, prompts)
+    system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
+    return _of(speaker, *system, {"role": Role.USER, "content": with_seen(record.debate.context, text)})
 
 
 def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
@@ -266,16 +261,11 @@ def read_differences(text: str, order: Sequence[Message]) -> Differences | None:
     options: list[Option] = []
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
-        option = one_line(one.get("text"))
-        answers = [
-            number
-            for number in as_list(one.get("answers"))
-            if type(number) is int and 0 < number <= len(order)
-        ]
-        backers = [order[number - 1].author.id for number in dict.fromkeys(answers) if number not in taken]
+        option, answers = one_line(one.get("text")), numbers_in(one.get("answers"), len(order))
+        backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
-            options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(sorted(backers))))
+            options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
     if not options:
         return None
     return Differences(
@@ -314,10 +304,9 @@ def _plain(text: str) -> tuple[str, list[int]]:
     for place, character in enumerate(text):
         for each in unicodedata.normalize("NFC", character).translate(PLAIN_SIGNS):
             one = " " if each.isspace() else each
-            if one == " " and plain and plain[-1] == " ":
-                continue
-            plain.append(one)
-            places.append(place)
+            if one != " " or plain[-1:] != [" "]:
+                plain.append(one)
+                places.append(place)
     return "".join(plain), places
 
 
@@ -327,15 +316,14 @@ def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...
         text = one_line(one.get("text"), MOST_QUOTE)
         if not text:
             continue
-        quotes = []
+        quotes, who = [], set()
         for quote in objects_in(one.get("quotes")):
-            number, words = quote.get("answer"), quote.get("text")
-            if type(number) is not int or not 0 < number <= len(order) or not isinstance(words, str):
-                continue
-            if words := found_in(order[number - 1].content, words[:MOST_QUOTE]):
-                quotes.append(Quote(message=order[number - 1].id, text=words))
-        said_in = {quote.message for quote in quotes}
-        who = {answer.author.id for answer in order if answer.id in said_in}
+            words = quote["text"] if isinstance(quote.get("text"), str) else ""
+            for number in numbers_in([quote.get("answer")], len(order)):
+                answer = order[number - 1]
+                if found := found_in(answer.content, words[:MOST_QUOTE]):
+                    quotes.append(Quote(message=answer.id, text=found))
+                    who.add(answer.author.id)
         only = who.pop() if len(who) == 1 and len(order) > 2 else ""
         points.append(ComparedPoint(text=text, quotes=tuple(quotes), only=only))
     return tuple(points)
@@ -346,13 +334,10 @@ def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
     said: list[Message] = []
     for one in record.all:
         asked = one.data_as(Question)
+        answers = one.part == CouncilPart.ANSWER and one.author.id == speaker.id
         if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
-            if not asked.follows:
-                said.clear()
-            said.append(one)
-        elif (
-            one.part == CouncilPart.ANSWER and one.author.id == speaker.id and one.state == MessageState.DONE
-        ):
+            said = [*(said if asked.follows else ()), one]
+        elif answers and one.state == MessageState.DONE:
             said.append(one)
     while said and said[-1].part == CouncilPart.ANSWER:
         said.pop()
@@ -371,15 +356,8 @@ def _instructions(debate: Debate, speaker: Participant, prompts: Prompts) -> lis
 
 def _files(debate: Debate, prompts: Prompts) -> list[str]:
     words = prompts.lines(debate.language, "assistant")
-    return [
-        prompts.text(
-            debate.language,
-            "council-file",
-            name=" ".join(file.name.split()),
-            text=context_text(file, words),
-        )
-        for file in debate.context
-    ]
+    files = ((" ".join(file.name.split()), context_text(file, words)) for file in debate.context)
+    return [prompts.text(debate.language, "council-file", name=name, text=text) for name, text in files]
 
 
 def _numbered(debate: Debate, order: Sequence[Message]) -> str:
@@ -455,9 +433,9 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
     said = read_object(text) or {}
     choice = NEITHER
     if one_line(said.get("choice")).casefold() != NEITHER:
-        choice = read_choice(text, [(option.id, option.text) for option in view.options])
+        choice = view.chosen(text)
     shown = tuple(option.id for option in view.options)
-    by_letter = dict(zip(LETTERS, shown, strict=False))
+    by_letter = {letter: option.id for letter, option in view.lettered()}
     people = {letter: who for who, letter in view.letters.items()}
 
     def who(value: object) -> list[str]:
@@ -508,11 +486,8 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
 
 def best_case(readings: Sequence[JudgeReading], option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
-    for reading in readings:
-        for case in reading.cases:
-            if case.option == option:
-                return case.text, case.cites
-    return "", ()
+    cases = (case for reading in readings for case in reading.cases if case.option == option)
+    return next(((case.text, case.cites) for case in cases), ("", ()))
 
 
 def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
@@ -529,13 +504,12 @@ def dissent_request(record: Record, speaker: Participant, headline: str, prompts
 def outside_request(record: Record, model: str, prompts: Prompts, budget: int = 0) -> ModelRequest:
     """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
     provider, _, name = model.partition("/")
-    alone = Participant(id="", name="", provider=provider, model=name)
-    request = answer_request(record, alone, prompts)
-    if not budget:
-        return request
+    request = answer_request(record, Participant(id="", name="", provider=provider, model=name), prompts)
     head, *rest = request.messages
-    more = prompts.text(record.debate.language, "council-solo", tokens=round(budget, -2) or budget)
-    return replace(request, messages=({**head, "content": f"{head['content']}\n\n{more}"}, *rest))
+    if budget:
+        more = prompts.text(record.debate.language, "council-solo", tokens=round(budget, -2) or budget)
+        head = {**head, "content": f"{head['content']}\n\n{more}"}
+    return replace(request, messages=(head, *rest))
 
 
 def objection_request(record: Record, model: str, view: ReaderView, prompts: Prompts) -> ModelRequest:
@@ -547,11 +521,8 @@ def objection_request(record: Record, model: str, view: ReaderView, prompts: Pro
 def matched(said: Position, record: Record, message: str) -> Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
     words = same_words(said.answer)
-    same = [
-        one.id
-        for one in record.options()
-        if words and (same_words(one.text) in words or words in same_words(one.text))
-    ]
+    texts = {one.id: same_words(one.text) for one in record.options()}
+    same = [one for one, text in texts.items() if words and (text in words or words in text)]
     if len(same) == 1:
         return replace(said, choice=same[0])
     return replace(said, choice=f"x{message}", new=said.answer) if said.answer else said

@@ -1,8 +1,8 @@
 """A council that runs: every call that is due at once, each kept as a message when it ends."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Quoting
@@ -11,35 +11,14 @@ from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted, joined
 from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, DebateTools, Status
+from app.engine.council import requests
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Sources
-from app.engine.council.requests import (
-    ReaderView,
-    answer_request,
-    ballot_request,
-    differences_request,
-    dissent_request,
-    matched,
-    merge_request,
-    numbered,
-    objection_request,
-    outside_request,
-    read_differences,
-    read_dissent,
-    read_reading,
-    read_vote,
-    reading_request,
-    small_request,
-    tokens_written,
-    turn_request,
-    with_names,
-)
-from app.engine.debate.director import PARTICIPANT, participant_of
+from app.engine.debate.director import participant_of
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
-from app.engine.debate.run import StatementRun
-from app.engine.debate.verdict import Judge
+from app.engine.debate.run import StatementRun, author_of
 from app.engine.live_session import LiveSession
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
@@ -84,6 +63,16 @@ def with_rounds(
     return replace(session.debate, council=council)
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A step that is taken: the answers as they are numbered, what its reader sees, and what cleans each try."""
+
+    step: CouncilStep
+    order: tuple[Message, ...]
+    view: requests.ReaderView
+    cleaners: list[ReplyCleaner] = field(default_factory=list)
+
+
 class CouncilRun(StatementRun):
     """A running council, in a task of its own."""
 
@@ -112,7 +101,7 @@ class CouncilRun(StatementRun):
         session = self._live.debate_session
         speakers = {one.id for one in self._providers.thinkers(session)}
         mute = {one.id for one in session.debate.participants} - speakers
-        return next_steps(session.debate, self._live.messages, self._providers.world(session).absent, mute)
+        return next_steps(session.debate, self._live.messages, self._providers.absent(session), mute)
 
     async def _step(self) -> None:
         self._held = ""
@@ -150,20 +139,14 @@ class CouncilRun(StatementRun):
         council = debate.council
         if council is None or not council.rounds:
             return
-        judges = [
-            Judge(name=model, provider=provider, model=model)
-            for provider, _, model in (one.partition("/") for one in council.judges)
-        ]
-        await self._check_voting(providers.checks, [*debate.participants, *judges])
-        voteless = tuple(
-            one.id for one in debate.participants if providers.checks.failed((one.provider, one.model))
-        )
-        able = tuple(one for one in council.judges if providers.can_vote(*one.split("/", 1)))
+        seats = {one.id: (one.provider, one.model) for one in debate.participants}
+        judges = [(provider, model) for provider, _, model in (one.partition("/") for one in council.judges)]
+        await self._check_voting(providers.checks, [*seats.values(), *judges])
+        voteless = tuple(who for who, seat in seats.items() if providers.checks.failed(seat))
+        able = tuple("/".join(one) for one in judges if providers.can_vote(*one))
         if (voteless, able) != (council.voteless, council.judges):
-            debate = self._live.debate_session.debate
-            self._live.change(
-                debate=replace(debate, council=replace(council, voteless=voteless, judges=able))
-            )
+            council = replace(council, voteless=voteless, judges=able)
+            self._live.change(debate=replace(self._live.debate_session.debate, council=council))
 
     def _wants_debate(self) -> bool:
         """Say whether what is open is to be debated now, without being asked for."""
@@ -192,22 +175,17 @@ class CouncilRun(StatementRun):
 
     def _finish(self) -> None:
         """End the council for now: the user may ask for more at any time."""
-        debate = self._live.debate_session.debate
-        record = Record(debate, self._live.messages)
+        record = Record(self._live.debate_session.debate, self._live.messages)
         answered = len(record.answers())
-        failed = sum(
-            ended is not None and ended.state == MessageState.FAILED
-            for one in record.asked()
-            for ended in [record.last(CouncilPart.ANSWER, one.id, latest=True)]
-        )
+        ended = [record.last(CouncilPart.ANSWER, one.id, latest=True) for one in record.asked()]
+        failed = sum(one is not None and one.state == MessageState.FAILED for one in ended)
         if not answered:
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
-        reason = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
-        self._live.change(
-            status=Status.COMPLETED,
-            reason=joined(reason, counted(Reason.FAILED_TURNS, failed)) if failed else reason,
-        )
+        reason: str = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
+        if failed:
+            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
+        self._live.change(status=Status.COMPLETED, reason=reason)
 
     async def _take(self, step: CouncilStep) -> None:
         """Make one call; its message and what was read in it are one batch."""
@@ -219,17 +197,16 @@ class CouncilRun(StatementRun):
             self._sources = await asyncio.to_thread(Sources, debate.context)
         # Answers that come in meanwhile must not change what the numbers stand for.
         record = Record(debate, self._live.messages)
-        order = () if step.who else numbered(record)
-        view = seen_by(record, step)
-        plan, model, cleaners = self._plan(step, order, view)
+        call = _Call(step, () if step.who else tuple(requests.numbered(record)), seen_by(record, step))
+        plan, model = self._plan(call)
         turn = self._turn(plan, model, self._tools(step))
         quotes: list[FileQuote] = []
 
         async def looked_up(message: Message) -> None:
-            quotes[:] = await self._quotes(message, view)
+            quotes[:] = await self._quotes(message, call.view)
 
         def written(message: Message) -> tuple[Message, Mapping[str, object]]:
-            read = self._read(step, message, order, view, cleaners)
+            read = self._read(call, message)
             data = replace(read.data_as(Quoting), quotes=tuple(quotes))
             return (replace(read, data=data) if quotes else read), {}
 
@@ -245,28 +222,24 @@ class CouncilRun(StatementRun):
         tools = self._providers.tools(debate, participant_of(debate, step.who))
         return DebateTools.READING if tools != DebateTools.NONE else DebateTools.NONE
 
-    def _plan(
-        self, step: CouncilStep, order: Sequence[Message], view: ReaderView
-    ) -> tuple[CallPlan, str, list[ReplyCleaner]]:
-        session = self._live.debate_session
+    def _plan(self, call: _Call) -> tuple[CallPlan, str]:
+        step, session = call.step, self._live.debate_session
         debate = session.debate
         if step.who:
             speaker = participant_of(debate, step.who)
-            author, provider = Author(id=speaker.id, name=speaker.name, kind=PARTICIPANT), speaker.provider
-            model = speaker.model
+            author, provider, model = author_of(speaker), speaker.provider, speaker.model
         else:
             used = step.model or (debate.council.helper if debate.council else "")
             provider, _, model = used.partition("/")
             # A slot of its own for each session: comparing waits for no other council.
             author = Author(id=f"{self._live.id}-{step.part}{step.order or ''}", name=model, kind=HELPER)
-        cleaners: list[ReplyCleaner] = []
 
         def cleaner() -> ReplyCleaner:
             kind = TrailerCleaner if step.part in WITH_TRAILER else ReplyCleaner
-            made = kind.for_name(author.name)
-            cleaners.append(made)
-            return made
+            call.cleaners.append(kind.for_name(author.name))
+            return call.cleaners[-1]
 
+        reads = step.part == CouncilPart.READING
         message = Message(
             id=new_id(),
             turn_id=new_id(),
@@ -275,55 +248,51 @@ class CouncilRun(StatementRun):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
-            data=JudgeReading(judge=step.model, order=step.order)
-            if step.part == CouncilPart.READING
-            else None,
+            data=JudgeReading(judge=step.model, order=step.order) if reads else None,
         )
 
         def request(_: object) -> ModelRequest:
             given = self._providers.given(self._live.debate_session.debate, provider, model)
-            return self._request(step, order, view, given)
+            return self._request(call, given)
 
         plan = CallPlan(
             message=message,
             provider=provider,
             request=request,
             cleaner=cleaner,
-            may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
+            may_ask=lambda: not step.who or step.who not in self._providers.absent(session),
         )
-        return plan, model, cleaners
+        return plan, model
 
-    def _request(
-        self, step: CouncilStep, order: Sequence[Message], view: ReaderView, debate: Debate
-    ) -> ModelRequest:
-        record, prompts = Record(debate, self._live.messages), self._services.prompts
+    def _request(self, call: _Call, debate: Debate) -> ModelRequest:
+        step, view, prompts = call.step, call.view, self._services.prompts
+        record = Record(debate, self._live.messages)
         match step.part:
             case CouncilPart.DIFFERENCES:
-                return differences_request(record, order, prompts)
+                return requests.differences_request(record, call.order, prompts)
             case CouncilPart.MERGE:
-                return merge_request(record, order, prompts)
+                return requests.merge_request(record, call.order, prompts)
             case CouncilPart.READING:
-                return reading_request(record, step.model, step.order, view, prompts)
-            case CouncilPart.SOLO:
-                return outside_request(record, step.model, prompts, tokens_written(record.since))
+                return requests.reading_request(record, step.model, step.order, view, prompts)
             case CouncilPart.CHECK if step.number:
-                return objection_request(record, step.model, view, prompts)
-            case CouncilPart.CHECK:
-                return outside_request(record, step.model, prompts)
+                return requests.objection_request(record, step.model, view, prompts)
+            case CouncilPart.SOLO | CouncilPart.CHECK:
+                budget = requests.tokens_written(record.since) if step.part == CouncilPart.SOLO else 0
+                return requests.outside_request(record, step.model, prompts, budget)
         speaker = participant_of(debate, step.who)
         match step.part:
             case CouncilPart.TURN:
-                return turn_request(record, speaker, view, prompts)
+                return requests.turn_request(record, speaker, view, prompts)
             case CouncilPart.BALLOT:
-                return ballot_request(record, speaker, view, prompts)
+                return requests.ballot_request(record, speaker, view, prompts)
             case CouncilPart.DISSENT:
                 headline = outcome(debate, self._live.messages).headline
-                return dissent_request(record, speaker, headline, prompts)
+                return requests.dissent_request(record, speaker, headline, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
-            return small_request(record, speaker)
-        return answer_request(record, speaker, prompts)
+            return requests.small_request(record, speaker)
+        return requests.answer_request(record, speaker, prompts)
 
-    async def _quotes(self, message: Message, view: ReaderView) -> list[FileQuote]:
+    async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
         if message.state != MessageState.DONE or message.part not in QUOTING or self._sources is None:
             return []
@@ -331,40 +300,33 @@ class CouncilRun(StatementRun):
         # One that is made up takes about 10 ms for each million characters.
         return await asyncio.to_thread(self._sources.check, message.content, others)
 
-    def _read(
-        self,
-        step: CouncilStep,
-        message: Message,
-        order: Sequence[Message],
-        view: ReaderView,
-        cleaners: list[ReplyCleaner],
-    ) -> Message:
+    def _read(self, call: _Call, message: Message) -> Message:
         """Return a message with what was read in it."""
+        step, view, text = call.step, call.view, message.content
         if message.state != MessageState.DONE:
             return message
         match step.part:
             case CouncilPart.DIFFERENCES:
-                return replace(message, data=read_differences(message.content, order))
+                return replace(message, data=requests.read_differences(text, call.order))
             case CouncilPart.MERGE:
-                return replace(message, content=with_names(message.content, order))
+                return replace(message, content=requests.with_names(text, call.order))
             case CouncilPart.BALLOT:
-                return replace(message, data=read_vote(message.content, view, message.id))
+                return replace(message, data=requests.read_vote(text, view, message.id))
             case CouncilPart.READING:
-                data = read_reading(message.content, view, step.model, step.order)
-                return replace(message, data=data)
-        last = cleaners[-1] if cleaners else None
+                return replace(message, data=requests.read_reading(text, view, step.model, step.order))
+        last = call.cleaners[-1] if call.cleaners else None
         if not isinstance(last, TrailerCleaner):
             return message
         said: Position | Dissent
         if step.part == CouncilPart.TURN or (step.number and step.part == CouncilPart.CHECK):
-            said = read_vote(last.trailer, view, message.id)
+            said = requests.read_vote(last.trailer, view, message.id)
         elif step.part == CouncilPart.DISSENT:
-            said = read_dissent(last.trailer)
+            said = requests.read_dissent(last.trailer)
         else:
             said = read_trailer(last.trailer)
             if step.model:
                 record = Record(self._live.debate_session.debate, self._live.messages)
-                said = matched(said, record, message.id)
+                said = requests.matched(said, record, message.id)
         return replace(message, data=replace(said, trailer=last.trailer.strip()))
 
     def _spent_all(self) -> bool:

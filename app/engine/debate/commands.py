@@ -40,14 +40,13 @@ class Debates:
         self._prompts = prompts
         self._providers = providers
         self._models = models
-        self.held = HeldTurns(sessions, models, providers.world)
+        self.held = HeldTurns(sessions, models, providers.absent)
 
     def candidates(self) -> list[Candidate]:
         """Return who may take part."""
         directory, first = self._directory, self._directory.first_model()
-        return candidates_of(
-            [(one, directory.model_of(one, first)) for one in directory.agents()], self._providers.statuses()
-        )
+        agents = [(one, directory.model_of(one, first)) for one in directory.agents()]
+        return candidates_of(agents, self._providers.statuses())
 
     def check(self, setup: DebateSetup) -> None:
         """Raise BadInput when a debate cannot be started so."""
@@ -106,14 +105,12 @@ class Debates:
         Raises BadInput where no model gives one and the debate has one already, which then stays.
         """
         live = await self._sessions.open(session_id)
-        session = live.debate_session
+        session, providers = live.debate_session, self._providers
         if live.read_only or session.status == Status.RUNNING:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
         self._sessions.check(session)
-        judges = [judge] if judge is not None else self._providers.judges(session)
-        verdict = await judged(
-            live, list(live.whole_messages()), judges, self._models, self._prompts, self._providers.checks
-        )
+        judges, said = [judge] if judge else providers.judges(session), list(live.whole_messages())
+        verdict = await judged(live, said, judges, self._models, self._prompts, providers.checks)
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)
@@ -164,6 +161,4 @@ class Debates:
         if place is None:
             raise NotFound("message_not_found", message=message_id)
         kept, ids = copied(messages[: place + 1])
-        session = forked(live.debate_session, kept, ids)
-        twin = await self._sessions.begin(session, *kept)
-        return twin.id
+        return (await self._sessions.begin(forked(live.debate_session, kept, ids), *kept)).id

@@ -5,8 +5,8 @@ Pure: no clock, no randomness, no reading or writing.
 A fork is another debate that goes on from a turn of this one.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from app.core.events import utc_now
@@ -24,17 +24,9 @@ MAX_FAILURES = 2
 PARTICIPANT = "participant"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What the director knows besides the debate: the ids of participants whose provider is gone or whom the user left out."""
-
-    absent: frozenset[str] = frozenset()
-
-
-def decide(session: DebateSession, messages: Sequence[Message], world: World) -> Decision:
-    """Return what comes next in a running debate."""
-    debate = session.debate
-    present = tuple(one for one in debate.participants if one.id not in world.absent)
+def decide(debate: Debate, messages: Sequence[Message], absent: Collection[str]) -> Decision:
+    """Return what comes next in a running debate; `absent` are participants whose provider is gone or whom the user left out."""
+    present = tuple(one for one in debate.participants if one.id not in absent)
     again = _retake(debate, messages, present)
     if debate.round > debate.rounds and again is None:
         return Finish(Reason.ROUNDS_DONE)
@@ -46,32 +38,31 @@ def decide(session: DebateSession, messages: Sequence[Message], world: World) ->
         return again
     rule = mode_of(debate.mode).speaker_rule
     if rule is None:
-        return _in_order(debate, world)
+        return _in_order(debate, absent)
     if _all_passed(messages, present):
         return Finish(Reason.EXHAUSTED)
-    round_number, turn = debate.round, debate.turn
-    if turn >= len(present):
-        round_number, turn = round_number + 1, 0
+    round_number, turn = _cursor(debate.round, debate.turn, len(present))
     if round_number > debate.rounds:
         return Finish(Reason.ROUNDS_DONE)
     participant, why = rule(debate, present, list(messages))
     return Speak(participant.id, round=round_number, turn=turn, why=why)
 
 
-def after_turn(debate: Debate, spoken: Speak, *, failed: bool, world: World) -> Debate:
+def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed: bool) -> Debate:
     """Return the debate with the cursor behind the turn that was just taken."""
     failures = debate.failures + 1 if failed else 0
     if spoken.retakes:
         due = tuple(one for one in debate.due if one != spoken.retakes)
         return replace(debate, due=due, failures=failures)
-    if mode_of(debate.mode).speaker_rule is None:
-        size = len(debate.participants)
-    else:
-        size = sum(one.id not in world.absent for one in debate.participants)
-    round_number, turn = spoken.round, spoken.turn + 1
-    if turn >= size:
-        round_number, turn = round_number + 1, 0
+    in_order = mode_of(debate.mode).speaker_rule is None
+    size = sum(in_order or one.id not in absent for one in debate.participants)
+    round_number, turn = _cursor(spoken.round, spoken.turn + 1, size)
     return replace(debate, round=round_number, turn=turn, failures=failures)
+
+
+def _cursor(round_number: int, turn: int, size: int) -> tuple[int, int]:
+    """Return a cursor in rounds of so many turns, at the next round where it is behind the last turn of one."""
+    return (round_number + 1, 0) if turn >= size else (round_number, turn)
 
 
 def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
@@ -113,23 +104,19 @@ def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Particip
     """Return the first failed turn that is due again and whose participant is there."""
     if not debate.due:
         return None
-    by_id = {one.id: one for one in messages if one.id in debate.due}
-    for message_id in debate.due:
-        failed = by_id.get(message_id)
-        for one in present:
-            if failed is not None and failed.author.id == one.id:
-                return Speak(
-                    one.id, round=failed.round, turn=debate.turn, why=Why.RETAKEN, retakes=message_id
-                )
-    return None
+    there = {one.id for one in present}
+    failed = {one.id: one for one in messages if one.id in debate.due and one.author.id in there}
+    one = next((failed[each] for each in debate.due if each in failed), None)
+    if one is None:
+        return None
+    return Speak(one.author.id, round=one.round, turn=debate.turn, why=Why.RETAKEN, retakes=one.id)
 
 
-def _in_order(debate: Debate, world: World) -> Decision:
+def _in_order(debate: Debate, absent: Collection[str]) -> Decision:
     turn = debate.turn
     for round_number in range(debate.round, debate.rounds + 1):
-        for place in range(turn, len(debate.participants)):
-            participant = debate.participants[place]
-            if participant.id not in world.absent:
+        for place, participant in enumerate(debate.participants):
+            if place >= turn and participant.id not in absent:
                 return Speak(participant.id, round=round_number, turn=place, why=Why.IN_ORDER)
         turn = 0
     return Finish(Reason.ROUNDS_DONE)
@@ -141,9 +128,8 @@ def _all_passed(messages: Sequence[Message], present: tuple[Participant, ...]) -
     for message in reversed(messages):
         if message.author.kind == "user" or (message.state == MessageState.DONE and message.note != PASSED):
             return False
-        if message.state not in (MessageState.DONE, MessageState.FAILED):
-            continue
-        waiting.discard(message.author.id)
+        if message.state in (MessageState.DONE, MessageState.FAILED):
+            waiting.discard(message.author.id)
         if not waiting:
             return True
     return False
@@ -195,15 +181,13 @@ def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
 def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
     """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
     debate = session.debate
-    turns = [one for one in messages if one.author.kind == "participant"]
+    turns = [one for one in messages if one.author.kind == PARTICIPANT]
     round_number = turns[-1].round if turns else 1
-    in_round = [one for one in turns if one.round == round_number]
+    turn = sum(one.round == round_number for one in turns)
     order = [one.id for one in debate.participants]
-    turn = len(in_round)
     if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
         turn = order.index(turns[-1].author.id) + 1
-    if turn >= len(order):
-        round_number, turn = round_number + 1, 0
+    round_number, turn = _cursor(round_number, turn, len(order))
     debate = replace(
         debate,
         round=round_number,

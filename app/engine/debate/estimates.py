@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 
 from app.core.agent import Agent, Group
 from app.core.catalog import RequestForm
@@ -88,32 +89,16 @@ def estimate(
 
     `conclusion` gives the calls that come beside them, for short turns (0) and for long ones (1).
     """
+    taking = [speakers[turn % len(speakers)] for turn in range(turns)]
 
     def calls_of(length: int) -> list[Call]:
-        said = _said(speakers, turns, length)
-        calls: list[Call] = []
-        for turn in range(turns):
-            speaker = speakers[turn % len(speakers)]
-            calls.append((speaker.pair, speaker.sent + sum(said[:turn][-WINDOW:]), speaker.written[length]))
-        return calls + conclusion(length)
+        said = [one.said[length] for one in taking]
+        return [
+            (one.pair, one.sent + sum(said[:turn][-WINDOW:]), one.written[length])
+            for turn, one in enumerate(taking)
+        ] + conclusion(length)
 
-    return _summed(turns, calls_of, prices, [speaker.pair for speaker in speakers[:turns]])
-
-
-def _said(speakers: Sequence[Speaker], turns: int, length: int) -> list[int]:
-    """Return the tokens of each turn's statement."""
-    return [speakers[turn % len(speakers)].said[length] for turn in range(turns)]
-
-
-def _ballots(speakers: Sequence[Speaker], rounds: Iterable[int], turns: int, length: int) -> list[Call]:
-    """Return the votes of all who can vote, after each of these rounds."""
-    said = _said(speakers, turns, length)
-    return [
-        (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
-        for after in rounds
-        for voter in speakers
-        if voter.said != _TRANSCRIPT_SAID
-    ]
+    return _summed(turns, calls_of, prices, [one.pair for one in taking])
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
@@ -197,13 +182,17 @@ def concluding_calls(
     speakers: Sequence[Speaker], rounds: int, what: Conclusion, judge: str, length: int
 ) -> list[Call]:
     """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
-    turns = len(speakers) * rounds
+    said = [one.said[length] for one in speakers] * rounds
     if what == Conclusion.VERDICT:
         provider, _, model = judge.partition("/")
-        heard = _JUDGE + sum(_said(speakers, turns, length))
         written = (VERDICT[length], AGAIN[length]) if model else ()
-        return [((provider, model), heard, one) for one in written]
-    return _ballots(speakers, range(rounds + 1) if what == Conclusion.POLLS else (rounds,), turns, length)
+        return [((provider, model), _JUDGE + sum(said), one) for one in written]
+    return [
+        (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
+        for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
+        for voter in speakers
+        if voter.said != _TRANSCRIPT_SAID
+    ]
 
 
 class Estimates:
@@ -237,18 +226,13 @@ class Estimates:
         """
         speakers = self._speakers(setup, context_tokens)
         votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
-        wanted = [votes] if votes else []
-        wanted += [Conclusion.VERDICT] if draft_of(setup, self._providers()).concludes else []
-        return estimate(
-            speakers,
-            len(speakers) * setup.rounds,
-            self._prices,
-            lambda length: [
-                call
-                for what in wanted
-                for call in concluding_calls(speakers, setup.rounds, what, judge, length)
-            ],
-        )
+        wanted = [*filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))]
+
+        def conclusion(length: int) -> list[Call]:
+            calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
+            return [*chain.from_iterable(calls)]
+
+        return estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
 
     def conclusions(
         self, setup: DebateSetup, context_tokens: int, judge: str = ""
@@ -280,8 +264,7 @@ class Estimates:
     def of_calls(self, calls_of: Callable[[int], list[Call]]) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number."""
         calls = calls_of(1)
-        taking = list(dict.fromkeys(pair for pair, _, _ in calls))
-        return _summed(len(calls), calls_of, self._prices, taking)
+        return _summed(len(calls), calls_of, self._prices, [pair for pair, _, _ in calls])
 
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""
@@ -293,7 +276,7 @@ class Estimates:
             model=group.orchestrator.model,
             instructions=group.instructions,
         )
-        lead, members = self._agent(leader), [self._agent(one) for one in self._directory.members(state)]
+        lead, members = self._agent(leader), map(self._agent, self._directory.members(state))
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)
 
@@ -304,12 +287,8 @@ class Estimates:
             role = role_of(step.role)
             fitting = self._directory.in_role(role)
             speaker = self._agent(next(iter(fitting), Agent(id=role, name=step.role, role=step.role)))
-            sent = (
-                speaker.sent
-                + _TOOL
-                + sum(tokens_of(text, speaker.pair[1]) for text in (command, step.prompt))
-            )
-            steps.append((replace(speaker, sent=sent), len(step.depends_on)))
+            told = sum(tokens_of(text, speaker.pair[1]) for text in (command, step.prompt))
+            steps.append((replace(speaker, sent=speaker.sent + _TOOL + told), len(step.depends_on)))
         return estimate_steps(steps, self._prices)
 
     def _agent(self, agent: Agent) -> Speaker:

@@ -34,24 +34,7 @@ def family_of(model: str) -> str:
 
 
 # Providers' ids and voices, and beginnings of models' names, that are everyday words.
-_EVERYDAY = frozenset(
-    [
-        "local",
-        "embedded",
-        "program",
-        "agent",
-        "together",
-        "openai-compatible",
-        "command",
-        "phi",
-        "aya",
-        "palm",
-        "codex",
-        "o1",
-        "o3",
-        "o4",
-    ]
-)
+_EVERYDAY = "local embedded program agent together openai-compatible command phi aya palm codex o1 o3 o4"
 
 
 def traces_of(participant: Participant) -> Iterator[str]:
@@ -61,7 +44,7 @@ def traces_of(participant: Participant) -> Iterator[str]:
     begins = (word for words in _FAMILIES.values() for word in words.split() if name.startswith(word))
     own = (participant.name, participant.model, name, participant.provider, *begins)
     for word in (*own, usual_label(participant.provider), kind.voice if kind else ""):
-        if word.strip() and word.casefold() not in _EVERYDAY:
+        if word.strip() and word.casefold() not in _EVERYDAY.split():
             yield word
 
 

@@ -85,10 +85,8 @@ def _asked_by_user(heard: list[Message], present: tuple[Participant, ...]) -> Pa
 
 def _wait(participant_id: str, speakers: list[str]) -> int:
     """Return how many turns others took since this participant spoke, since the start if never."""
-    for turns, speaker in enumerate(reversed(speakers)):
-        if speaker == participant_id:
-            return turns
-    return len(speakers)
+    heard = speakers[::-1]
+    return heard.index(participant_id) if participant_id in heard else len(heard)
 
 
 def _starving(eligible: list[Participant], waits: dict[str, int], limit: int) -> Participant | None:
@@ -185,10 +183,7 @@ MODES: tuple[ModeRules, ...] = (
 
 def mode_of(name: str) -> ModeRules:
     """Return the row of a mode; raises KeyError for one this version does not know."""
-    for row in MODES:
-        if row.mode == name:
-            return row
-    raise KeyError(name)
+    return {row.mode: row for row in MODES}[name]
 
 
 class DebateRole(StrEnum):
@@ -228,12 +223,9 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     """Return a participant's system prompt; the user's own text replaces the generated one."""
     if speaker.system_prompt.strip():
         return speaker.system_prompt
-    language = debate.language
+    language, count = debate.language, len(debate.participants)
     roster = ", ".join(_in_roster(one, speaker, language, prompts) for one in debate.participants)
-    count = len(debate.participants)
-    parts = [
-        prompts.text(language, "participant", name=speaker.name, count=count, roster=roster),
-    ]
+    parts = [prompts.text(language, "participant", name=speaker.name, count=count, roster=roster)]
     if speaker.persona.strip():
         parts.append(prompts.text(language, "persona", text=speaker.persona.strip()))
     if debate.instructions:
@@ -259,12 +251,9 @@ def role_name(role: str, language: str, prompts: Prompts) -> str:
 
 
 def _in_roster(participant: Participant, speaker: Participant, language: str, prompts: Prompts) -> str:
-    words = [participant.name]
-    if participant.role:
-        words.append(f"({role_name(participant.role, language, prompts)})")
-    if participant.id == speaker.id:
-        words.append(prompts.line(language, "roles", "you"))
-    return " ".join(words)
+    role = f"({role_name(participant.role, language, prompts)})" if participant.role else ""
+    you = prompts.line(language, "roles", "you") if participant.id == speaker.id else ""
+    return " ".join(filter(None, (participant.name, role, you)))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from app.core.message import Author, Message, SummaryNote
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
 from app.engine.debate.perspective import defuse, known_names, notes_of
-from app.engine.debate.verdict import MOST_STATEMENTS, TOO_SMALL, Judge, statement_lines, statements
+from app.engine.debate.verdict import TOO_SMALL, Judge, shortened, statement_lines, statements
 from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
@@ -47,15 +47,18 @@ def part_to_note(live: LiveSession, round_number: int) -> Part | None:
 def part_of(live: LiveSession, notes: Message) -> Part:
     """Return what some notes that are put aside stand for, as it would be noted again."""
     said = statements(live.said)
-    end = next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
+    end = _end_of(notes, said)
     return Part(min(end, _noted(live, said)), end)
 
 
 def _noted(live: LiveSession, said: Sequence[Message]) -> int:
     """Return how many statements the notes in use stand for."""
     notes = notes_of(live)
-    places = (place for place, one in enumerate(said, 1) if notes and one.turn_id == notes.through)
-    return next(places, 0)
+    return _end_of(notes, said) if notes is not None else 0
+
+
+def _end_of(notes: Message, said: Sequence[Message]) -> int:
+    return next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
 
 
 def notes_request(
@@ -63,18 +66,12 @@ def notes_request(
 ) -> ModelRequest:
     """Return the request for notes on a part of the statements; `before` are the notes on those before it."""
     names = known_names(debate)
-    lines = statement_lines(debate, said, prompts)[part.begin : part.end]
-    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
-        del lines[len(lines) // 2]
+    lines = shortened(statement_lines(debate, said, prompts)[part.begin : part.end])
     if before:
         earlier = prompts.line(debate.language, "assistant", "notes_before")
         lines.insert(0, f"{earlier}\n{defuse(before, names)}")
-    text = prompts.text(
-        debate.language,
-        "debate-notes",
-        topic=defuse(debate.topic.strip(), names),
-        statements="\n\n".join(lines),
-    )
+    topic, statements = defuse(debate.topic.strip(), names), "\n\n".join(lines)
+    text = prompts.text(debate.language, "debate-notes", topic=topic, statements=statements)
     return one_message(writer.provider, writer.model, text)
 
 

@@ -19,6 +19,7 @@ from app.engine.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS, temperature_of
 from app.engine.requests.attached_files import context_text, with_seen
+from app.engine.requests.merging import merged
 from app.engine.requests.request import WINDOW
 
 TRANSCRIPT_CONTEXT = 6_000
@@ -45,34 +46,32 @@ def chat_request(
     `notes` are the running notes on what is no longer sent.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
-    items: list[tuple[str, str]] = []
-    shown = visible(debate, messages, speaker, round_number, window=window)
+    items: list[dict[str, object]] = []
+    readable = _readable(debate, messages, speaker, round_number)
+    shown = _last_of(debate, readable, speaker, window)
     for message in shown:
-        text = defuse(with_files(message, words), names)
-        if message.author.id == speaker.id:
-            items.append((Role.ASSISTANT, text))
-        else:
-            items.append((Role.USER, f"[{label_of(message.author)}]: {text}"))
+        text, own = defuse(with_files(message, words), names), message.author.id == speaker.id
+        said = text if own else f"[{label_of(message.author)}]: {text}"
+        items.append({"role": Role.ASSISTANT if own else Role.USER, "content": said})
     system = {"role": Role.SYSTEM, "content": system_prompt(debate, speaker, prompts)}
     # Providers keep the beginning of a request up to a block: the brief is one, and the cue is for this turn alone.
-    blocks: list[tuple[str, list[str]]] = [(role, [text]) for role, text in _merge(items)]
+    blocks = [(one["role"], [str(one["content"])]) for one in merged(items)]
     if not blocks or blocks[0][0] != Role.USER:
         blocks.insert(0, (Role.USER, []))
-    noted = (
-        [f"{words['debate_notes']}\n{defuse(notes, names)}"] if _may_read(debate, notes, round_number) else []
-    )
-    pinned = [
-        f"{words['debate_pinned'].format(name=label_of(one.author))}\n{defuse(with_files(one, words), names)}"
-        for one in _pinned(debate, messages, shown, speaker, round_number)
-    ]
-    blocks[0][1][:0] = [_brief(debate, prompts, names, words), *noted, *pinned]
+    brief = [_brief(debate, prompts, names, words)]
+    if _may_read(debate, notes, round_number):
+        brief.append(f"{words['debate_notes']}\n{defuse(notes, names)}")
+    for one in _pinned(debate, readable, shown):
+        pinned = words["debate_pinned"].format(name=label_of(one.author))
+        brief.append(f"{pinned}\n{defuse(with_files(one, words), names)}")
+    blocks[0][1][:0] = brief
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
     # What is seen comes before the brief, which names it: a request begins as the last one did.
-    own = [file for one in shown if one.author.kind == "user" for file in one.attachments]
-    messages_sent[0]["content"] = with_seen((*debate.context, *own), messages_sent[0]["content"])
+    files = [file for one in shown if one.author.kind == "user" for file in one.attachments]
+    messages_sent[0]["content"] = with_seen((*debate.context, *files), messages_sent[0]["content"])
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
@@ -110,8 +109,9 @@ def transcript_request(
     if _may_read(debate, notes, round_number):
         parts.append(lines["notes"].format(text=_cut(_one_line(notes), TRANSCRIPT_NOTES)))
     parts.append("")
-    shown = visible(debate, messages, speaker, round_number, window=window)
-    for message in (*_pinned(debate, messages, shown, speaker, round_number), *shown):
+    readable = _readable(debate, messages, speaker, round_number)
+    shown = _last_of(debate, readable, speaker, window)
+    for message in (*_pinned(debate, readable, shown), *shown):
         said = [
             message.content,
             *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
@@ -137,13 +137,10 @@ def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompt
     role = speaker.role
     if role and role not in ROLES:
         role = "own" if len(role) <= _OWN_ROLE_LENGTH and "\n" not in role else ""
-    variants = [key for key in lines if key.startswith(f"{role or 'none'}.middle")]
-    if round_number == 1:
-        key = f"{role or 'none'}.first"
-    elif round_number >= rounds:
-        key = f"{role or 'none'}.last"
-    else:
-        key = variants[(round_number - 2) % len(variants)]
+    role = role or "none"
+    variants = [key for key in lines if key.startswith(f"{role}.middle")]
+    middle = variants[(round_number - 2) % len(variants)]
+    key = f"{role}.first" if round_number == 1 else f"{role}.last" if round_number >= rounds else middle
     return lines[key].format(role=_one_line(speaker.role))
 
 
@@ -161,7 +158,10 @@ def visible(
     statement before having made their own. Always kept, however old: the participant's own last message, the user's
     latest, and the latest that addressed the participant.
     """
-    seen = _readable(debate, messages, speaker, round_number)
+    return _last_of(debate, _readable(debate, messages, speaker, round_number), speaker, window)
+
+
+def _last_of(debate: Debate, seen: list[Message], speaker: Participant, window: int) -> list[Message]:
     if len(seen) <= window:
         return seen
     keep = _protected(debate, seen, speaker)
@@ -181,18 +181,10 @@ def _readable(
     return seen
 
 
-def _pinned(
-    debate: Debate,
-    messages: Sequence[Message],
-    shown: Sequence[Message],
-    speaker: Participant,
-    round_number: int,
-) -> list[Message]:
+def _pinned(debate: Debate, readable: Sequence[Message], shown: Sequence[Message]) -> list[Message]:
     """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
     wanted = set(debate.pinned).difference(one.id for one in shown)
-    if not wanted:
-        return []
-    found = [one for one in _readable(debate, messages, speaker, round_number) if one.id in wanted]
+    found = [one for one in readable if one.id in wanted]
     return sorted(found, key=lambda one: debate.pinned.index(one.id))
 
 
@@ -219,19 +211,17 @@ def is_said(message: Message) -> bool:
 
 
 def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:
-    own = user = spoken_to = None
-    for place in range(len(seen) - 1, -1, -1):
-        message = seen[place]
+    found: dict[str, int] = {}
+    for place, message in reversed([*enumerate(seen)]):
         if message.author.id == speaker.id:
-            own = place if own is None else own
+            found.setdefault("own", place)
             continue
-        if message.author.kind == "user" and user is None:
-            user = place
-        if spoken_to is None:
-            others = [one for one in debate.participants if one.id != message.author.id]
-            if speaker.id in addressed(message.content, others):
-                spoken_to = place
-    return {place for place in (own, user, spoken_to) if place is not None}
+        if message.author.kind == "user":
+            found.setdefault("user", place)
+        others = [one for one in debate.participants if one.id != message.author.id]
+        if "to" not in found and speaker.id in addressed(message.content, others):
+            found["to"] = place
+    return {*found.values()}
 
 
 def known_names(debate: Debate) -> tuple[str, ...]:
@@ -270,16 +260,6 @@ def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Promp
         name=speaker.name,
         task=prompts.line(debate.language, "tasks", task),
     )
-
-
-def _merge(items: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    merged: list[tuple[str, str]] = []
-    for role, text in items:
-        if merged and merged[-1][0] == role:
-            merged[-1] = (role, f"{merged[-1][1]}\n\n{text}")
-        else:
-            merged.append((role, text))
-    return merged
 
 
 def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -> str:

@@ -1,16 +1,17 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from app.core.catalog import RequestForm, provider_kind
-from app.core.message import Message
+from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.engine.debate.director import World, participant_of
+from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
@@ -67,17 +68,13 @@ class DebateProviders:
 
         No other provider reads the debate for that.
         """
-        usable = {one.config.id for one in self.statuses() if one.ready and self._can_think(one.config.id)}
-        provider, slash, model = session.debate.judge.partition("/")
-        found = [
-            Judge(name=one.name, provider=one.provider, model=one.model)
-            for one in self.thinkers(session)
-            if one.provider in usable
-        ]
-        if slash and provider in usable:
-            own = [one for one in found if (one.provider, one.model) == (provider, model)]
-            found[:0] = own[:1] or [Judge(name=model, provider=provider, model=model)]
-        return _each_once(found)
+        usable = {one.config.id for one in self._ready()}
+        provider, _, model = session.debate.judge.partition("/")
+        found = [Judge(one.name, one.provider, one.model) for one in session.debate.participants]
+        # The chosen one comes first, under its name in the debate where it takes part.
+        chosen = [one for one in found if (one.provider, one.model) == (provider, model)]
+        chosen = chosen or ([Judge(model, provider, model)] if model else [])
+        return _each_once(one for one in (*chosen, *found) if one.provider in usable)
 
     def judges(self, session: DebateSession) -> list[Judge]:
         """Return who is asked for a verdict: the judge chosen in the set-up alone, else who takes no part, one after the other.
@@ -85,16 +82,12 @@ class DebateProviders:
         The participants' models are the last, and those that failed the voting check are left out.
         """
         names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
-        found = list(self._able(session))
-        if "/" in session.debate.judge:
-            found = [one for one in found if one == session.debate.judge]
-        inside = [one for one in found if one in names and one != session.debate.judge]
+        chosen = session.debate.judge
+        found = [one for one in self._able(session) if "/" not in chosen or one == chosen]
+        inside = [one for one in found if one in names and one != chosen]
         others = [one for one in found if one not in inside][:MOST_JUDGES]
-        return [
-            Judge(name=names.get(one, model), provider=provider, model=model)
-            for one in (*others, *inside)
-            for provider, _, model in (one.partition("/"),)
-        ]
+        pairs = [(one, *one.split("/", 1)) for one in (*others, *inside)]
+        return [Judge(names.get(one, model), provider, model) for one, provider, model in pairs]
 
     def _able(self, session: DebateSession) -> Iterator[str]:
         """Yield who can read a session, each a "provider/model": the judge chosen first, then as in `outside`."""
@@ -111,14 +104,13 @@ class DebateProviders:
         return [one for one in _each_once(found) if self.can_vote(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
-        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
-        found = self.writers(session)
-        found += [
-            Judge(name=one.label, provider=one.config.id, model=one.default_model)
-            for one in ready
-            if one.default_model
-        ]
-        return _each_once(found)
+        usual = [one for one in self._ready() if one.default_model]
+        found = [Judge(one.label, one.config.id, one.default_model) for one in usual]
+        return _each_once((*self.writers(session), *found))
+
+    def _ready(self) -> list[ProviderStatus]:
+        """Return the providers that are ready and whose models can argue."""
+        return [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that compares a council's answers, "" where nobody can.
@@ -156,11 +148,7 @@ class DebateProviders:
         taking = [f"{one.provider}/{one.model}" for one in session.debate.participants]
         families = {family_of(one.model) for one in session.debate.participants}
         may_read = self._may_read(session)
-        ready = [
-            one
-            for one in self.statuses()
-            if one.ready and one.config.id in may_read and self._can_think(one.config.id)
-        ]
+        ready = [one for one in self._ready() if one.config.id in may_read]
         usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
         others = [(one.config.id, model) for one in ready for model in one.models]
         found = [f"{provider}/{model}" for provider, model in usual if family_of(model) not in families]
@@ -202,30 +190,20 @@ class DebateProviders:
         """Return which tools a participant may use, a DebateTools: none where its model takes no chat messages."""
         return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
-    def world(self, session: DebateSession) -> World:
+    def absent(self, session: DebateSession) -> frozenset[str]:
         """Return which participants are absent: their provider is gone or switched off, or the user left them out."""
-        usable = {
-            one.config.id
-            for one in self.statuses()
-            if one.problem not in (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
-        }
+        unusable = (ProviderProblem.DISABLED, ProviderProblem.UNKNOWN_KIND)
+        usable = {one.config.id for one in self.statuses() if one.problem not in unusable}
         gone = {one.id for one in session.debate.participants if one.provider not in usable}
-        return World(absent=frozenset(gone | set(session.debate.left)))
+        return frozenset(gone | set(session.debate.left))
 
     def request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         """Return the request of a turn, with at most `window` messages."""
         debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
         if self.form(speaker.provider) == RequestForm.TRANSCRIPT:
-            return transcript_request(
-                debate,
-                messages,
-                speaker,
-                spoken.round,
-                self._prompts,
-                window=window,
-                notes=notes_sent(live, window),
-            )
+            asked = partial(transcript_request, debate, messages, speaker, spoken.round, self._prompts)
+            return asked(window=window, notes=notes_sent(live, window))
         if window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
         notes = notes_sent(live, window)
@@ -235,15 +213,8 @@ class DebateProviders:
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
         own = (one for one in reversed(messages) if one.author.id == speaker.id)
-        plan = cache_plan(
-            live.id,
-            speaker.id,
-            messages,
-            own,
-            brief=True,
-            tail=True,
-            grows=len(heard) <= window and not blind,
-        )
+        grows = len(heard) <= window and not blind
+        plan = cache_plan(live.id, speaker.id, messages, own, brief=True, tail=True, grows=grows)
         return replace(request, cache=plan)
 
     def given(self, debate: Debate, provider: str, model: str) -> Debate:
@@ -255,26 +226,21 @@ class DebateProviders:
         self, debate: Debate, messages: Sequence[Message], speaker: Participant
     ) -> tuple[Debate, list[Message]]:
         """Return a debate and what was said in it, all files as a participant's model takes them."""
-        given = self.given(debate, speaker.provider, speaker.model)
-        return given, self._said_with_files(debate, messages, speaker)
-
-    def _said_with_files(
-        self, debate: Debate, messages: Sequence[Message], speaker: Participant
-    ) -> list[Message]:
-        """Return messages with the user's files as a participant's model takes them; what it sees has no text beside it."""
         taker = self._directory.model(speaker.provider, speaker.model)
         words = self._prompts.lines(debate.language, "assistant")
+
+        def shown(file: Attachment) -> Attachment:
+            # What is seen has no text beside it.
+            given = as_taken(file, taker)
+            return replace(given, text=context_text(given, words)) if given.data or given.pages else given
 
         def with_taken(message: Message) -> Message:
             if not message.by_user or not message.attachments:
                 return message
-            files = (as_taken(one, taker) for one in message.attachments)
-            shown = (
-                replace(one, text=context_text(one, words)) if one.data or one.pages else one for one in files
-            )
-            return replace(message, attachments=tuple(shown))
+            return replace(message, attachments=tuple(map(shown, message.attachments)))
 
-        return [with_taken(one) for one in messages]
+        given = self.given(debate, speaker.provider, speaker.model)
+        return given, [with_taken(one) for one in messages]
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""
@@ -300,7 +266,7 @@ def _used(session: DebateSession) -> set[str]:
     return {one.provider for one in session.debate.participants}
 
 
-def _each_once(found: list[Judge]) -> list[Judge]:
+def _each_once(found: Iterable[Judge]) -> list[Judge]:
     """Return each model once, under the first of its names."""
     unique: dict[tuple[str, str], Judge] = {}
     for one in found:

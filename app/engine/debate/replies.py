@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.council_parts import Position
+from app.core.json_values import as_list
 from app.core.texts import clean_text, clean_values
 from app.engine.turns.reply import ReplyCleaner
 
@@ -115,6 +116,11 @@ def one_line(value: object, most: int = MOST_OPTION) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+def numbers_in(value: object, most: int) -> list[int]:
+    """Return the numbers from 1 to `most` in a JSON array, each once; whatever else it has is passed over."""
+    return [*dict.fromkeys(one for one in as_list(value) if type(one) is int and 0 < one <= most)]
+
+
 def without_marks(text: str) -> str:
     """Return Markdown without the marks of emphasis, code and links."""
     return _MARKS.sub("", _LINK.sub(r"\1", text))
@@ -187,12 +193,7 @@ def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, s
 
 def schema_object(**fields: object) -> dict[str, object]:
     """Return a schema of an object with these fields and no others."""
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
 
 
 def schema_list(items: Mapping[str, object]) -> dict[str, object]:

@@ -5,8 +5,10 @@ assistant's turn; the statement is the answer that calls no more tools, and what
 the turn. Also the commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
@@ -22,7 +24,6 @@ from app.engine.chat.run import close_turns, open_questions
 from app.engine.debate.director import (
     MAX_FAILURES,
     PARTICIPANT,
-    World,
     after_resume,
     after_turn,
     answered,
@@ -34,7 +35,7 @@ from app.engine.debate.director import (
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import Judge, VotingChecks, judged, poll, round_to_poll
+from app.engine.debate.verdict import Seat, VotingChecks, judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
@@ -142,17 +143,23 @@ class StatementRun(Run):
             marks={name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")},
         )
 
-    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Participant | Judge]) -> None:
-        """Check the models that were not checked yet, and say which of them cannot vote or judge."""
-        due = checks.due((one.provider, one.model) for one in seats)
-        if not due:
-            return
-        self._live.change(reason=Reason.CHECKING_VOTES)
+    @contextmanager
+    def _because(self, reason: str) -> Iterator[None]:
+        """Say what the session does meanwhile."""
+        self._live.change(reason=reason)
         try:
-            await checks.ensure(due)
+            yield
         finally:
             if self._live.session.status == Status.RUNNING:
                 self._live.change(reason="")
+
+    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Seat]) -> None:
+        """Check the models that were not checked yet, and say which of them cannot vote or judge."""
+        due = checks.due(seats)
+        if not due:
+            return
+        with self._because(Reason.CHECKING_VOTES):
+            await checks.ensure(due)
         unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
         if unfit:
             self._live.notice("votes_not_counted", level="info", models=", ".join(unfit))
@@ -235,8 +242,7 @@ class DebateRun(StatementRun):
             # The step ends here, so that the ballots are saved before the next call.
             return
         session = self._live.debate_session
-        world = self._providers.world(session)
-        self._tell_absent(session, world)
+        self._tell_absent(session)
         match decision:
             case Finish(reason):
                 await self._finish(session, reason)
@@ -245,11 +251,11 @@ class DebateRun(StatementRun):
             case Speak() if self._pausing:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             case Speak() as spoken if not await self._keep_notes(session, spoken):
-                await self._take(session, spoken, world)
+                await self._take(session, spoken)
 
     def _decision(self) -> Decision:
         session = self._live.debate_session
-        return decide(session, self._live.said, self._providers.world(session))
+        return decide(session.debate, self._live.said, self._providers.absent(session))
 
     async def _finish(self, session: DebateSession, reason: str) -> None:
         """End the debate: with a verdict where that is wanted, as failed where no participant could answer."""
@@ -259,11 +265,15 @@ class DebateRun(StatementRun):
         if failed and not answered(messages):
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
-        if session.debate.concludes and session.debate.verdict is None:
-            session = replace(session, debate=await self._judged(session))
+        debate = session.debate
+        if debate.concludes and debate.verdict is None:
+            judges, services = self._providers.judges(session), self._services
+            checks, said = self._providers.checks, list(messages)
+            verdict = await judged(self._live, said, judges, services.models, services.prompts, checks)
+            debate = replace(debate, verdict=verdict)
         if failed:
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
-        self._live.change(status=Status.COMPLETED, reason=reason, debate=session.debate)
+        self._live.change(status=Status.COMPLETED, reason=reason, debate=debate)
 
     async def _poll(self, *, ended: bool) -> bool:
         """Let all participants vote in secret, where a vote is due and no pause is wanted; say whether they did."""
@@ -271,59 +281,45 @@ class DebateRun(StatementRun):
         due = round_to_poll(session.debate, ended=ended)
         if due is None or self._pausing or (ended and not answered(self._live.said)):
             return False
-        absent = self._providers.world(session).absent
-        await self._check_voting(
-            self._providers.checks, [one for one in session.debate.participants if one.id not in absent]
-        )
-        voters = [one for one in self._providers.voters(session) if one.id not in absent]
-        ballots = await poll(
-            self._live, due, voters, self._services.models, self._services.prompts, self._providers.taken
-        )
+        providers, services = self._providers, self._services
+        absent = providers.absent(session)
+        there = [one for one in session.debate.participants if one.id not in absent]
+        await self._check_voting(providers.checks, [(one.provider, one.model) for one in there])
+        voters = [one for one in providers.voters(session) if one in there]
+        ballots = await poll(self._live, due, voters, services.models, services.prompts, providers.taken)
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
         return True
-
-    async def _judged(self, session: DebateSession) -> Debate:
-        providers, services = self._providers, self._services
-        judges, said = providers.judges(session), list(self._live.said)
-        verdict = await judged(self._live, said, judges, services.models, services.prompts, providers.checks)
-        return replace(session.debate, verdict=verdict)
 
     async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
         """Write notes on what participants are no longer sent, where some are due; say whether any were written.
 
         The debate never waits for notes that cannot be had: it goes on without them, and says so once.
         """
-        providers, services = self._providers, self._services
-        part = part_to_note(self._live, spoken.round) if providers.keeps_notes() else None
-        writers = [
-            one
-            for one in (providers.writers(session) if part is not None else ())
-            if not services.models.paused_for(one.provider)
-        ]
-        if part is None or not writers or spoken.round == self._unnoted:
+        live, providers, models = self._live, self._providers, self._services.models
+        part = part_to_note(live, spoken.round) if providers.keeps_notes() else None
+        if part is None or spoken.round == self._unnoted:
             return False
-        self._live.change(reason=Reason.SUMMARISING)
-        try:
+        writers = [one for one in providers.writers(session) if not models.paused_for(one.provider)]
+        if not writers:
+            return False
+        with self._because(Reason.SUMMARISING):
             failure = await write_notes(
-                self._live, part, writers, services.models, services.prompts, waits=self._waits
+                live, part, writers, models, self._services.prompts, waits=self._waits
             )
-        finally:
-            if self._live.session.status == Status.RUNNING:
-                self._live.change(reason="")
         if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
-            self._live.notice("notes_failed", kind=failure)
+            live.notice("notes_failed", kind=failure)
         self._unnoted = spoken.round if failure else self._unnoted
         return not failure
 
-    async def _take(self, session: DebateSession, spoken: Speak, world: World) -> None:
+    async def _take(self, session: DebateSession, spoken: Speak) -> None:
         """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""
         participant = participant_of(session.debate, spoken.speaker)
-        plan = self._plan(session, spoken)
+        plan, absent = self._plan(session, spoken), self._absent
 
         def written(message: Message) -> tuple[Message, dict[str, object]]:
             failed = message.state == MessageState.FAILED
-            debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
+            debate = after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
             return message, {"debate": debate}
 
         turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
@@ -339,30 +335,23 @@ class DebateRun(StatementRun):
         if status == self.stopped_status:
             close_others(self._live)
 
-    def _tell_absent(self, session: DebateSession, world: World) -> None:
+    def _tell_absent(self, session: DebateSession) -> None:
         """Announce once that a participant is absent because their provider is switched off or gone."""
+        absent = self._providers.absent(session)
         for participant in session.debate.participants:
-            if participant.id in world.absent - self._absent - set(session.debate.left):
+            if participant.id in absent - self._absent - set(session.debate.left):
                 self._live.notice("participant_absent", name=participant.name)
-        self._absent = world.absent
+        self._absent = absent
 
     def _plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
         debate = session.debate
         speaker = participant_of(debate, spoken.speaker)
         return CallPlan(
-            message=Message(
-                id=new_id(),
-                turn_id=new_id(),
-                role=Role.ASSISTANT,
-                author=author_of(speaker),
-                round=spoken.round,
-                why=spoken.why,
-                retakes=spoken.retakes,
-            ),
+            message=statement_of(debate, spoken),
             provider=speaker.provider,
             request=lambda attempt: self._providers.request(self._live, spoken, attempt.window),
             cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
-            may_ask=lambda: speaker.id not in self._providers.world(session).absent,
+            may_ask=lambda: speaker.id not in self._providers.absent(session),
             may_pass=mode_of(debate.mode).may_pass,
         )
 
@@ -370,6 +359,20 @@ class DebateRun(StatementRun):
 def author_of(participant: Participant) -> Author:
     """Return a participant as the author of a message."""
     return Author(id=participant.id, name=participant.name, kind=PARTICIPANT)
+
+
+def statement_of(debate: Debate, spoken: Speak, **fields: Any) -> Message:
+    """Return the message of a turn that comes next."""
+    return Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=Role.ASSISTANT,
+        author=author_of(participant_of(debate, spoken.speaker)),
+        round=spoken.round,
+        why=spoken.why,
+        retakes=spoken.retakes,
+        **fields,
+    )
 
 
 SKIPPED = "skipped"
@@ -382,11 +385,11 @@ class HeldTurns:
     """
 
     def __init__(
-        self, sessions: Sessions, models: MeteredModels, world: Callable[[DebateSession], World]
+        self, sessions: Sessions, models: MeteredModels, absent: Callable[[DebateSession], frozenset[str]]
     ) -> None:
         self._sessions = sessions
         self._models = models
-        self._world = world
+        self._absent = absent
 
     async def retry(self, session_id: str) -> None:
         """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
@@ -408,8 +411,9 @@ class HeldTurns:
             due = tuple(one for one in debate.due if one != spoken.retakes)
             live.change(debate=replace(debate, due=due, failures=0))
         elif spoken is not None:
-            after = after_turn(debate, spoken, failed=False, world=self._world(live.debate_session))
-            skipped = _skipped(debate, spoken)
+            after = after_turn(debate, spoken, self._absent(live.debate_session), failed=False)
+            failure, now = Failure(kind=SKIPPED), utc_now()
+            skipped = statement_of(debate, spoken, state=MessageState.FAILED, error=failure, created_at=now)
             begun = begun_turn(live, skipped)
             live.finish_message(replace(skipped, turn_id=begun or skipped.turn_id), debate=after)
         self._sessions.run(live)
@@ -434,24 +438,20 @@ class HeldTurns:
             raise NotFound("message_not_found", message=message_id)
         if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.said):
             raise BadInput("turn_not_failed")
-        await self._go_on(
-            live, lambda debate: replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id))))
-        )
+        await self._go_on(live, lambda debate: with_due(debate, message_id))
 
     def of(self, session_id: str) -> tuple[Participant, ...]:
         """Return whose turns hold an open debate up, where it could go on without them."""
         live = self._sessions.live(session_id)
         if live is None or live.session.status != Status.PAUSED or live.session.reason not in HELD_UP:
             return ()
-        session = live.debate_session
-        if len(self._present(session)) <= MIN_PARTICIPANTS:
-            return ()
-        if session.debate.failures >= MAX_FAILURES:
-            ids = {one.author.id for one in last_turns(live.said, session.debate.failures)}
+        debate, present = live.debate_session.debate, self._present(live.debate_session)
+        if debate.failures >= MAX_FAILURES:
+            ids = {one.author.id for one in last_turns(live.said, debate.failures)}
         else:
             spoken = self._next(live)
             ids = {spoken.speaker} if spoken is not None else set()
-        return tuple(one for one in self._present(session) if one.id in ids)
+        return tuple(one for one in present if one.id in ids and len(present) > MIN_PARTICIPANTS)
 
     async def participant(self, session_id: str, name: str) -> Participant:
         """Return who is called so in a debate. Raises NotFound that names everybody."""
@@ -494,26 +494,17 @@ class HeldTurns:
         """Return the turn that comes next once the debate goes on."""
         session = live.debate_session
         session = replace(session, debate=after_resume(session.debate, live.said))
-        decision = decide(session, live.said, self._world(session))
+        decision = decide(session.debate, live.said, self._absent(session))
         return decision if isinstance(decision, Speak) else None
 
     def _present(self, session: DebateSession) -> list[Participant]:
-        absent = self._world(session).absent
+        absent = self._absent(session)
         return [one for one in session.debate.participants if one.id not in absent]
 
 
-def _skipped(debate: Debate, spoken: Speak) -> Message:
-    return Message(
-        id=new_id(),
-        turn_id=new_id(),
-        role=Role.ASSISTANT,
-        author=author_of(participant_of(debate, spoken.speaker)),
-        round=spoken.round,
-        why=spoken.why,
-        state=MessageState.FAILED,
-        error=Failure(kind=SKIPPED),
-        created_at=utc_now(),
-    )
+def with_due(debate: Debate, message_id: str) -> Debate:
+    """Return a debate in which what failed is asked for again."""
+    return replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id))))
 
 
 def _names(participants: tuple[Participant, ...]) -> str:

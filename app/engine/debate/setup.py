@@ -15,16 +15,15 @@ from app.core.message import Attachment
 from app.core.provider import ProviderStatus, last_part
 from app.core.session import (
     ANY_JUDGE,
-    DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
     NO_JUDGE,
     Debate,
+    DebateChoices,
     DebateMode,
     DebateSession,
-    DebateTools,
     Participant,
     Status,
 )
@@ -42,7 +41,7 @@ TITLE_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DebateSetup:
+class DebateSetup(DebateChoices):
     """What was chosen before the start, by the program `asked_by` or the user (""); a `seed` of None is derived from the
     session's id.
     """
@@ -50,16 +49,10 @@ class DebateSetup:
     topic: str
     participants: tuple[Participant, ...]
     mode: str = DebateMode.ROUND_ROBIN
-    rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
     context: tuple[Attachment, ...] = ()
-    independent_opening: bool = False
     language: str = "en"
-    polls: bool = False
-    final_ballots: bool = False
-    judge: str = ""
     folder: str = ""
-    tools: str = DebateTools.NONE
     asked_by: str = ""
 
 
@@ -93,21 +86,15 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     participants = _completed(setup, {status.config.id: status for status in statuses})
     check_judge(setup.judge, statuses)
     session_id, now = new_id(), utc_now()
+    context = [replace(one, name=clean_text(one.name), text=clean_text(one.text)) for one in setup.context]
     debate = Debate(
         topic=topic,
         mode=DebateMode(setup.mode),
-        rounds=setup.rounds,
         seed=setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big"),
-        independent_opening=setup.independent_opening,
         participants=participants,
-        context=tuple(
-            replace(file, name=clean_text(file.name), text=clean_text(file.text)) for file in setup.context
-        ),
+        context=tuple(context),
         language=setup.language,
-        polls=setup.polls,
-        final_ballots=setup.final_ballots,
-        judge=setup.judge,
-        tools=setup.tools,
+        **setup.chosen(),
     )
     return DebateSession(
         id=session_id,
@@ -148,16 +135,11 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         )
     setup = SetupDraft(
         mode=debate.mode if debate.council is None else DebateMode.ROUND_ROBIN,
-        rounds=debate.rounds,
-        independent_opening=debate.independent_opening,
-        tools=debate.tools,
-        polls=debate.polls,
-        final_ballots=debate.final_ballots,
-        judge=debate.judge,
         context=bool(debate.context),
         looks=any(one.data or one.pages for one in debate.context),
         seats=tuple(candidates.values()),
         seed=debate.seed,
+        **debate.chosen(),
     )
     return Draft(text=debate.topic, setup=setup)
 
@@ -169,12 +151,9 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
     return Debate(
         topic=setup.topic,
         mode=DebateMode(setup.mode),
-        rounds=setup.rounds,
         participants=participants,
         language=setup.language,
-        polls=setup.polls,
-        final_ballots=setup.final_ballots,
-        judge=setup.judge,
+        **setup.chosen(),
     )
 
 
@@ -205,9 +184,7 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
     if len(setup.participants) > MAX_PARTICIPANTS:
         raise BadInput("too_many_participants", count=len(setup.participants), most=MAX_PARTICIPANTS)
     completed: list[Participant] = []
-    kinds: list[str] = []
     taken = {name.casefold() for name in USER_NAMES}
-    ids: set[str] = set()
     for participant in setup.participants:
         status = statuses.get(participant.provider)
         name = _distinct(_clean_name(participant.name), taken)
@@ -225,12 +202,11 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
         _check_model(name, model, status)
         if len(participant.role) > MAX_ROLE:
             raise BadInput("role_too_long", name=name, most=MAX_ROLE)
-        participant_id = participant.id if participant.id and participant.id not in ids else new_id()
-        ids.add(participant_id)
+        known = participant.id in {"", *(one.id for one in completed)}
         completed.append(
             replace(
                 participant,
-                id=participant_id,
+                id=new_id() if known else participant.id,
                 name=name,
                 model=model,
                 role=clean_text(participant.role).strip(),
@@ -238,34 +214,28 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
                 system_prompt=clean_text(participant.system_prompt),
             )
         )
-        kinds.append(status.config.kind)
-    _check_ready(completed, statuses)
-    sided = with_sides(completed, kinds)
+    problems = [(one.name, statuses[one.provider].problem) for one in completed]
+    # A local server may still be started.
+    if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
+        raise BadInput("nobody_ready", participants=tuple(problems))
+    sided = with_sides(completed, [statuses[one.provider].config.kind for one in completed])
     for participant in sided:
         if setup.mode == DebateMode.ROLES and not participant.role and not participant.system_prompt.strip():
             raise BadInput("role_missing", name=participant.name)
     return sided
 
 
-def _check_ready(completed: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
-    """Raise BadInput where no participant could answer; a local server may still be started."""
-    problems = [(one.name, statuses[one.provider].problem) for one in completed]
-    if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
-        raise BadInput("nobody_ready", participants=tuple(problems))
-
-
 def _check_model(name: str, model: str, status: ProviderStatus) -> None:
     """Raise BadInput for a model that is known to be missing: not the built-in one, not on the user's list."""
     if not model:
         raise BadInput("model_missing", name=name, provider=status.label)
-    kind = provider_kind(status.config.kind)
-    listed = status.config.models
-    own_list = bool(listed) and (kind is None or listed != kind.models)
-    known = (EMBEDDED_MODEL,) if status.config.kind == EMBEDDED else listed
-    if (own_list or status.config.kind == EMBEDDED) and model not in known:
-        raise BadInput(
-            "unknown_model", name=name, model=model, provider=status.label, models=", ".join(known)
-        )
+    kind, known = provider_kind(status.config.kind), status.config.models
+    own_list = bool(known) and (kind is None or known != kind.models)
+    if status.config.kind == EMBEDDED:
+        own_list, known = True, (EMBEDDED_MODEL,)
+    if own_list and model not in known:
+        names = ", ".join(known)
+        raise BadInput("unknown_model", name=name, model=model, provider=status.label, models=names)
 
 
 def joining(debate: Debate, model: str) -> Participant:
@@ -308,8 +278,8 @@ def candidates_of(
         for agent, chosen_model in agents
         if agent.enabled and chosen_model.provider in by_id
     ]
-    remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
-    embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]
+    enabled = [status for status in statuses if status.config.enabled]
+    remote = [status for status in enabled if status.config.kind != EMBEDDED]
     with_key = [status for status in remote if status.ready and status.key_source]
     downloaded = [] if with_key else local_debaters(statuses)
     for status in remote:
@@ -324,7 +294,7 @@ def candidates_of(
             name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
             candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
-    for status in embedded:
+    for status in (one for one in enabled if one not in remote):
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and not downloaded and place < MIN_PARTICIPANTS and status.ready
             candidates.append(_candidate(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
@@ -352,11 +322,10 @@ def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
     [status] = ready
     first = status.models[0]
     second = next((one for one in status.models if family_of(one) != family_of(first)), first)
+    name = second if second != first else f"{first} 2"
     return [
-        Participant(id=f"local-{place}", name=name, provider=LOCAL, model=model)
-        for place, (name, model) in enumerate(
-            ((first, first), (second if second != first else f"{first} 2", second)), start=1
-        )
+        Participant(id="local-1", name=first, provider=LOCAL, model=first),
+        Participant(id="local-2", name=name, provider=LOCAL, model=second),
     ]
 
 

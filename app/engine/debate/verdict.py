@@ -18,10 +18,10 @@ from app.core.files import with_files
 from app.core.json_values import as_list, object_in, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Debate, Participant
 from app.core.store import Documents
 from app.core.texts import clean_text
-from app.core.usage import UsageEntry
+from app.core.usage import Effort, UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.debate.families import all_without_names
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
@@ -30,6 +30,7 @@ from app.engine.debate.replies import (
     MOST_OPTION,
     MOST_OPTIONS,
     NEITHER,
+    numbers_in,
     one_line,
     read_choice,
     read_object,
@@ -85,13 +86,14 @@ class VotingChecks:
 
     def due(self, seats: Iterable[Seat]) -> list[Seat]:
         """Return those of some models that must be checked before they vote or judge."""
-        unknown = (one for one in dict.fromkeys(seats) if self._models.known_facts(*one).stable < 0)
-        return [one for one in unknown if self._is_checked(one[0])]
-
-    def _is_checked(self, provider_id: str) -> bool:
-        config = provider_of(self._documents, provider_id)
-        kind = provider_kind(config.kind) if config is not None else None
-        return kind is not None and kind.local and kind.form != RequestForm.TRANSCRIPT
+        found = []
+        for provider, model in dict.fromkeys(seats):
+            config = provider_of(self._documents, provider)
+            kind = provider_kind(config.kind) if config is not None else None
+            checked = kind is not None and kind.local and kind.form != RequestForm.TRANSCRIPT
+            if checked and self._models.known_facts(provider, model).stable < 0:
+                found.append((provider, model))
+        return found
 
     async def ensure(self, seats: Iterable[Seat]) -> None:
         """Check those models that were not checked yet; one that cannot be asked now stays unchecked."""
@@ -158,7 +160,7 @@ _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Judge:
     """A model that can judge a debate, and its name."""
 
@@ -186,22 +188,8 @@ def ballot_request(
 ) -> ModelRequest:
     """Return the request for a participant's secret vote after what was said so far, its files as the voter's model takes them."""
     cue = prompts.text(debate.language, "ballot", name=voter.name)
-    request = chat_request(
-        debate,
-        messages,
-        voter,
-        debate.round,
-        prompts,
-        cue=cue,
-        notes=notes,
-    )
-    return ModelRequest(
-        provider=request.provider,
-        model=request.model,
-        messages=request.messages,
-        max_tokens=BALLOT_TOKENS,
-        schema=_BALLOT,
-    )
+    request = chat_request(debate, messages, voter, debate.round, prompts, cue=cue, notes=notes)
+    return replace(request, max_tokens=BALLOT_TOKENS, schema=_BALLOT, effort=Effort.AUTO, temperature=None)
 
 
 def stance_of(answer: str) -> int | None:
@@ -241,15 +229,20 @@ def _judging(
     debate: Debate, lines: list[str], judge: Judge, prompts: Prompts, options: str = "", count: int = 0
 ) -> ModelRequest:
     """Return what a judge is asked about these statements; with a `count` of options, for its choice alone."""
-    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
-        # The middle is left out first: openings and last statements matter most.
-        del lines[len(lines) // 2]
-    parts = {"topic": defuse(debate.topic.strip(), known_names(debate)), "statements": "\n\n".join(lines)}
+    topic, said = defuse(debate.topic.strip(), known_names(debate)), "\n\n".join(shortened(lines))
+    parts = {"topic": topic, "statements": said}
     parts |= {"options": options} if count else {}
     text = prompts.text(debate.language, "verdict-again" if count else "verdict", **parts)
     choice = {"type": "string", "enum": [*LETTERS[:count], NEITHER]}
     schema = schema_object(choice=choice) if count else _VERDICT
     return one_message(judge.provider, judge.model, text, schema=schema)
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Return as many statements as a model is sent at once; the middle is left out, as openings and last ones matter most."""
+    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
+        del lines[len(lines) // 2]
+    return lines
 
 
 def judge_letters(debate: Debate, *, again: bool = False) -> dict[str, str]:
@@ -267,24 +260,17 @@ def statement_lines(
     With `letters` nothing says who wrote what: these stand for the names of the participants.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
-    said = statements(messages)
-    texts = [
-        defuse(with_files(one, words), names)[: MOST_WITH_FILES if one.attachments else MOST_STATEMENT]
-        for one in said
-    ]
+    said, texts, who = statements(messages), [], []
+    for one in said:
+        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
+        texts.append(defuse(with_files(one, words), names)[:most])
+        letter = letters.get(one.author.id, "…") if letters is not None else ""
+        by = letter and prompts.line(debate.language, "council-words", "by", letter=letter)
+        who.append(label_of(one.author) if not letter or one.author.kind == "user" else by)
     if letters is not None:
         texts = [*all_without_names(texts, debate, letters)]
-    by = prompts.line(debate.language, "council-words", "by", letter="{}") if letters is not None else "{}"
-
-    def who(message: Message) -> str:
-        if letters is None or message.author.kind == "user":
-            return label_of(message.author)
-        return by.format(letters.get(message.author.id, "…"))
-
-    return [
-        f"({number}) {who(one)}, {one.round}: {text}"
-        for number, (one, text) in enumerate(zip(said, texts, strict=True), 1)
-    ]
+    lines = enumerate(zip(who, said, texts, strict=True), 1)
+    return [f"({number}) {by}, {one.round}: {text}" for number, (by, one, text) in lines]
 
 
 def statements(messages: Sequence[Message]) -> list[Message]:
@@ -330,10 +316,10 @@ def _with_names(debate: Debate, prompts: Prompts) -> Callable[[str], str]:
     return lambda text: pattern.sub(lambda found: by_letter.get(found[1], found[0]), text)
 
 
-def last_words(session: DebateSession, messages: Sequence[Message], failure: str) -> Verdict:
+def last_words(debate: Debate, messages: Sequence[Message], failure: str) -> Verdict:
     """Return the verdict where no model can judge: each participant's last words."""
     found = []
-    for participant in session.debate.participants:
+    for participant in debate.participants:
         own = [one for one in statements(messages) if one.author.id == participant.id]
         if own:
             found.append(Point(text=first_words(own[-1].content), cites=(own[-1].id,)))
@@ -351,11 +337,9 @@ def _points(given: object, said: Sequence[Message], named: Callable[[str], str])
     for one in given if isinstance(given, list) else [given]:
         text = one.get("text") if isinstance(one, dict) else one
         cites = one.get("cites") if isinstance(one, dict) else ()
-        if not isinstance(text, str) or not text.strip():
-            continue
-        numbers = [number for number in as_list(cites) if type(number) is int]
-        ids = tuple(dict.fromkeys(said[number - 1].id for number in numbers if 0 < number <= len(said)))
-        found.append(Point(text=named(" ".join(clean_text(text).split()))[:MOST_POINT], cites=ids))
+        if isinstance(text, str) and text.strip():
+            ids = tuple(said[number - 1].id for number in numbers_in(cites, len(said)))
+            found.append(Point(text=named(" ".join(clean_text(text).split()))[:MOST_POINT], cites=ids))
     return tuple(found[:MOST_POINTS])
 
 
@@ -366,8 +350,8 @@ def _minority(
     people = judge_letters(debate)
     found = []
     for one in objects_in(given):
-        points, letters = _points([one], said, named), one.get("who")
-        who = {one_line(each)[-1:].upper() for each in letters} if isinstance(letters, list) else set()
+        points = _points([one], said, named)
+        who = {one_line(each)[-1:].upper() for each in as_list(one.get("who"))}
         holders = tuple(each.id for each in debate.participants if people.get(each.id) in who)
         if points and holders:
             now = one.get("now") is not False
@@ -405,11 +389,11 @@ async def poll(
             stance = None
         return replace(ballot, stance=stance, usage=used.get(voter.id))
 
-    ballots: list[Ballot] = []
+    votes: list[Ballot | BaseException] = []
     try:
-        votes = await asyncio.gather(*(vote(one) for one in debate.participants), return_exceptions=True)
-        ballots = [one for one in votes if isinstance(one, Ballot)]
+        votes += await asyncio.gather(*(vote(one) for one in debate.participants), return_exceptions=True)
     finally:
+        ballots = [one for one in votes if isinstance(one, Ballot)]
         if len(ballots) < len(debate.participants):
             # The votes of this round are taken again; these were paid for as well.
             live.note_unsaid(*used.values())
@@ -432,24 +416,21 @@ async def judged(
     A judge is checked before it is asked, where that is due.
     Raises ProviderError where the month's limit forbids the call.
     """
-    session, failure = live.debate_session, TOO_SMALL
+    debate, failure = live.debate_session.debate, TOO_SMALL
     for judge in judges:
         seat = (judge.provider, judge.model)
         await checks.ensure([seat])
         if checks.failed(seat):
             continue
         verdict, used = None, list[UsageEntry]()
-        request = verdict_request(session.debate, messages, judge, prompts)
+        ask = partial(models.ask, session_id=live.id, used=used.append)
+        again = partial(again_request, debate, messages, judge, prompts=prompts)
         try:
-            answer = await models.ask(request, live.id, used=used.append)
-            read = read_verdict(answer, session.debate, messages, judge, prompts)
+            answer = await ask(verdict_request(debate, messages, judge, prompts))
+            read = read_verdict(answer, debate, messages, judge, prompts)
             failure = FailureKind.UNREADABLE
             if read is not None:
-                options, chosen = read_options(answer, session.debate, prompts)
-                again = partial(models.ask, session_id=live.id, used=used.append)
-                verdict = await _read_again(
-                    read, session.debate, messages, judge, options, chosen, again, prompts
-                )
+                verdict = await _read_again(read, *read_options(answer, debate, prompts), again, ask)
         except ProviderError as error:
             if error.kind == FailureKind.BUDGET_MONTH:
                 raise
@@ -459,29 +440,26 @@ async def judged(
             live.note_unsaid(*used[verdict is not None :])
         if verdict is not None:
             return replace(verdict, usage=used[0] if used else None)
-    return last_words(session, messages, failure)
+    return last_words(debate, messages, failure)
 
 
 async def _read_again(
     verdict: Verdict,
-    debate: Debate,
-    messages: Sequence[Message],
-    judge: Judge,
     options: Sequence[str],
     chosen: str,
+    again: Callable[[Sequence[str]], ModelRequest],
     ask: Callable[[ModelRequest], Awaitable[str]],
-    prompts: Prompts,
 ) -> Verdict:
     """Return a verdict with whether its judge comes to the same in another order; as it was where it cannot be asked that."""
-    shown = [(one, one) for one in reversed(options)]
-    if len(shown) < MIN_OPTIONS:
+    if len(options) < MIN_OPTIONS:
         return verdict
+    shown = [*reversed(options)]
     try:
-        answer = await ask(again_request(debate, messages, judge, [one for one, _ in shown], prompts))
+        answer = await ask(again(shown))
     except ProviderError:
         return verdict
     neither = one_line((read_object(answer) or {}).get("choice")).casefold() == NEITHER
-    choice = "" if neither else read_choice(answer, shown)
+    choice = "" if neither else read_choice(answer, [*zip(shown, shown, strict=True)])
     if not neither and choice not in options:
         return verdict
     unstable = choice != chosen
@@ -525,48 +503,37 @@ def _voted(
 
     The text is the side, and the last words of who holds it most firmly; of one that was left, the first.
     """
-    rounds = sorted({one.round for one in debate.ballots})
-    votes = [
-        {one.participant: one for one in debate.ballots if one.round == each and one.stance is not None}
-        for each in rounds
-    ]
-    if not votes or not votes[-1]:
-        return ()
-    counts = Counter(map(_side, votes[-1].values()))
-    most = max(counts.values())
-    views = []
-    for side in sorted((one for one in counts if counts[one] < most), key=lambda one: -counts[one]):
-        views.append(_view(debate, messages, words, side, votes[-1], now=True))
-    left = dict.fromkeys(_side(one) for cast in votes[:-1] for one in cast.values())
+    votes: dict[int, dict[str, int]] = {
+        number: {} for number in sorted({one.round for one in debate.ballots})
+    }
+    for one in debate.ballots:
+        if one.stance is not None:
+            votes[one.round][one.participant] = one.stance
+    *before, last = votes.values() or [{}]
+    counts = Counter(map(_side, last.values()))
+
+    def view(side: int, cast: dict[str, int], *, now: bool) -> MinorityView:
+        order = [one.id for one in debate.participants]
+        holders = tuple(one for one in order if one in cast and _side(cast[one]) == side)
+        firmest = max(holders, key=lambda who: abs(cast[who]))
+        said = [one for one in statements(messages) if one.author.id == firmest]
+        shown = said[-1 if now else 0 :][:1]
+        stand = words(f"verdict.stance.{side * FOR}")
+        text = ". ".join([stand, *(first_words(one.content) for one in shown)])
+        return MinorityView(text=text, holders=holders, now=now, cites=tuple(one.id for one in shown))
+
+    fewer = [side for side, count in counts.most_common() if count < max(counts.values())]
+    views = [view(side, last, now=True) for side in fewer]
     # Who was unsure at first has given up no view.
-    for side in (one for one in left if one and one not in counts):
-        first = next(cast for cast in votes if side in map(_side, cast.values()))
-        views.append(_view(debate, messages, words, side, first, now=False))
+    left = dict.fromkeys(_side(stance) for cast in before for stance in cast.values() if stance and last)
+    for side in (one for one in left if one not in counts):
+        first = next(cast for cast in before if side in map(_side, cast.values()))
+        views.append(view(side, first, now=False))
     return tuple(views)
 
 
-def _view(
-    debate: Debate,
-    messages: Sequence[Message],
-    words: Callable[..., str],
-    side: int,
-    cast: dict[str, Ballot],
-    *,
-    now: bool,
-) -> MinorityView:
-    order = [one.id for one in debate.participants]
-    holders = tuple(one for one in order if one in cast and _side(cast[one]) == side)
-    firmest = max(holders, key=lambda one: abs(cast[one].stance or 0))
-    said = [one for one in statements(messages) if one.author.id == firmest]
-    shown = said[-1 if now else 0 :][:1]
-    stand = words(f"verdict.stance.{side * FOR}")
-    text = ". ".join([stand, *(first_words(one.content) for one in shown)])
-    return MinorityView(text=text, holders=holders, now=now, cites=tuple(one.id for one in shown))
-
-
-def _side(ballot: Ballot) -> int:
+def _side(stance: int) -> int:
     """Return 1 for the motion, -1 against it, 0 for neither."""
-    stance = ballot.stance or 0
     return (stance > 0) - (stance < 0)
 
 
