@@ -170,39 +170,8 @@ TURN_S = 0.004
 _T = TypeVar("_T")
 
 
-def export(
-    live: LiveSession,
-    file_format: str,
-    prompts: Prompts,
-    render: Callable[[str], str] = escape,
-    decision: Decision | None = None,
-) -> str:
-    """Return a session in an ExportFormat, with what the user decided after it; `render` turns Markdown into HTML.
-
-    Raises BadInput for a format that it cannot have.
-    """
-    return "".join(_pieces(live, file_format, prompts, render, decision))
-
-
-async def export_in_turns(
-    live: LiveSession,
-    file_format: str,
-    prompts: Prompts,
-    render: Callable[[str], str] = escape,
-    decision: Decision | None = None,
-) -> str:
-    """Return what `export` does, yielding to the event loop every few milliseconds; it can be cancelled there."""
-    return "".join(await _in_turns(_pieces(live, file_format, prompts, render, decision)))
-
-
-async def parts_in_turns(
-    live: LiveSession, prompts: Prompts, decision: Decision | None
-) -> list[DocumentPart]:
-    """Return a session as the parts of a document for people; it can be cancelled between them."""
-    return await _in_turns(kind_of(live.session).document(live, prompts, decision).parts())
-
-
-async def _in_turns(pieces: Iterator[_T]) -> list[_T]:
+async def in_turns(pieces: Iterator[_T]) -> list[_T]:
+    """Return the pieces, yielding to the event loop every few milliseconds; it can be cancelled there."""
     found: list[_T] = []
     until = perf_counter() + TURN_S
     for piece in pieces:
@@ -213,20 +182,29 @@ async def _in_turns(pieces: Iterator[_T]) -> list[_T]:
     return found
 
 
-def _pieces(
+def export(
     live: LiveSession,
     file_format: str,
     prompts: Prompts,
-    render: Callable[[str], str],
-    decision: Decision | None,
+    render: Callable[[str], str] = escape,
+    decision: Decision | None = None,
 ) -> Iterator[str]:
-    """Yield a document piece by piece, none much longer than a message."""
+    """Return a session in an ExportFormat piece by piece, none much longer than a message.
+
+    It has what the user decided after it; `render` turns Markdown into HTML. Raises BadInput for a format that it cannot
+    have.
+    """
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
         return _json(live)
-    parts = kind_of(live.session).document(live, prompts, decision).parts()
+    parts = document_of(live, prompts, decision)
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
+
+
+def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> Iterator[DocumentPart]:
+    """Return a session as the parts of a document for people."""
+    return kind_of(live.session).document(live, prompts, decision).parts()
 
 
 def _json(live: LiveSession) -> Iterator[str]:
