@@ -37,7 +37,6 @@ from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive
 from app.storage.usage_ledger import UsageFile
-from app.tools.mcp import McpServers
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox
 
@@ -190,10 +189,11 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         return await engine.links(address)
 
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
-    servers = McpServers(
+    tools = Toolbox(
         documents,
         secrets,
         host,
+        open_link=show_link,
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
     )
@@ -202,7 +202,6 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         # The page of the settings says what is wrong with them.
         with contextlib.suppress(BadInput):
             await network.use(documents.settings().proxy, documents.settings().certificates)
-    tools = Toolbox(host, servers, documents.settings, show_link)
     plugs = Plugs(
         store=store,
         documents=documents,

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from app.children.network import HostNetwork
 from app.core.agent import Agent
@@ -29,7 +30,10 @@ from app.core.tool import Tool, Tools
 from app.core.usage import ModelFacts, Price, believed
 from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine, Plugs, Resources
+from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.session_kinds import export as export_pieces
+from app.engine.session_kinds import in_turns
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.storage.paths import DataPaths
@@ -352,3 +356,13 @@ async def start_and_hold(bench: Bench, gate: asyncio.Event) -> str:
     session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bool(bench.messages(session_id)))
     return session_id
+
+
+def export(live: LiveSession, file_format: str, *args: Any, **named: Any) -> str:
+    """Return a session as a document, whole."""
+    return "".join(export_pieces(live, file_format, *args, **named))
+
+
+async def export_in_turns(live: LiveSession, file_format: str, *args: Any) -> str:
+    """Return what `export` does, as the engine makes it."""
+    return "".join(await in_turns(export_pieces(live, file_format, *args)))

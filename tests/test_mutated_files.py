@@ -17,13 +17,12 @@ from app.core.events import EventBus
 from app.core.session import ExportFormat
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.session_kinds import export
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
 from app.wiring import Moot, open_moot
-from tests.builders import PROMPTS
+from tests.builders import PROMPTS, export
 from tests.engine import foreign_exports
 from tests.many_kinds import sessions
 from tests.mutations import mutated_export, mutated_zip

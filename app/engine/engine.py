@@ -73,7 +73,7 @@ from app.engine.providers import (
 )
 from app.engine.runner import Run
 from app.engine.servers import Servers
-from app.engine.session_kinds import export_in_turns, kind_of, parts_in_turns
+from app.engine.session_kinds import document_of, export, in_turns, kind_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.context import Services
@@ -273,12 +273,13 @@ class Engine:
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
         live, decision = await self.open(session_id), self.councils.journal.get(session_id)
-        return await export_in_turns(live, file_format, self._prompts, self._as_html, decision)
+        pieces = export(live, file_format, self._prompts, self._as_html, decision)
+        return "".join(await in_turns(pieces))
 
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""
         live, decision = await self.open(session_id), self.councils.journal.get(session_id)
-        return await parts_in_turns(live, self._prompts, decision)
+        return await in_turns(document_of(live, self._prompts, decision))
 
     async def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked twice, at once."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from html import escape
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.core.council import Decision
 from app.core.errors import BadInput
@@ -36,6 +36,18 @@ from app.engine.runner import Run
 from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun
 
+# What of a debate `moot show --json` says.
+_OF_DEBATE = (
+    *("topic", "mode", "rounds", "round", "turn", "seed", "independent_opening", "language", "context"),
+    *("participants", "left", "polls", "final_ballots", "judge", "ballots", "verdict"),
+)
+
+
+def _fields(record: Any, *names: str) -> dict[str, object]:
+    """Return these fields of a dataclass as JSON has them."""
+    plain = asdict(record)
+    return {name: list(plain[name]) if isinstance(plain[name], tuple) else plain[name] for name in names}
+
 
 class SessionKind:
     """What differs between kinds: this class is a debate, and what a file of a newer version is taken for."""
@@ -60,24 +72,9 @@ class SessionKind:
         debate = live.session.debate
         if debate is None:
             return {}
-        described = {
-            "topic": debate.topic,
-            "mode": debate.mode,
-            "rounds": debate.rounds,
-            "round": min(debate.round, debate.rounds),
-            "turn": debate.turn,
-            "seed": debate.seed,
-            "independent_opening": debate.independent_opening,
-            "language": debate.language,
-            "context": [file.name for file in debate.context],
-            "participants": [asdict(participant) for participant in debate.participants],
-            "left": list(debate.left),
-            "polls": debate.polls,
-            "final_ballots": debate.final_ballots,
-            "judge": debate.judge,
-            "ballots": [asdict(ballot) for ballot in debate.ballots],
-            "verdict": asdict(debate.verdict) if debate.verdict else None,
-        }
+        described = _fields(debate, *_OF_DEBATE)
+        described["round"] = min(debate.round, debate.rounds)
+        described["context"] = [file.name for file in debate.context]
         if debate.council is None:
             return {"debate": described}
         council = council_object(live.debate_session, list(live.whole_messages()))
@@ -103,14 +100,7 @@ class ChatKind(SessionKind):
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return the assistant, the mode and the queue."""
         chat = live.chat_session.chat
-        described = {
-            "assistant_id": chat.assistant_id,
-            "assistant_name": chat.assistant_name,
-            "mode": chat.mode,
-            "head": chat.head,
-            "queue": [asdict(queued) for queued in chat.queue],
-        }
-        return {"chat": described}
+        return {"chat": _fields(chat, "assistant_id", "assistant_name", "mode", "head", "queue")}
 
 
 class GroupKind(ChatKind):
@@ -127,15 +117,8 @@ class GroupKind(ChatKind):
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the group."""
-        group = live.group_session.group
-        described = {
-            "id": group.id,
-            "name": group.name,
-            "members": list(group.members),
-            "turns_used": turns_used(live),
-            "turns_limit": group.turns_limit,
-        }
-        return {**super().details(live), "group": described}
+        described = _fields(live.group_session.group, "id", "name", "members", "turns_limit")
+        return {**super().details(live), "group": {**described, "turns_used": turns_used(live)}}
 
 
 class WorkflowKind(ChatKind):
@@ -170,39 +153,8 @@ TURN_S = 0.004
 _T = TypeVar("_T")
 
 
-def export(
-    live: LiveSession,
-    file_format: str,
-    prompts: Prompts,
-    render: Callable[[str], str] = escape,
-    decision: Decision | None = None,
-) -> str:
-    """Return a session in an ExportFormat, with what the user decided after it; `render` turns Markdown into HTML.
-
-    Raises BadInput for a format that it cannot have.
-    """
-    return "".join(_pieces(live, file_format, prompts, render, decision))
-
-
-async def export_in_turns(
-    live: LiveSession,
-    file_format: str,
-    prompts: Prompts,
-    render: Callable[[str], str] = escape,
-    decision: Decision | None = None,
-) -> str:
-    """Return what `export` does, yielding to the event loop every few milliseconds; it can be cancelled there."""
-    return "".join(await _in_turns(_pieces(live, file_format, prompts, render, decision)))
-
-
-async def parts_in_turns(
-    live: LiveSession, prompts: Prompts, decision: Decision | None
-) -> list[DocumentPart]:
-    """Return a session as the parts of a document for people; it can be cancelled between them."""
-    return await _in_turns(kind_of(live.session).document(live, prompts, decision).parts())
-
-
-async def _in_turns(pieces: Iterator[_T]) -> list[_T]:
+async def in_turns(pieces: Iterator[_T]) -> list[_T]:
+    """Return the pieces, yielding to the event loop every few milliseconds; it can be cancelled there."""
     found: list[_T] = []
     until = perf_counter() + TURN_S
     for piece in pieces:
@@ -213,20 +165,29 @@ async def _in_turns(pieces: Iterator[_T]) -> list[_T]:
     return found
 
 
-def _pieces(
+def export(
     live: LiveSession,
     file_format: str,
     prompts: Prompts,
-    render: Callable[[str], str],
-    decision: Decision | None,
+    render: Callable[[str], str] = escape,
+    decision: Decision | None = None,
 ) -> Iterator[str]:
-    """Yield a document piece by piece, none much longer than a message."""
+    """Return a session in an ExportFormat piece by piece, none much longer than a message.
+
+    It has what the user decided after it; `render` turns Markdown into HTML. Raises BadInput for a format that it cannot
+    have.
+    """
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
         return _json(live)
-    parts = kind_of(live.session).document(live, prompts, decision).parts()
+    parts = document_of(live, prompts, decision)
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
+
+
+def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> Iterator[DocumentPart]:
+    """Return a session as the parts of a document for people."""
+    return kind_of(live.session).document(live, prompts, decision).parts()
 
 
 def _json(live: LiveSession) -> Iterator[str]:

@@ -177,7 +177,7 @@ class Archive:
         is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
-            return {one: export(live, one, self._prompts) for one in formats}
+            return {one: "".join(export(live, one, self._prompts)) for one in formats}
         except Exception:
             log.exception("the session %s could not be exported", live.id)
             return {}

@@ -1,8 +1,8 @@
 """The MCP servers of `mcp.json`: which may run, which are connected, and their tools. The tool host speaks MCP.
 
 `ServerConsents`: what the user allowed. Entries as the tool host needs them, with their secrets and the tokens of their
-logins in place. Resources and prompts. `ServerCalls` makes tools of what servers offer, and calls them: their questions,
-their progress and their results.
+logins in place. Resources and prompts. `McpServers` connects, makes tools of what servers offer, and calls them: their
+questions, their progress and their results.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -196,18 +196,7 @@ class ServerEntries:
         login = await self._login(whole) if whole.url else ""
         hide = (*hide, *login_texts(login), *filter(None, (client.get("client_secret"),)))
         self._secrets.hide(hide)
-        return {
-            "name": whole.name,
-            "command": whole.command,
-            "args": list(whole.args),
-            "env": dict(whole.env),
-            "cwd": whole.cwd,
-            "url": whole.url,
-            "headers": dict(whole.headers),
-            "secrets": list(hide),
-            "login": login,
-            "client": dict(client),
-        }
+        return {**asdict(whole), "secrets": list(hide), "login": login, "client": dict(client)}
 
     def is_logged_in(self, server: str) -> bool:
         """Say whether the tokens of a login are kept, as far as they were looked up."""
@@ -232,7 +221,7 @@ class ServerEntries:
 
 
 class ServerLibrary:
-    """Lists and reads resources, and fills prompts in; everything raises ToolError."""
+    """Lists and reads resources, and fills prompts in; every request raises ToolError."""
 
     def __init__(self, host: ToolHostClient) -> None:
         self._host = host
@@ -242,20 +231,20 @@ class ServerLibrary:
         answer = await self._ask("resources", server)
         return tuple(ServerResource(**self._host.cleaned(one)) for one in answer["resources"])
 
-    async def read(self, server: str, uri: str) -> tuple[Attachment, ...]:
+    async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
         """Return what is in a resource, as files."""
         answer = await self._ask("read", server, uri=uri)
-        return await asyncio.to_thread(self.attachments, answer["files"])
+        return await asyncio.to_thread(self._attachments, answer["files"])
 
     async def prompt(
         self, prompt: ServerPrompt, values: Mapping[str, str]
     ) -> tuple[str, tuple[Attachment, ...]]:
         """Return the text of a prompt with these values, and the files it names."""
         answer = await self._ask("prompt", prompt.server, name=prompt.key, values=dict(values))
-        files = await asyncio.to_thread(self.attachments, answer["files"])
+        files = await asyncio.to_thread(self._attachments, answer["files"])
         return self._host.clean(answer["text"]), files
 
-    def attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
+    def _attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
         return tuple(
             Attachment(
@@ -267,7 +256,7 @@ class ServerLibrary:
             for one in files
         )
 
-    def prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
+    def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
         """Return the listed prompts of a server, each called by its title and the server's name."""
         return tuple(
             ServerPrompt(
@@ -283,83 +272,6 @@ class ServerLibrary:
 
     async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
         return await self._host.request({"op": "library", "what": what, "server": server, **more})
-
-
-class ServerCalls:
-    """Calls tools; `make_sure` connects a server and checks that its tool is the one the user allowed (raises ToolError)."""
-
-    def __init__(
-        self,
-        host: ToolHostClient,
-        consents: ServerConsents,
-        library: ServerLibrary,
-        make_sure: Callable[[McpServer, Offer], Awaitable[None]],
-    ) -> None:
-        self._host = host
-        self._consents = consents
-        self._make_sure = make_sure
-        self._library = library
-
-    def tool(self, server: McpServer, offer: Offer) -> Tool:
-        """Return an offered tool, ready to run."""
-        return Tool(
-            key=tool_key(server.name, offer["name"]),
-            description=offer["description"],
-            parameters=offer["schema"],
-            run=self._runner(server, offer),
-            group=server.name,
-            asks=self._consents.asks(server, offer),
-            consent=consent_of(server, offer),
-            reads=offer["reads"],
-            name=offer["name"],
-        )
-
-    def _runner(
-        self, server: McpServer, offer: Offer
-    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
-        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-            async def ask(question: Mapping[str, Any]) -> str | None:
-                text = await asyncio.to_thread(self._host.clean, question["question"])
-                return await context.ask(
-                    Prompt(
-                        question=text,
-                        type=question["type"],
-                        options=tuple(question.get("options", ())),
-                        fields=tuple(
-                            _form_field(self._host.cleaned(one)) for one in question.get("fields", ())
-                        ),
-                        link=self._host.clean(question.get("link", "")),
-                        tool=tool_key(server.name, offer["name"]),
-                        server=server.name,
-                    )
-                )
-
-            await self._make_sure(server, offer)
-            line = {
-                "op": "call",
-                "server": server.name,
-                "tool": offer["name"],
-                "arguments": dict(arguments),
-                "page": offer["ui"],
-            }
-            answer = await self._host.request(line, ask, context.report)
-            # In a thread: a result may be long, and the event loop is the window's.
-            return await asyncio.to_thread(self._result, server.name, answer)
-
-        return run
-
-    def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
-        found = self._host.cleaned(answer["resources"])
-        # What is no web page can be read through the server that named it, and through no other.
-        resources = tuple(one if is_page(one) else {**one, "server": server} for one in found)
-        return ToolResult(
-            content=self._host.clean(answer["text"]),
-            ok=answer["ok"],
-            # A page ends the turn, because the user acts next.
-            control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
-            resources=resources,
-            attachments=self._library.attachments(answer["files"]),
-        )
 
 
 def _form_field(given: Mapping[str, Any]) -> FormField:
@@ -408,8 +320,8 @@ class _Held:
     connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class McpServers:
-    """Connects the servers that the user allowed, and makes tools of what they offer; `library` has their resources and prompts.
+class McpServers(ServerLibrary):
+    """Connects the servers that the user allowed, makes tools of what they offer, and calls them.
 
     `on_change` is called whenever a status has changed.
     """
@@ -424,12 +336,10 @@ class McpServers:
         on_change: Callable[[], None] = lambda: None,
         limits: ServerLimits | None = None,
     ) -> None:
+        super().__init__(host)
         self._documents = documents
         self._consents = ServerConsents(documents)
         self._entries = ServerEntries(secrets)
-        self.library = ServerLibrary(host)
-        self._calls = ServerCalls(host, self._consents, self.library, self._make_sure)
-        self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
         self._limits = limits or ServerLimits()
@@ -448,7 +358,7 @@ class McpServers:
         """Return the tools of these servers that the user has allowed, also while a server is down."""
         held = self._refreshed()
         return tuple(
-            self._calls.tool(held[name].server, offer)
+            self._tool(held[name].server, offer)
             for name in dict.fromkeys(servers)
             if name in held and self._consents.may_run(held[name].server)
             for offer in self._consents.allowed(held[name].server, held[name].offered)
@@ -659,6 +569,67 @@ class McpServers:
         if self._host.host_pid is not None:
             await self._host.request({"op": "disconnect", "server": name})
 
+    def _tool(self, server: McpServer, offer: Offer) -> Tool:
+        """Return an offered tool, ready to run."""
+        return Tool(
+            key=tool_key(server.name, offer["name"]),
+            description=offer["description"],
+            parameters=offer["schema"],
+            run=self._runner(server, offer),
+            group=server.name,
+            asks=self._consents.asks(server, offer),
+            consent=consent_of(server, offer),
+            reads=offer["reads"],
+            name=offer["name"],
+        )
+
+    def _runner(
+        self, server: McpServer, offer: Offer
+    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
+        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+            async def ask(question: Mapping[str, Any]) -> str | None:
+                text = await asyncio.to_thread(self._host.clean, question["question"])
+                return await context.ask(
+                    Prompt(
+                        question=text,
+                        type=question["type"],
+                        options=tuple(question.get("options", ())),
+                        fields=tuple(
+                            _form_field(self._host.cleaned(one)) for one in question.get("fields", ())
+                        ),
+                        link=self._host.clean(question.get("link", "")),
+                        tool=tool_key(server.name, offer["name"]),
+                        server=server.name,
+                    )
+                )
+
+            await self._make_sure(server, offer)
+            line = {
+                "op": "call",
+                "server": server.name,
+                "tool": offer["name"],
+                "arguments": dict(arguments),
+                "page": offer["ui"],
+            }
+            answer = await self._host.request(line, ask, context.report)
+            # In a thread: a result may be long, and the event loop is the window's.
+            return await asyncio.to_thread(self._result, server.name, answer)
+
+        return run
+
+    def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
+        found = self._host.cleaned(answer["resources"])
+        # What is no web page can be read through the server that named it, and through no other.
+        resources = tuple(one if is_page(one) else {**one, "server": server} for one in found)
+        return ToolResult(
+            content=self._host.clean(answer["text"]),
+            ok=answer["ok"],
+            # A page ends the turn, because the user acts next.
+            control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
+            resources=resources,
+            attachments=self._attachments(answer["files"]),
+        )
+
     async def _make_sure(self, server: McpServer, offer: Mapping[str, Any]) -> None:
         """Connect the server and check that the tool is the one the user allowed. Raises ToolError."""
         name = server.name
@@ -706,7 +677,7 @@ class McpServers:
     def _take_tools(self, held: _Held, answer: Line) -> None:
         held.offered = tuple(self._host.cleaned(answer["tools"]))
         held.withheld = tuple(self._host.cleaned(answer["withheld"]))
-        held.prompts = self.library.prompts(held.server.name, answer["prompts"])
+        held.prompts = self._prompts(held.server.name, answer["prompts"])
         held.has_resources = answer["resources"]
 
     def _went_down(self, held: _Held, detail: str, problem: str) -> None:

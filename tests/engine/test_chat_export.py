@@ -28,10 +28,9 @@ from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
 from app.engine import session_kinds as export_module
 from app.engine.live_session import LiveSession
-from app.engine.session_kinds import export, export_in_turns
 from app.gui.markdown.blocks import CODE, parse
 from app.markdown_page import as_html
-from tests.builders import PROMPTS
+from tests.builders import PROMPTS, export, export_in_turns
 
 ME = Author(id="user", name="User", kind="user")
 GUIDE = Author(id="guide", name="길<b>잡이", path=("guide",))

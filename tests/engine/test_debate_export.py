@@ -18,8 +18,7 @@ from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.export import DebateDocument
 from app.engine.export.document import Section
 from app.engine.live_session import LiveSession
-from app.engine.session_kinds import export
-from tests.builders import PROMPTS
+from tests.builders import PROMPTS, export
 
 GPT = Participant(id="p0", name="GPT [1] *", provider="x", model="gpt")
 CLAUDE = Participant(id="p1", name="Claude", provider="y", model="opus")

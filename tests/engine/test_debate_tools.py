@@ -11,8 +11,7 @@ from app.core.message import Consent, MessageState, PromptReason, Role
 from app.core.provider import ModelRequest
 from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
-from app.engine.session_kinds import export_in_turns
-from tests.builders import PROMPTS, Bench, Hang, Script, a_bench, a_log_store, a_setup, until
+from tests.builders import PROMPTS, Bench, Hang, Script, a_bench, a_log_store, a_setup, export_in_turns, until
 from tests.engine.test_turn import a_tool, agent, calling
 
 FACT = "Cars took 40 % of the streets in 2019."

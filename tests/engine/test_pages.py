@@ -14,7 +14,6 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.message import Consent, Message, MessageState, PromptReason, PromptType, Role
 from app.core.session import Status
-from app.core.settings import Settings
 from app.core.tool import McpServer
 from app.tools.toolbox import Toolbox
 from tests.builders import Bench, Script, a_bench, a_log_store
@@ -47,7 +46,7 @@ class House:
         served = Served(self._folder, None)
         if serve:
             await served.connect(ENTRY)
-        tools = Toolbox(served.host, served.servers, Settings, _refuse)
+        tools = served.servers
         store = a_log_store(self._folder)
         await asyncio.to_thread(store.prepare)
         made = a_bench(store, script=list(script), agents=(ASSISTANT,), toolbox=tools)
@@ -60,10 +59,6 @@ class House:
             self._open = None
             await made.engine.shutdown()
             await tools.close()
-
-
-async def _refuse(address: str) -> bool:
-    return False
 
 
 @pytest.fixture

@@ -32,9 +32,8 @@ from app.core.store import StoredSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.importing import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
-from app.engine.session_kinds import export
 from app.storage.foreign_file import read_exported
-from tests.builders import PROMPTS
+from tests.builders import PROMPTS, export
 from tests.repeats import examples
 
 # What is kept has no lone surrogates and no NULs: they are replaced when it comes in.

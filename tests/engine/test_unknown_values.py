@@ -9,9 +9,8 @@ from app.core.message import Message
 from app.core.session import DebateSession, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.engine.session_kinds import export
 from app.storage.records import read_session
-from tests.builders import PROMPTS
+from tests.builders import PROMPTS, export
 from tests.many_kinds import sessions
 
 NEW = "of_tomorrow"

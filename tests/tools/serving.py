@@ -16,8 +16,9 @@ from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
-from app.tools.mcp import McpServers, ServerLimits
+from app.tools.mcp import ServerLimits
 from app.tools.tool_host_client import ToolHostClient
+from app.tools.toolbox import Toolbox
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -60,6 +61,10 @@ class Context:
         return self.words.pop(0)
 
 
+async def _refuse(_: str) -> bool:
+    return False
+
+
 class Bench:
     """The servers of a data directory, as the window holds them."""
 
@@ -69,10 +74,11 @@ class Bench:
         self.secrets = KeyringSecrets(environment={})
         self.host = ToolHostClient(redact=self.secrets.redact, log_dir=folder / "logs")
         self.changes = 0
-        self.servers = McpServers(
+        self.servers = Toolbox(
             self.documents,
             self.secrets,
             self.host,
+            open_link=_refuse,
             log_dir=folder / "logs",
             on_change=self._on_change,
             limits=limits,
@@ -107,7 +113,6 @@ async def bench(folder: Path, limits: ServerLimits | None = None) -> AsyncIterat
         yield one
     finally:
         await one.servers.close()
-        await one.host.close()
 
 
 async def allow(engine: Engine, name: str) -> None:
