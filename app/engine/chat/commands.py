@@ -194,8 +194,11 @@ class Chats:
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
+        provider: str = "",
+        model: str = "",
     ) -> str:
-        """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
+        """Start a chat with its first message and return its id; effort and model are the assistant's own where empty."""
+        self._check_model(provider, model)
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         chat = Chat(
@@ -205,6 +208,8 @@ class Chats:
             budget_from=message.id,
             language=self._language(),
             effort=effort,
+            provider=provider,
+            model=model,
         )
         session = ChatSession(**begun_with(message, folder, asked_by), chat=chat)
         return await self._sessions.start(session, message)
@@ -331,10 +336,7 @@ class Chats:
 
         A model or an effort is for that answer alone.
         """
-        if bool(provider) != bool(model):
-            raise BadInput("assistant_model")
-        if provider and not self._directory.has_provider(provider):
-            raise BadInput("provider_not_found", provider=provider)
+        self._check_model(provider, model)
         live = await self._sessions.open_conversation(session_id)
         first = live.turns.said(live.turns.root(found_message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
@@ -407,13 +409,16 @@ class Chats:
         self._go_on(live)
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
-        """Let another assistant answer from now on."""
-        live = await self._sessions.open_conversation(session_id)
-        if live.session.group is not None:
-            raise BadInput("group_leads")
+        """Let another assistant answer from now on, with its own model."""
+        live = await self._open_alone(session_id)
         agent = self._agent(assistant_id)
-        self._change(live, assistant_id=agent.id, assistant_name=agent.name)
+        self._change(live, assistant_id=agent.id, assistant_name=agent.name, provider="", model="")
         await self._directory.attach(agent)
+
+    async def choose_model(self, session_id: str, provider: str, model: str) -> None:
+        """Let another model answer from now on; two empty texts are for that of the assistant."""
+        self._check_model(provider, model)
+        self._change(await self._open_alone(session_id), provider=provider, model=model)
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
         """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
@@ -460,6 +465,20 @@ class Chats:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
+
+    async def _open_alone(self, session_id: str) -> LiveSession:
+        """Return a chat with one assistant. Raises BadInput for a group, which leads itself."""
+        live = await self._sessions.open_conversation(session_id)
+        if live.session.group is not None:
+            raise BadInput("group_leads")
+        return live
+
+    def _check_model(self, provider: str, model: str) -> None:
+        """Raise BadInput where a model is no model of a provider that is there; two empty texts are fine."""
+        if bool(provider) != bool(model):
+            raise BadInput("assistant_model")
+        if provider and not self._directory.has_provider(provider):
+            raise BadInput("provider_not_found", provider=provider)
 
     def _agent(self, assistant_id: str) -> Agent:
         agent = self._directory.agent(assistant_id)

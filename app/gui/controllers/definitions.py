@@ -508,7 +508,8 @@ class GroupCommands(DefinitionCommands[Group]):
         elif page.definition_id:
             page.forget()
             if self._window.main_area.currentWidget() is page:
-                self._window.show_welcome()
+                # Nobody is left to write to.
+                self.chat_requested.emit("")
 
     def show_page(self, definition_id: str, member: str = "") -> None:
         """Show the page of a group, with one of its members in the editor."""
