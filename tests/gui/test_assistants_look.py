@@ -57,7 +57,7 @@ async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_i
     page = person.window.controller.assistants._page
     for size, holder in (((900, 600), form(person).name), ((1440, 900), page.cards)):
         person.window.resize(*size)
-        person.window.show_welcome()
+        person.window.controller.show_new()
         await person.settle()
         person.window.controller.assistants.show_page(agent_id)
         await until(lambda: person.sees("assistants_page"))

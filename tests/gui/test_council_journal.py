@@ -60,7 +60,10 @@ async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) 
 
 @pytest.mark.slow
 async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(person: Person) -> None:
-    journal, button = person.window.controller.engine.councils.journal, person.window.side_bar.journal_button
+    journal, button = (
+        person.window.controller.engine.councils.journal,
+        person.window.side_bar.decisions_button,
+    )
     button.click()
     await until(lambda: person.sees("journal_dialog"))
     assert person.sees("journal_none") and not person.sees("journal_list")
@@ -107,7 +110,7 @@ async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> No
     journal.look_at_day()
     await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
     await person.settle()
-    button = person.window.side_bar.journal_button
+    button = person.window.side_bar.decisions_button
     assert controller.journal.clock.isActive() and not badge.isVisible()
     assert button.accessibleName() == "Journal"
     # The computer slept over midnight, and the clock goes on.

@@ -298,7 +298,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
 @pytest.mark.slow
 async def test_a_group_of_nobody_opens_its_editor(person):
     group_id = await make(person, "Nobody")
-    person.window.show_welcome()
+    person.window.controller.show_new()
     heard = []
     commands(person).chat_requested.connect(heard.append)
     person.click_row("group_list", 0)

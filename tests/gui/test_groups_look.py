@@ -149,7 +149,7 @@ async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
     view = person.window.side_bar.groups
     view.clearFocus()
     shown = view.grab().toImage()
-    person.window.show_welcome()
+    person.window.controller.show_new()
     await person.settle()
     assert view.grab().toImage() != shown
 

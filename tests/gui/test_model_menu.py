@@ -106,6 +106,27 @@ def test_the_list_of_participants_says_what_a_model_can_do_and_costs(menu: Model
     picker.close()
 
 
+@pytest.mark.parametrize("by_key", [True, False])
+def test_models_of_other_providers_are_asked_for_below_the_list(menu: ModelMenu, by_key: bool) -> None:
+    assert not menu.findChild(QPushButton, "model_more").isVisible()
+    offered = (on_offer("One", "small"),)
+    wider = ModelMenu(
+        menu.language, menu.look, offered, lambda *_pair: ModelFacts(), ("", ""), menu.parentWidget(), more=True
+    )
+    asked: list[str] = []
+    wider.more_requested.connect(lambda: asked.append("more"))
+    wider.chosen.connect(lambda _provider, model: asked.append(model))
+    wider.open(menu.parentWidget())
+    more = wider.findChild(QPushButton, "model_more")
+    assert more.text() == "More models…" and more.isVisible()
+    if by_key:
+        more.setFocus()
+        QTest.keyClick(more, Qt.Key.Key_Return)
+    else:
+        QTest.mouseClick(more, Qt.MouseButton.LeftButton)
+    assert asked == ["more"] and not wider.isVisible()
+
+
 def test_escape_leaves_it(menu: ModelMenu, qtbot: QtBot) -> None:
     taken, gone = menu.taken, []
     menu.destroyed.connect(lambda: gone.append(True))

@@ -186,11 +186,10 @@ class FirstPage(QObject):
             menu.choices.setToolTipsVisible(True)
         self.offers = ServerOffers(language, look, "first_offer")
         self._model = OfferLine(look, "first_model", "download", "accent")
-        better = button("link", "first_better_model", self.models_requested)
-        self._better = say(better, language, "first.better")
+        self._other = button("link", "first_better_model", self._on_other)
         self._decide = FirstCard(look, "scale", "first_example")
         self._hand_over = FirstCard(look, "list-checks", "first_group")
-        self._connect = FirstCard(look, "cpu", "first_connect", self._better)
+        self._connect = FirstCard(look, "cpu", "first_connect", self._other)
         self._cards = FirstCards((self._decide, self._hand_over, self._connect))
         self._missing = False
         self._keeps_keys = True
@@ -238,6 +237,7 @@ class FirstPage(QObject):
         """Say whether the built-in model could be downloaded; ends the display of its progress."""
         self._missing, self._progress = missing, None
         self._model.hide()
+        self._retranslate()
 
     def show_model_progress(self, done: int, total: int) -> None:
         """Show the download progress of the built-in model, in bytes; `total` is 0 if unknown."""
@@ -264,11 +264,16 @@ class FirstPage(QObject):
         self._model.hide()
         self._cards.hide()
 
+    @property
+    def _fetches(self) -> bool:
+        """Whether the third card offers to download the built-in model."""
+        return self._third == FREE and self._missing
+
     def _on_connect(self) -> None:
-        if self._third == FREE and self._missing:
-            self.model_requested.emit()
-        else:
-            self.providers_requested.emit()
+        (self.model_requested if self._fetches else self.providers_requested).emit()
+
+    def _on_other(self) -> None:
+        (self.providers_requested if self._fetches else self.models_requested).emit()
 
     def _retranslate_model(self) -> None:
         if self._progress is not None:
@@ -287,4 +292,8 @@ class FirstPage(QObject):
             card.text.setText(words(f"first.{key}.text"))
         if third == CONNECT:
             self._connect.text.setText(words.with_keys("first.connect.text", kept=self._keeps_keys))
-        self._better.setVisible(third == CONNECT)
+        elif self._fetches:
+            size = size_text(words, EMBEDDED_BYTES)
+            self._connect.button.show_words(words("embedded.fetch", size=size))
+        self._other.setText(words("first.connect.button" if self._fetches else "first.better"))
+        self._other.setVisible(third == CONNECT or self._fetches)
