@@ -60,7 +60,10 @@ async def test_a_model_chosen_for_a_chat_answers_until_another_assistant_does(tm
     asked = [(request.provider, request.model) for request in made.models.requests]
     mine = ("remote0", "model-0")
     assert asked == [("remote1", "model-1"), mine, ("remote1", "model-2"), mine]
-    for provider, model, code in (("gone", "model-1", "provider_not_found"), ("remote1", "", "assistant_model")):
+    for provider, model, code in (
+        ("gone", "model-1", "provider_not_found"),
+        ("remote1", "", "assistant_model"),
+    ):
         with pytest.raises(BadInput) as refused:
             await chats.choose_model(session_id, provider, model)
         assert refused.value.code == code

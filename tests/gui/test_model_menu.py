@@ -111,7 +111,13 @@ def test_models_of_other_providers_are_asked_for_below_the_list(menu: ModelMenu,
     assert not menu.findChild(QPushButton, "model_more").isVisible()
     offered = (on_offer("One", "small"),)
     wider = ModelMenu(
-        menu.language, menu.look, offered, lambda *_pair: ModelFacts(), ("", ""), menu.parentWidget(), more=True
+        menu.language,
+        menu.look,
+        offered,
+        lambda *_pair: ModelFacts(),
+        ("", ""),
+        menu.parentWidget(),
+        more=True,
     )
     asked: list[str] = []
     wider.more_requested.connect(lambda: asked.append("more"))

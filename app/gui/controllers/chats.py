@@ -25,7 +25,7 @@ from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
-from app.gui.display.descriptions import colours_of, most_text, names_of
+from app.gui.display.descriptions import colours_of, names_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
@@ -113,7 +113,6 @@ class ChatController(PageController):
         page.transcript.feed.set_assistants(colours_of(known), names_of(known))
         self._dress(chosen, name)
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
-        self._show_estimate()
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
         if shown != self._shown_assistant:
@@ -197,20 +196,6 @@ class ChatController(PageController):
         """Return the group of the next new chat."""
         groups = self._engine.groups.all() if self._page.session is None else ()
         return next((one for one in groups if one.id == self._group_id), None)
-
-    def _show_estimate(self) -> None:
-        group = self._new_group()
-        if group is None:
-            self._page.show_estimate("")
-            return
-        estimate = self._engine.estimates.group(group)
-        self._page.show_estimate(most_text(self._language, estimate))
-        if estimate.unasked:
-            self._tasks.start("group prices", self._ask_prices(estimate.unasked))
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._show_estimate()
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -245,7 +245,8 @@ class FirstPageController(Controller):
 
     def _on_group_wanted(self) -> None:
         self._choose_mode(WORK)
-        self._first.work.click()
+        # The button has its place only after the layout.
+        QTimer.singleShot(0, self._first.work, self._first.work.click)
 
     # All modes
 
@@ -274,7 +275,7 @@ class FirstPageController(Controller):
 
     def _on_setup(self) -> None:
         """Follow what was set up elsewhere."""
-        if self.mode == DECIDE:
+        if self.mode == DECIDE and self._page.isVisible():
             self.refresh()
 
     def _on_example(self, text: str) -> None:

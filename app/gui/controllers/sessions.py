@@ -436,7 +436,7 @@ class MainPages(QObject):
         self._window = window
         self._debates, self._councils, self._chats = debates, councils, chats
         self._last_ids: dict[ConversationView, str] = {debates: "", councils: "", chats: ""}
-        for page in self._last_ids:
+        for page in (debates, councils):
             window.main_area.addWidget(page)
         window.main_area.currentChanged.connect(lambda _place: self._give_names())
         self._give_names()

@@ -4,7 +4,6 @@ The input itself is that of the chat page, which shows these parts while it has 
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
@@ -95,7 +94,7 @@ class ModelChips(FlowBox):
         for place, (chip, (person, name)) in enumerate(zip(self._chips, models, strict=True)):
             chip.setAccessibleName(words("first.takes_part", name=name))
             chip.setToolTip(plain_tip(words("first.drop", name=name)))
-            chip.clicked.connect(partial(self.dropped.emit, person))
+            chip.clicked.connect(lambda _checked=False, one=person: self.dropped.emit(one))
             self.insert(place, chip)
             chip.show()
         put_in_tab_order(tuple(filter(None, (self.before, *self._chips, self.more))))
@@ -125,7 +124,7 @@ class FirstCard(QFrame):
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._row.setDirection(across if flat else down)
         self._row.setStretch(0, 1 if flat else 0)
-        self._row.setContentsMargins(18, 5, 10, 5) if flat else self._row.setContentsMargins(18, 16, 14, 12)
+        self._row.setContentsMargins(18, 5 if flat else 16, 14, 5 if flat else 12)
         self.text.setVisible(not flat)
 
 

@@ -67,7 +67,7 @@ class ChatPage(ConversationView):
         names = ("transcript", "composer", "send_button")
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
-        self._name = self._group = self._estimate = self._price = ""
+        self._name = self._group = self._price = ""
         self._asks = self._local = self._steps = False
         self._turns: set[str] = set()
         self._last_turn = ""
@@ -226,12 +226,6 @@ class ChatPage(ConversationView):
         if not name:
             self.box.hide()
 
-    def show_estimate(self, text: str) -> None:
-        """Show the estimate of the first message to a group."""
-        if text != self._estimate:
-            self._estimate = text
-            self._retranslate()
-
     @property
     def in_group_mode(self) -> bool:
         """Whether the user writes to a group."""
@@ -320,7 +314,6 @@ class ChatPage(ConversationView):
         self.queue.show_queue(session.chat.queue if session else ())
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
-        self._retranslate()
         self._show_empty()
 
     def _show_around(self) -> None:
@@ -421,9 +414,8 @@ class ChatPage(ConversationView):
         if self.begins != CHAT:
             placeholder = words(f"first.placeholder.{self.begins}")
         self.chat_composer.retranslate(placeholder, self._price)
-        empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
-        text = words(empty, name=self._group or self._name)
-        self._empty.setText(f"{text} {self._estimate}" if self._group else text)
+        empty = "chat.empty.local" if self._local else "chat.empty"
+        self._empty.setText(words(empty, name=self._group or self._name))
         self._place_empty()
 
 
