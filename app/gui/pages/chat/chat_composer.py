@@ -17,7 +17,7 @@ from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.choices import CHAT
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, put_in_tab_order
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
@@ -160,6 +160,12 @@ class ChatComposer(AttachingComposer):
         # A group's Stop is in the orchestrator's box.
         self.stop.setVisible(busy and self._stops)
         self._fit_hint()
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What takes the focus in the row under the box, from left to right."""
+        choices = (self.attach, self.assistant, self.group, self.model, self.tools, self.gauge)
+        return (*choices, self.stop, self.send)
 
     @property
     def busy(self) -> bool:
@@ -394,7 +400,7 @@ class ChatComposer(AttachingComposer):
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is shown whole or not at all: it does not share the stretch before it.
         self.foot.setStretchFactor(self._hint, 0)
-        choices = (self.attach, self.assistant, self.group, self.model, self.tools, self.gauge)
+        choices = self.stops[:-2]
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
         # On a narrow page these shorten their text rather than stick out.
@@ -403,11 +409,7 @@ class ChatComposer(AttachingComposer):
         self.group.hide()
         self.foot.insertStretch(len(choices), 1)
         self.foot.insertWidget(self.foot.count() - 1, self.stop)
-        # Tab order: the box, then the row under it.
-        before: QWidget = self.box
-        for widget in (*choices, self.stop, self.send):
-            QWidget.setTabOrder(before, widget)
-            before = widget
+        put_in_tab_order((self.box, *self.stops))
 
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)

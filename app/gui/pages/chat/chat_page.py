@@ -356,9 +356,10 @@ class ChatPage(ConversationView):
             for place, part in enumerate((first.how, first.work)):
                 composer.foot.insertWidget(1 + place, part)
             first.chips.before = composer.box
-            stops = (composer.box, first.chips.more, composer.attach, first.how, first.work)
-            put_in_tab_order((*first.mode.findChildren(QAbstractButton), *stops, composer.assistant))
-            put_in_tab_order((composer.send, *first.under.findChildren(QAbstractButton)))
+            before, after = (one.findChildren(QAbstractButton) for one in (first.mode, first.under))
+            attach, *others = composer.stops
+            stops = (composer.box, first.chips.more, attach, first.how, first.work, *others)
+            put_in_tab_order((*before, *stops, *after))
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:
