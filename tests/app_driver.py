@@ -125,6 +125,10 @@ class Person:
         """Return what stands beside Send."""
         return self.window.chat_page.composer._hint.text()
 
+    def unfold_team(self) -> None:
+        """Show the lists of assistants, groups and panels in the sidebar."""
+        self.window.side_bar.team.title.setChecked(False)
+
     async def settle(self, seconds: float = 0.05) -> None:
         """Let the window draw what is pending."""
         await asyncio.sleep(seconds)

@@ -17,6 +17,7 @@ from tests.repeats import slow_after
 @pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        person.unfold_team()
         person.window.activateWindow()
         await open_copy(person)
         yield person
@@ -128,9 +129,9 @@ async def test_tab_reaches_the_assistants_from_the_search(person):
         QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
         stops.append(person.window.focusWidget().objectName())
     assert stops == [
-        "group_title",
-        "group_add",
-        "group_first",
+        "work_button",
+        "decisions_button",
+        "team_title",
         "assistant_title",
         "assistant_add",
         "assistant_list",

@@ -31,6 +31,7 @@ until = partial(app_driver.until, seconds=60.0)
 async def person(qapp, data_dir, wire_home):
     script(wire_home)
     async with at_window(data_dir) as person:
+        person.unfold_team()
         yield person
 
 
