@@ -609,6 +609,7 @@ class Composer(QFrame):
         self._hint = ElidedLabel("hint")
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
+        self.send.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.send.setFixedSize(34, 27)
         self.foot = hbox((self._hint, 1), self.send, margins=(2, 0, 0, 0))
         self.column = vbox(self.box, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8)

@@ -21,7 +21,7 @@ from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
-MARGINS = 40
+MARGINS, SEND = 40, 34
 LONGEST_NAME = 24
 
 
@@ -76,7 +76,7 @@ class ChatComposer(AttachingComposer):
         self._language = language
         self._busy = self._held = self._english_only = False
         self._escape_stops = True
-        self._begins, self._lacks = CHAT, ""
+        self._begins, self._lacks, self._new = CHAT, "", False
         self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
@@ -219,12 +219,12 @@ class ChatComposer(AttachingComposer):
         self._show_parts()
         self.set_busy(self._busy)
 
-    def show_begins(self, begins: str, lacks: str = "") -> None:
-        """Show the parts for what a new session begins as, CHAT for one that has begun.
+    def show_begins(self, begins: str, lacks: str = "", *, new: bool = False) -> None:
+        """Show the parts for what a `new` session begins as, CHAT for one that has begun.
 
-        `lacks` says why it cannot begin yet, and Send is disabled.
+        `lacks` says why it cannot begin yet, and Send is disabled. The button of a new session says its word.
         """
-        self._begins, self._lacks = begins, lacks
+        self._begins, self._lacks, self._new = begins, lacks, new
         self._show_parts()
         self._show_send()
 
@@ -346,6 +346,7 @@ class ChatComposer(AttachingComposer):
         """Show every text in the language in use; `hint` stands in place of how to send."""
         words = self._language
         self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
+        self.box.setAccessibleDescription(hint)
         self._show_send()
         self._editing_text.setText(words("chat.editing"))
         self._limit.setText(words("chat.not_english"))
@@ -459,7 +460,12 @@ class ChatComposer(AttachingComposer):
     def _show_send(self) -> None:
         something = self.box.text() or self.attachments() or self.readings
         self.send.setEnabled(bool(something) and not self._held and not self._lacks)
-        name_button(self.send, self._lacks or self._language("discussion.send"))
+        send = self._language("discussion.send")
+        name_button(self.send, self._lacks or send)
+        if self.send.text() != (shown := send if self._new else ""):
+            self.send.setText(shown)
+            wanted = self.send.fontMetrics().horizontalAdvance(shown)
+            self.send.setFixedWidth(SEND + (wanted + 14 if shown else 0))
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))

@@ -107,7 +107,8 @@ class ChatPage(ConversationView):
         """Show what a new session begins as, what it would cost, and what is lacking, "" for nothing."""
         self._price = lacks or price
         self._show_around()
-        self.chat_composer.show_begins(self.begins, lacks)
+        new = self.first is not None and self._session is None
+        self.chat_composer.show_begins(self.begins, lacks, new=new)
         self._retranslate()
 
     def show_new(self) -> None:
