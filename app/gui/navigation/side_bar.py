@@ -11,7 +11,7 @@ from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
-from app.gui.widgets.badge import chip_colours, paint_chip
+from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import BEGINS
 from app.gui.widgets.controls import (
@@ -27,6 +27,7 @@ from app.gui.widgets.text import name_button, plain_label
 
 Action = tuple[str, Callable[[], object]]
 EDGE = 8
+FACE, MOST_FACES = 17, 3
 
 
 class SideSection(QWidget):
@@ -59,10 +60,12 @@ class SideSection(QWidget):
         head = hbox(self.title, STRETCH, self._add, margins=(4, 2, 3, 0))
         vbox(head, partners, self._empty, inside=self, spacing=2)
         self._has_hint = False
+        self.shown: tuple[Partner, ...] = ()
         self.show_partners(())
 
     def show_partners(self, partners: Sequence[Partner]) -> None:
         """Show these rows in this order."""
+        self.shown = tuple(partners)
         self.partners.show_partners(partners)
         self._show_parts()
 
@@ -104,12 +107,16 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat button of the sidebar: icon, text, and at the right the shortcut, or a note on a rounded background."""
+    """A flat button of the sidebar: icon, text, and at the right the shortcut, or a note on a rounded background.
+
+    Before the note stand the marks of those who are its `faces`.
+    """
 
     def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)
         self._look = look
         self._note = self._tone = ""
+        self.faces: Sequence[Partner] = ()
         self.dress(look, icon)
 
     def show_words(
@@ -118,6 +125,7 @@ class FootButton(ShorteningButton):
         """Show a text; `tip` is the shortcut, or with a tone of `chip_colours` a note, which a screen reader says too."""
         self._note, self._tone = tip, tone
         keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 2 * EDGE if tip else 0
+        keys += len(self.faces) * (FACE + 4)
         super().show_words(words, "" if tone else tip, short=short, taken=keys)
         if tone and tip:
             self.setAccessibleName(f"{words}, {tip}")
@@ -134,6 +142,10 @@ class FootButton(ShorteningButton):
             paint_chip(painter, room, self._note, chip_colours(self._look.tokens, self._tone))
         elif self._note:
             paint_shortcut(painter, self._look, room, self._note)
+        right = room.right() - painter.fontMetrics().horizontalAdvance(self._note)
+        for place, one in enumerate(reversed(self.faces), 1):
+            tile = QRect(right - place * (FACE + 4), (self.height() - FACE) // 2, FACE, FACE)
+            paint_avatar(painter, tile, one.name, self._look.tokens.speaker(one.colour or 0), one.letters)
 
 
 class Team(QWidget):
@@ -164,6 +176,7 @@ class Team(QWidget):
         shown = not self.title.isChecked()
         count = sum(section.partners.count() for section in self._sections)
         self.title.dress(self._look, "chevron-down" if shown else "chevron-right")
+        self.title.faces = self._sections[0].shown[:MOST_FACES]
         self.title.show_words(title, str(count) if count else "")
         self.title.setAccessibleName(fold if shown else unfold)
         self.area.setVisible(shown)
