@@ -237,12 +237,17 @@ class AgentMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
-    """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn."""
+    """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn.
+
+    `provider` and `model` answer it alone, both "" for the chat's.
+    """
 
     id: str
     text: str
     attachments: tuple[Attachment, ...] = ()
     by: str = ""
+    provider: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

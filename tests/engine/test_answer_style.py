@@ -76,6 +76,25 @@ async def test_a_model_chosen_for_a_chat_answers_until_another_assistant_does(tm
     await made.engine.shutdown()
 
 
+async def test_a_model_chosen_for_one_message_answers_that_one_also_from_the_queue(tmp_path: Path) -> None:
+    made = bench(tmp_path, Agent(id="a", name="A", provider="remote0", model="model-0"))
+    chats = made.engine.chats
+    session_id = await chats.start("a", "Hello", provider="remote1", model="model-1", once=True)
+    await chats.send(session_id, "Queued", provider="remote1", model="model-2")
+    await chats.send(session_id, "Plain")
+    await made.engine.wait(session_id)
+    await chats.send(session_id, "At once", provider="remote1", model="model-3")
+    await made.engine.wait(session_id)
+    await chats.send(session_id, "Last")
+    await made.engine.wait(session_id)
+    own = ("remote0", "model-0")
+    asked = [(request.provider, request.model) for request in made.models.requests]
+    assert asked == [("remote1", "model-1"), ("remote1", "model-2"), own, ("remote1", "model-3"), own]
+    with pytest.raises(BadInput):
+        await chats.send(session_id, "To nobody", provider="gone", model="model-1")
+    await made.engine.shutdown()
+
+
 async def test_an_orchestrator_has_a_way_of_its_own(tmp_path: Path) -> None:
     made = bench(tmp_path, Agent(id="a", name="A", provider="remote0", model="model-0"))
     leader = Leader(provider="remote1", model="model-1", **WISH)

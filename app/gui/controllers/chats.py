@@ -61,6 +61,8 @@ class ChatController(PageController):
         self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._new_model = ("", "")
+        # The session whose next message another model answers, and that.
+        self._once = ("", "", "")
         self._wire()
         written = page.composer.box.toPlainText()
         if written:
@@ -237,6 +239,7 @@ class ChatController(PageController):
         composer.providers = self._engine.providers
         composer.facts = self._engine.connections.known_facts
         composer.model.chosen.connect(self._on_model_chosen)
+        composer.model.chosen_once.connect(self._on_model_chosen_once)
         composer.model.more_requested.connect(lambda: self.settings_requested.emit("providers", ""))
         composer.model.opened.connect(
             lambda: self._tasks.replace("model facts", self._engine.connections.learn_facts())
@@ -314,7 +317,10 @@ class ChatController(PageController):
                         await self._begin(text, attachments)
                         return
                 session_id = self._begun
-            await self._engine.chats.send(session_id, text, attachments)
+            provider, model = self._model_once(session_id)
+            self._once = ("", "", "")
+            await self._engine.chats.send(session_id, text, attachments, provider=provider, model=model)
+            self.refresh()
         except MootError:
             self.give_back(session_id, text, attachments)
             raise
@@ -378,7 +384,8 @@ class ChatController(PageController):
             agent = self._assistant()
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
-            provider, model = self._new_model
+            once = self._model_once("")
+            provider, model = once if once[0] else self._new_model
             self._begun = await self._engine.chats.start(
                 agent.id,
                 text,
@@ -387,8 +394,9 @@ class ChatController(PageController):
                 folder=self.folder_id,
                 provider=provider,
                 model=model,
+                once=bool(once[0]),
             )
-        self._new_mode, self._new_model = AgentMode.DEFAULT, ("", "")
+        self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())
@@ -404,8 +412,18 @@ class ChatController(PageController):
             self._new_model = ("", "")
             self.refresh()
 
+    def _on_model_chosen_once(self, provider: str, model: str) -> None:
+        """Let another model answer the next message."""
+        self._once = (self._page.session_id, provider, model)
+        self.refresh()
+
+    def _model_once(self, session_id: str) -> tuple[str, str]:
+        """Return the provider and model that answer the next message of a session, two empty texts for its own."""
+        return self._once[1:] if self._once[0] == session_id else ("", "")
+
     def _on_model_chosen(self, provider: str, model: str) -> None:
         """Let another model answer from now on; two empty texts are for the assistant's own."""
+        self._once = ("", "", "")
         if self._page.session is not None:
             self._start(self._engine.chats.choose_model(self._page.session_id, provider, model))
         else:
@@ -445,7 +463,9 @@ class ChatController(PageController):
     def _chosen_model(self) -> tuple[str, str]:
         """The provider and model chosen in place of the assistant's own, two empty texts for none."""
         session = self._page.session
-        return (session.chat.provider, session.chat.model) if session is not None else self._new_model
+        lasting = (session.chat.provider, session.chat.model) if session is not None else self._new_model
+        once = self._model_once(self._page.session_id)
+        return once if once[0] else lasting
 
     @property
     def _kind(self) -> ProviderKind | None:

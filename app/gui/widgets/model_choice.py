@@ -28,7 +28,7 @@ from app.core.usage import Effort, FactSource, ModelFacts, TakesTemperature, amo
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, button
+from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say
 
@@ -236,11 +236,13 @@ FOUND_BY = Qt.ItemDataRole.UserRole + 2
 class ModelMenu(SearchPopUp):
     """Offers the models of ready providers; emits `chosen` with the id of a provider and a model, and closes.
 
-    With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a button under
-    the list asks for those of other providers; it emits `more_requested`.
+    With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
+    list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
+    `more_requested`.
     """
 
     chosen = Signal(str, str)
+    chosen_once = Signal(str, str)
     more_requested = Signal()
 
     def __init__(
@@ -272,8 +274,10 @@ class ModelMenu(SearchPopUp):
             self.search, self._none, (self.list, 1), inside=self, margins=(10, 10, 6, 10), spacing=6
         )
         self._more = button("link", "model_more", self._on_more, text=language("model.more"))
-        column.addLayout(hbox(self._more, STRETCH))
-        self._more.setVisible(more)
+        self._once = say(named("model_once", TickBox(look)), language, "model.once")
+        column.addLayout(hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0)))
+        for part in (self._once, self._more):
+            part.setVisible(more)
         if first:
             self._add(first, ("", ""), first)
         for status in providers:
@@ -350,7 +354,7 @@ class ModelMenu(SearchPopUp):
         pair = index.data(PAIR)
         if pair is not None:
             self.close()
-            self.chosen.emit(*pair)
+            (self.chosen_once if self._once.isChecked() else self.chosen).emit(*pair)
 
 
 def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:
@@ -363,10 +367,11 @@ class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
 
     With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
-    emits `more_requested` for the models of other providers.
+    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers.
     """
 
     chosen = Signal(str, str)
+    chosen_once = Signal(str, str)
     opened = Signal()
     more_requested = Signal()
 
@@ -419,6 +424,7 @@ class ModelButton(ShorteningButton):
             more=self._more,
         )
         menu.chosen.connect(self.chosen)
+        menu.chosen_once.connect(self.chosen_once)
         menu.more_requested.connect(self.more_requested)
         menu.open(self)
         self.opened.emit()
