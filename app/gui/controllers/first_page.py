@@ -279,10 +279,11 @@ class FirstPageController(Controller):
             self.refresh()
 
     def _on_example(self, text: str) -> None:
-        """Write a question to try; nothing is sent."""
+        """Write a question to try, in place of what is written, which undo brings back; nothing is sent."""
         self._state.keep(HOW, DebateMode.COUNCIL)
         self._choose_mode(DECIDE)
-        self._page.composer.box.setPlainText(text)
+        self._page.composer.box.selectAll()
+        self._page.composer.box.insertPlainText(text)
 
     def _on_begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         kind, chosen = self._with

@@ -244,10 +244,12 @@ class FirstPage(QObject):
         self._model.show()
         self._retranslate_model()
 
-    def fit(self, height: int) -> None:
-        """Lay out for a height of the page in pixels: the input is always seen."""
-        self.over.setFixedHeight(max(self.over.minimumSizeHint().height(), round(height * OVER)))
-        self.offers.show_most(1 if height < SHORT else MOST_SHOWN)
+    def fit(self, size: QSize) -> None:
+        """Lay out for the size of the page in pixels: the input is always seen."""
+        layout = self.over.layout()
+        least = layout.totalHeightForWidth(size.width()) if layout is not None else 0
+        self.over.setFixedHeight(max(least, round(size.height() * OVER)))
+        self.offers.show_most(1 if size.height() < SHORT else MOST_SHOWN)
         self._cards.fit()
 
     def _lay_out(self) -> None:

@@ -272,7 +272,7 @@ class ChatPage(ConversationView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.first is not None:
-            self.first.fit(self.height())
+            self.first.fit(self.size())
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
 
