@@ -259,7 +259,14 @@ async def test_another_model_answers_from_now_on_and_another_assistant_has_its_o
     await until(lambda: person.find("composer_model").accessibleName() == "Model: openai-wire")
     await person.write("composer", "Again.")
     await person.click("send_button")
-    await until(lambda: len(wire_servers["openai"].requests) == 1)
+    await until(lambda: len(wire_servers["openai"].requests) == 1 and page.session.status == "idle")
+    # Or the next message alone.
+    composer.model.chosen_once.emit("anthropic", "anthropic-wire")
+    assert person.find("composer_model").accessibleName() == "Model: anthropic-wire"
+    await person.write("composer", "Once.")
+    await person.click("send_button")
+    await until(lambda: len(wire_servers["anthropic"].requests) == 2 and page.session.status == "idle")
+    assert person.find("composer_model").accessibleName() == "Model: openai-wire"
 
 
 async def test_a_group_with_a_long_name_is_shortened_and_stays_chosen_when_the_window_changes(person):
