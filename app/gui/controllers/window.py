@@ -195,8 +195,8 @@ class WindowController(QObject):
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
         for writing in (self.notifications.chat_requested, self.quick.new_requested):
-            writing.connect(self.show_new)
-        self.notifications.debate_requested.connect(self.debates.show_setup)
+            writing.connect(lambda: self.first_page.show(CHAT))
+        self.notifications.debate_requested.connect(lambda: self.first_page.show(DECIDE))
         bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)
