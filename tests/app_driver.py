@@ -12,10 +12,19 @@ from typing import TypeVar
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QWidget,
+)
 
 from app.gui.main_window import MainWindow
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets.controls import MenuButton
 from app.gui.widgets.steps import Steps
 from app.main import open_window
 
@@ -92,6 +101,15 @@ class Person:
         box.activated.emit(index)
         await asyncio.sleep(0)
 
+    def choose_from(self, name: str, text: str) -> None:
+        """Choose an entry of the menu that a button opens, also one in a menu inside."""
+        button = self.find(name, MenuButton)
+        button.pressed.emit()
+        menus = (button.choices, *button.choices.findChildren(QMenu))
+        entries = {one.text(): one for menu in menus for one in menu.actions() if one.menu() is None}
+        assert text in entries, f"{name} has {', '.join(entries)}"
+        entries[text].trigger()
+
     def choose_file(self, path: Path) -> None:
         """Choose a file in the dialog that asks for one, which then goes."""
         [dialog] = self.window.findChildren(QFileDialog)
@@ -102,6 +120,14 @@ class Person:
         """Return what a screen reader reads of each message."""
         view = self.find(name, TranscriptView)
         return [view.describe(message_id) for message_id in list(view.message_ids)]
+
+    def hint(self) -> str:
+        """Return what stands beside Send."""
+        return self.window.chat_page.composer._hint.text()
+
+    def unfold_team(self) -> None:
+        """Show the lists of assistants, groups and panels in the sidebar."""
+        self.window.side_bar.team.title.setChecked(False)
 
     async def settle(self, seconds: float = 0.05) -> None:
         """Let the window draw what is pending."""

@@ -145,7 +145,7 @@ async def each_way(
 async def take_views(person: Person, running: str, language: str, path) -> None:  # type: ignore[no-untyped-def]
     """Keep a picture of each view in the language and theme the window has now."""
     window = person.window
-    window.show_welcome()
+    window.controller.show_new()
     window.top_bar.debate_button.setChecked(False)
     await keep(person, path("welcome"))
     await show_discussion(person, running)

@@ -250,12 +250,17 @@ class AgentMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
-    """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn."""
+    """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn.
+
+    `provider` and `model` answer it alone, both "" for the chat's.
+    """
 
     id: str
     text: str
     attachments: tuple[Attachment, ...] = ()
     by: str = ""
+    provider: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,8 +286,8 @@ class Chat:
     which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
     want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
     in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
-    for that of the settings. `effort` is that of all who speak, "" for their own. `choice` is for the answer that was asked
-    for again with it. `instructions` and `context` are those of its folder when it came there.
+    for that of the settings. `effort` is that of all who speak, "" for their own; `provider` and `model` answer in place of
+    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and `context` are those of its folder when it came there.
     """
 
     assistant_id: str
@@ -298,6 +303,8 @@ class Chat:
     summarise: bool = False
     history: str = ""
     effort: str = ""
+    provider: str = ""
+    model: str = ""
     choice: AnswerChoice | None = None
     instructions: str = ""
     context: tuple[Attachment, ...] = ()

@@ -28,10 +28,12 @@ class Command:
 
 # In the order of the palette.
 COMMANDS = (
-    Command("new_chat", "message-circle", "Ctrl+N"),
+    Command("new", "plus", "Ctrl+N"),
+    Command("new_chat", "message-circle", ""),
     # Its keys work while another program is in front, where the desktop allows that.
     Command(QUICK, "message-circle", ""),
     Command("new_debate", "scale", "Ctrl+Shift+D"),
+    Command("new_work", "list-checks", ""),
     Command("new_group", "users", ""),
     Command("ready_groups", "users", ""),
     Command("new_panel", "scale", ""),
@@ -51,7 +53,8 @@ COMMANDS = (
     Command("history", "history", "Ctrl+3"),
     Command("workflow", "spline", "Ctrl+E"),
     Command("plan", "list-checks", "Ctrl+J"),
-    Command("journal", "bookmark", ""),
+    Command("work", "list-checks", ""),
+    Command("journal", "gavel", ""),
     Command("needs_you", "circle-question-mark", "Ctrl+Shift+J"),
     Command("pause", "pause", "Ctrl+."),
     Command("settings_mode", "lock", ""),

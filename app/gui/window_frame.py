@@ -1,4 +1,4 @@
-"""The widgets of the main window: sidebar, top bar, banner, toasts, and the main area with the welcome page.
+"""The widgets of the main window: sidebar, top bar, banner, toasts, and the main area with the page of chats.
 
 An outline is painted before the modules of the widgets are imported; then `furnish` adds them. `WindowState` keeps
 sizes, panels and scroll positions between runs in `window.ini`; losing it does no harm.
@@ -149,7 +149,8 @@ class WindowFrame(AppWindow):
         from app.gui.commands import written_keys
         from app.gui.navigation.side_bar import SideBar, SideSplitter
         from app.gui.navigation.top_bar import TopBar
-        from app.gui.pages.welcome_page import WelcomePage
+        from app.gui.pages.chat.chat_page import ChatPage
+        from app.gui.pages.first_page import FirstPage
         from app.gui.widgets.notices import Banner, Toasts
 
         self.language = language
@@ -160,9 +161,11 @@ class WindowFrame(AppWindow):
         self.side_bar = SideBar(language, look)
         self.top_bar = TopBar(language, look)
         self.banner = Banner(language, look)
-        self.welcome = WelcomePage(language, look)
+        self.first_page = FirstPage(language, look)
+        self.chat_page = ChatPage(language, look, self.first_page)
+        self.chat_page.chat_composer.hold(True)
         self.main_area = QStackedWidget()
-        self.main_area.addWidget(self.welcome)
+        self.main_area.addWidget(self.chat_page)
         middle = QWidget()
         vbox(self.top_bar, self.banner, (self.main_area, 1), inside=middle, spacing=0)
         middle.setMinimumWidth(320)
@@ -183,15 +186,8 @@ class WindowFrame(AppWindow):
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(body)
         self.setCentralWidget(scrolled)
-        self.show_welcome()
-
-    def show_welcome(self) -> None:
-        """Show the welcome page in the main area."""
-        self.main_area.setCurrentWidget(self.welcome)
-        self.top_bar.show_title(self.language("top.welcome"))
         self.top_bar.show_session_tools(False)
-        self.side_bar.sessions.select("")
-        self.welcome.setFocus()
+        self.chat_page.take_focus()
 
     def show_side(self, shown: bool) -> None:
         """Show or hide the sidebar."""

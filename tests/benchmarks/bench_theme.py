@@ -25,7 +25,6 @@ async def switches(folder: Path, count: int) -> list[float]:
             desk.show_new,
             desk.debates.show_new,
             desk.assistants.show_page,
-            person.window.show_welcome,
         ):
             show()
             await person.settle(0.2)

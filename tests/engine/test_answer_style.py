@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent, Creativity, Group, Leader, Length
+from app.core.errors import BadInput
 from app.core.usage import Effort
 from app.engine.debate.perspective import chat_request
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store
@@ -40,6 +41,57 @@ async def test_an_effort_chosen_for_a_chat_holds_for_all_who_speak_in_it(tmp_pat
     await made.engine.chats.send(session_id, "Again")
     await made.engine.wait(session_id)
     assert [request.effort for request in made.models.requests] == ["low", "high"]
+    await made.engine.shutdown()
+
+
+async def test_a_model_chosen_for_a_chat_answers_until_another_assistant_does(tmp_path: Path) -> None:
+    own = Agent(id="a", name="A", provider="remote0", model="model-0")
+    made = bench(tmp_path, own, replace(own, id="b", name="B"))
+    chats = made.engine.chats
+    session_id = await chats.start("a", "Hello", provider="remote1", model="model-1")
+    await made.engine.wait(session_id)
+    for provider, model in (("", ""), ("remote1", "model-2")):
+        await chats.choose_model(session_id, provider, model)
+        await chats.send(session_id, "Again")
+        await made.engine.wait(session_id)
+    await chats.choose_assistant(session_id, "b")
+    await chats.send(session_id, "And you?")
+    await made.engine.wait(session_id)
+    asked = [(request.provider, request.model) for request in made.models.requests]
+    mine = ("remote0", "model-0")
+    assert asked == [("remote1", "model-1"), mine, ("remote1", "model-2"), mine]
+    for provider, model, code in (
+        ("gone", "model-1", "provider_not_found"),
+        ("remote1", "", "assistant_model"),
+    ):
+        with pytest.raises(BadInput) as refused:
+            await chats.choose_model(session_id, provider, model)
+        assert refused.value.code == code
+    await made.engine.groups.save(Group(id="crew", name="Crew", members=("a",)))
+    group = await made.engine.groups.start("crew", "Hello")
+    with pytest.raises(BadInput) as refused:
+        await chats.choose_model(group, "remote1", "model-1")
+    assert refused.value.code == "group_leads"
+    await made.engine.wait(group)
+    await made.engine.shutdown()
+
+
+async def test_a_model_chosen_for_one_message_answers_that_one_also_from_the_queue(tmp_path: Path) -> None:
+    made = bench(tmp_path, Agent(id="a", name="A", provider="remote0", model="model-0"))
+    chats = made.engine.chats
+    session_id = await chats.start("a", "Hello", provider="remote1", model="model-1", once=True)
+    await chats.send(session_id, "Queued", provider="remote1", model="model-2")
+    await chats.send(session_id, "Plain")
+    await made.engine.wait(session_id)
+    await chats.send(session_id, "At once", provider="remote1", model="model-3")
+    await made.engine.wait(session_id)
+    await chats.send(session_id, "Last")
+    await made.engine.wait(session_id)
+    own = ("remote0", "model-0")
+    asked = [(request.provider, request.model) for request in made.models.requests]
+    assert asked == [("remote1", "model-1"), ("remote1", "model-2"), own, ("remote1", "model-3"), own]
+    with pytest.raises(BadInput):
+        await chats.send(session_id, "To nobody", provider="gone", model="model-1")
     await made.engine.shutdown()
 
 

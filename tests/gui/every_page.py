@@ -229,10 +229,11 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
         await person.settle(seconds)
         return name, window
 
-    window.show_welcome()
-    yield await shown("welcome")
     desk.show_new("zyx-architect")
     yield await shown("new chat")
+    for mode in ("decide", "work"):
+        desk.first_page.show(mode)
+        yield await shown(f"new {mode}")
     desk.show_new(group_id="zyx-crew")
     await person.write("composer", "@")
     yield await shown("new group chat")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QW
 from app.gui.desktop.event_loop import AppLoop
 from app.main import open_window
 
-NAMES = ("new_button", "debate_button", "settings_button", "welcome_send")
+NAMES = ("new_button", "debate_button", "settings_button", "send_button")
 
 
 async def _open(data_dir: Path) -> None:

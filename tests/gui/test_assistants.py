@@ -17,6 +17,7 @@ from tests.app_driver import Person, at_window, until
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         yield person
 
 
@@ -66,6 +67,7 @@ async def test_those_of_the_program_are_listed_and_can_only_be_looked_at(person)
 @pytest.mark.slow
 async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         agent_id = await make(person, "Architect")
         await until(lambda: editor(person)._avatar._letters == "Ar", what="it to be told from Assistant")
         await person.write("assistant_instructions", "Name the trade-off, pick one.")
@@ -86,6 +88,7 @@ async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp
         await person.write("assistant_description", "Finds the trade-off")
     assert kept(data_dir, agent_id)["description"] == "Finds the trade-off"
     async with at_window(data_dir) as person:
+        person.unfold_team()
         assert agent_id in side(person).ids()
 
 
@@ -189,6 +192,7 @@ async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_b
 @pytest.mark.slow
 async def test_what_others_change_meanwhile_is_kept_and_of_the_same_field_one_is_chosen(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         agent_id = await make(person, "Shared")
         library = person.window.controller.engine.assistants
 
@@ -236,6 +240,7 @@ async def test_what_others_change_meanwhile_is_kept_and_of_the_same_field_one_is
 @pytest.mark.slow
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         side(person).setFocus()
         side(person).setCurrentRow(2)
         await person.press("assistant_list", Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
@@ -244,6 +249,7 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
         assert side(person).current_id() == "checker"
         colours = colours_of(person.window.controller.engine.assistants.all())
     async with at_window(data_dir) as person:
+        person.unfold_team()
         assert side(person).ids() == ("assistant", "checker", "browser")
         assert colours_of(person.window.controller.engine.assistants.all()) == colours
 
@@ -331,15 +337,16 @@ async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):
     assert person.window.focusWidget() is focus, "saving leaves the focus where it was"
 
 
-async def test_a_long_list_scrolls_with_the_sessions_and_follows_the_keyboard(qapp, data_dir):
+async def test_a_long_list_scrolls_and_follows_the_keyboard(qapp, data_dir):
     folder = data_dir / "assistants"
     folder.mkdir(parents=True)
     for number in range(40):
         document = {"version": 1, "id": f"a{number:02}", "name": f"Helper {number}"}
         (folder / f"a{number:02}.json").write_text(json.dumps(document), "utf-8")
     async with at_window(data_dir, size=(900, 600)) as person:
+        person.unfold_team()
         assert len(side(person).ids()) == 43
-        area = person.window.side_bar._area
+        area = person.window.side_bar.team.area
         side(person).setFocus()
         side(person).setCurrentRow(42)
         await person.settle()

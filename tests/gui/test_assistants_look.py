@@ -17,6 +17,7 @@ from tests.repeats import slow_after
 @pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        person.unfold_team()
         person.window.activateWindow()
         await open_copy(person)
         yield person
@@ -57,7 +58,7 @@ async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_i
     page = person.window.controller.assistants._page
     for size, holder in (((900, 600), form(person).name), ((1440, 900), page.cards)):
         person.window.resize(*size)
-        person.window.show_welcome()
+        person.window.controller.show_new()
         await person.settle()
         person.window.controller.assistants.show_page(agent_id)
         await until(lambda: person.sees("assistants_page"))
@@ -128,9 +129,9 @@ async def test_tab_reaches_the_assistants_from_the_search(person):
         QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
         stops.append(person.window.focusWidget().objectName())
     assert stops == [
-        "group_title",
-        "group_add",
-        "group_first",
+        "work_button",
+        "decisions_button",
+        "team_title",
         "assistant_title",
         "assistant_add",
         "assistant_list",

@@ -48,7 +48,7 @@ async def test_an_attachment_taken_off_comes_back_to_its_place_and_its_session(q
 
 async def test_an_attachment_comes_back_on_the_welcome_page_too(qapp, data_dir):
     async with at_window(data_dir) as person:
-        composer = person.window.welcome.composer
+        composer = person.window.chat_page.chat_composer
         composer.strip.add((Attachment(name="1", media_type="text/plain", text="1"),))
         composer.strip.findChild(QAbstractButton, "attachment_remove_1").click()
         assert composer.attachments() == ()

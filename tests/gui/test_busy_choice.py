@@ -26,6 +26,7 @@ async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     pace = Pace(seconds=2)  # Longer than it takes to choose and save twice.
     wire_servers["openai"].script(MODEL, pace)
     async with at_window(data_dir) as person:
+        person.unfold_team()
         await person.window.controller.engine.assistants.save(ONE)
         await edit(person)
         yield person, pace

@@ -45,9 +45,9 @@ async def test_the_foot_shortens_its_words_on_a_narrow_page(person):
     window.resize(900, 600)
     window.top_bar.debate_button.setChecked(True)
     await person.settle(0.1)
-    composer = window.welcome.composer
+    composer = window.chat_page.chat_composer
     assert composer.tools.isVisible()
-    assert composer.minimumSizeHint().width() <= window.welcome.width() - 56
+    assert composer.minimumSizeHint().width() <= window.chat_page.width() - 56
 
 
 async def test_an_empty_box_is_as_high_as_its_hint(person):

@@ -321,7 +321,7 @@ async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     session_id = page.session_id
     person.window.controller.sessions.delete(session_id)
     await until(lambda: not page.session_id)
-    assert person.sees("welcome_debate")
+    assert person.sees("composer_mode")
     await person.click("toast_action")
     await until(lambda: person.window.controller.sessions.summary(session_id) is not None)
     person.window.controller.show_session(session_id)

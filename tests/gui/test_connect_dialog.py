@@ -51,7 +51,7 @@ def everything_shown(person) -> str:
 
 
 async def open_dialog(person):
-    await person.click("welcome_connect")
+    await person.click("first_connect")
     await until(lambda: person.sees("connect_dialog"))
     return person.find("connect_dialog", ConnectDialog)
 
@@ -284,8 +284,8 @@ async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeyp
     ):
         monkeypatch.setattr(catalog, "LOCAL_SERVERS", (jan.row,))
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_0"))
-            await person.click("welcome_offer_0_accept")
+            await until(lambda: person.sees("first_offer_0"))
+            await person.click("first_offer_0_accept")
             await until(lambda: person.sees("connect_dialog"))
             dialog = person.find("connect_dialog", ConnectDialog)
             assert dialog._server is not None and dialog._server.name == "Jan"

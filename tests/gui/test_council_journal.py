@@ -60,7 +60,10 @@ async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) 
 
 @pytest.mark.slow
 async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(person: Person) -> None:
-    journal, button = person.window.controller.engine.councils.journal, person.window.side_bar.journal_button
+    journal, button = (
+        person.window.controller.engine.councils.journal,
+        person.window.side_bar.decisions_button,
+    )
     button.click()
     await until(lambda: person.sees("journal_dialog"))
     assert person.sees("journal_none") and not person.sees("journal_list")
@@ -75,7 +78,7 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
         await journal.save(known)
     await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
     await journal.save(Decision(id="soon", name="Rust?", decided="Go", due="2999-01-31"))
-    await until(lambda: button.accessibleName() == "Journal, 1 due")
+    await until(lambda: button.accessibleName() == "Decisions, 1 due")
     person.window.controller.actions()["journal"]()
     await until(lambda: person.sees("journal_list"))
     rows = person.find("journal_list")
@@ -97,7 +100,7 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
     await until(lambda: person.sees("result_dialog"))
     await person.click("result_keep")
     await until(lambda: rows.item(0).text().startswith("Go"))
-    assert button.accessibleName() == "Journal" and journal.find("late").result == "held"
+    assert button.accessibleName() == "Decisions" and journal.find("late").result == "held"
 
 
 async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> None:
@@ -107,14 +110,14 @@ async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> No
     journal.look_at_day()
     await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
     await person.settle()
-    button = person.window.side_bar.journal_button
+    button = person.window.side_bar.decisions_button
     assert controller.journal.clock.isActive() and not badge.isVisible()
-    assert button.accessibleName() == "Journal"
+    assert button.accessibleName() == "Decisions"
     # The computer slept over midnight, and the clock goes on.
     journal.today = lambda: date(2026, 2, 1)
     controller.journal.clock.timeout.emit()
     await until(badge.isVisible, what="the decision that is due")
-    assert button.accessibleName() == "Journal, 1 due"
+    assert button.accessibleName() == "Decisions, 1 due"
 
 
 async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.core.message import Attachment, CouncilPart
@@ -268,13 +267,12 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
 
 
 async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
-    welcome, page = person.window.welcome, person.window.controller.council_page
-    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
-    assert welcome.mode.value() == "council"
+    page = person.window.controller.council_page
+    await person.click("segment_decide")
     setup = person.window.controller.panel.setup.setup()
-    assert f"{len(setup.participants) + 1} calls" in welcome._debaters.text()
-    await person.write("welcome_composer", QUESTION)
-    await person.press("welcome_composer", Qt.Key.Key_Return)
+    assert person.hint() == f"{len(setup.participants) + 1} calls"
+    await person.write("composer", QUESTION)
+    await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: page.session is not None and page.isVisible(), what="the council")
     assert page.session.debate.topic == QUESTION and page.session.debate.mode == "council"
     await ended(page)
@@ -401,13 +399,13 @@ async def test_names_are_hidden_and_words_found_over_all_columns(person: Person)
 async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
-    welcome, controller = person.window.welcome, person.window.controller
+    controller = person.window.controller
     page = controller.council_page
-    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
-    await person.click("council_compare_tick")
+    await person.click("segment_decide")
+    person.choose_from("decide_how", "Compare the answers")
     setup = controller.panel.setup.setup()
-    assert f"{len(setup.participants)} calls" in welcome._debaters.text()
-    controller.show_new()
+    assert person.hint() == f"{len(setup.participants)} calls"
+    await person.click("segment_chat")
     await person.write("composer", QUESTION)
     controller.chat_page.chat_composer.ask_several.trigger()
     await until(lambda: page.session is not None and page.isVisible(), what="the council")

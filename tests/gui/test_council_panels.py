@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 from app.core.council import Panel
 from app.core.session import NO_JUDGE
 from app.gui.navigation.partner_list import PartnerList
+from app.gui.pages.first_page import ModelChip
 from app.gui.widgets.model_choice import ModelMenu
 from app.gui.widgets.text import ElidedLabel
 from tests import app_driver
@@ -31,6 +31,7 @@ until = partial(app_driver.until, seconds=60.0)
 async def person(qapp, data_dir, wire_home):
     script(wire_home)
     async with at_window(data_dir) as person:
+        person.unfold_team()
         yield person
 
 
@@ -53,13 +54,13 @@ async def at_row(person: Person, key: Qt.Key) -> None:
 
 @pytest.mark.slow
 async def test_who_is_asked_is_changed_in_a_form_that_asks_them(person: Person) -> None:
-    controller, welcome = person.window.controller, person.window.welcome
+    controller = person.window.controller
     setup = controller.panel.setup
     await person.click("debate_button")
     controller.panel.show_setup()
-    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
-    await person.write("welcome_composer", QUESTION)
-    await person.click("welcome_set_up")
+    await person.click("segment_decide")
+    await person.write("composer", QUESTION)
+    person.choose_from("decide_how", "More options…")
     await until(lambda: person.sees("debate_topic"))
     assert controller.debates._form.isAncestorOf(setup) and not controller.panel.isVisible()
     for name in ("debate_mode", "debate_rounds", "debate_opening", "debate_polls"):
@@ -206,13 +207,14 @@ async def test_the_participants_of_a_panel_are_changed_where_it_is_edited(person
 @pytest.mark.slow
 async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it_says(person: Person) -> None:
     await kept(person, rounds=1, judge=NO_JUDGE, debates=True)
-    welcome, page = person.window.welcome, person.window.controller.council_page
+    first, page = person.window.first_page, person.window.controller.council_page
     await at_row(person, Qt.Key.Key_Return)
-    await until(lambda: welcome.isVisible() and welcome.mode.value() == "council")
+    await until(lambda: first.mode.isVisible() and first.mode.value() == "decide")
     # Three answers, the comparison, three turns and three ballots.
-    assert welcome._debaters.text() == "Three families · at most 10 calls"
-    await person.write("welcome_composer", QUESTION)
-    await person.press("welcome_composer", Qt.Key.Key_Return)
+    assert person.hint() == "at most 10 calls"
+    assert first.how.accessibleName() == "How: Answers first"
+    await person.write("composer", QUESTION)
+    await person.press("composer", Qt.Key.Key_Return)
     await until(lambda: page.session is not None and page.isVisible(), what="the council")
     await ended(page)
     council = page.session.debate.council
@@ -223,13 +225,13 @@ async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it
 
 async def test_a_panel_is_found_in_the_palette_and_has_a_command(person: Person) -> None:
     await kept(person)
-    palette, welcome = person.window.controller.palette, person.window.welcome
+    palette, first = person.window.controller.palette, person.window.first_page
     palette.search("three fam")
     entry = next(one for one in palette.palette.rows.rows if getattr(one, "section", "") == "panel")
     assert entry.text == "Three families"
     entry.act()
-    await until(lambda: welcome.isVisible() and welcome.mode.value() == "council")
-    assert welcome._debaters.text().startswith("Three families · ")
+    await until(lambda: first.mode.isVisible() and first.mode.value() == "decide")
+    assert [chip.text() for chip in first.chips.findChildren(ModelChip)] == [one.name for one in three()]
     person.window.controller.actions()["new_panel"]()
     await until(lambda: person.sees("panel_dialog"))
     assert not person.sees("panel_take"), "they are the participants of Setup already"

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.core.session import DebateMode, Status
 from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.choices import DECIDE
 from app.gui.widgets.controls import LEAST_LETTERS, ShorteningButton, WrappedTick
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
@@ -135,10 +136,10 @@ async def test_no_page_cuts_a_text_off(qapp, data_dir, language, percent):
 
 
 @pytest.mark.parametrize(("percents", "step"), slow_after(1, [((100, 150), 210), ((100, 115, 150), 70)]))
-async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp, data_dir, percents, step):
+async def test_the_cards_of_the_first_page_hold_their_words_at_any_width(qapp, data_dir, percents, step):
     found: dict[tuple[int, int], list[str]] = {}
     async with at_window(data_dir, size=(900, 600)) as person:
-        page = person.window.welcome
+        page = person.window.chat_page
         for percent in percents:
             person.window.look.choose_size(percent)
             for width in range(900, 1400, step):
@@ -150,17 +151,20 @@ async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp,
     assert found == {}
 
 
-async def test_the_welcome_page_has_room_for_its_buttons_and_its_composer_at_the_smallest_size(
-    qapp, data_dir
+@pytest.mark.parametrize("mode", ["chat", "decide", "work"])
+async def test_the_first_page_has_room_for_its_buttons_and_its_composer_at_the_smallest_size(
+    qapp, data_dir, mode
 ):
     async with at_window(data_dir, size=(900, 600)) as person:
-        page = person.window.welcome
-        await until(lambda: page._debate.button.text() == "Try the built-in model", what="the whole text")
+        page = person.window.chat_page
+        await until(lambda: person.sees("first_connect"), what="the cards")
+        await person.click(f"segment_{mode}")
         await person.settle(0.1)
         assert shortened(page) == []
-        box = page.composer
-        bottom = box.mapTo(person.window, box.rect().bottomLeft()).y()
-        assert bottom < page._saved.mapTo(person.window, page._saved.rect().topLeft()).y()
+        box, card = page.composer, person.find("first_group")
+        bottom = box.mapTo(page, box.rect().bottomLeft()).y()
+        assert bottom < card.mapTo(page, card.rect().topLeft()).y()
+        assert card.mapTo(page, card.rect().bottomLeft()).y() < page.height()
 
 
 def shortened(root: QWidget) -> list[str]:
@@ -274,9 +278,9 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     panel, setup = desk.panel, desk.panel.setup
     for provider in ("openai", "anthropic", "gemini"):
         await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    window.show_welcome()
+    desk.first_page.show(DECIDE)
     desk.debates.show_setup("원격 근무, 늘려야 할까?")
-    yield "welcome", window.main_area
+    yield "first page", window.main_area
     yield "setup", panel
     setup.mode.set_value(DebateMode.ROLES)
     ready = [card for card in setup.seats.cards if card.candidate.status.ready]

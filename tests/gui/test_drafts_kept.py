@@ -128,7 +128,7 @@ async def test_what_window_ini_held_is_taken_over_and_a_broken_file_set_aside(qa
     broken.parent.mkdir()
     broken.write_bytes(b'{"version": 1, "text": "ha')
     async with at_window(data_dir) as person:
-        assert person.find("welcome_composer").toPlainText() == "old words"
+        assert person.find("composer").toPlainText() == "old words"
         assert person.find("debate_topic").toPlainText() == "old topic"
         assert on_disk(data_dir, ONE)["text"] == "한글로 쓴 것"
         assert person.window.state.old_drafts() == {}
@@ -147,11 +147,11 @@ async def test_what_is_written_on_the_welcome_page_has_its_files_too(qapp, data_
         await person.click("new_button")
         page.chat_composer.message_box.insertFromMimeData(a_long_text())
         await person.write("composer", "on its own page")
-        person.window.show_welcome()
-        composer = person.window.welcome.composer
+        person.window.controller.show_new()
+        composer = person.window.chat_page.chat_composer
         await until(lambda: composer.box.toPlainText() == "on its own page")
         assert [one.name for one in composer.attachments()] == ["Pasted text.txt"]
-        await person.write("welcome_composer", "and here")
+        await person.write("composer", "and here")
         await person.click("new_button")
         assert page.composer.box.toPlainText() == "and here" and names(page) == ["Pasted text.txt"]
 

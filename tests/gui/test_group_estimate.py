@@ -5,7 +5,7 @@ from app.core.usage import Price
 from tests.app_driver import at_window, until
 
 
-async def test_the_empty_page_of_a_group_says_what_a_message_may_cost(qapp, data_dir, monkeypatch):
+async def test_the_first_page_says_of_a_group_what_a_message_may_cost(qapp, data_dir, monkeypatch):
     async with at_window(data_dir) as person:
         desk = person.window.controller
         engine = desk.engine
@@ -19,14 +19,12 @@ async def test_the_empty_page_of_a_group_says_what_a_message_may_cost(qapp, data
         for group_id, limit in (("small", 2), ("large", 20)):
             group = Group(id=group_id, name=group_id, members=("ann", "bob"), turns_limit=limit)
             await engine.groups.save(group)
-        empty = desk.chat_page._empty
         desk.show_new(group_id="small")
-        await until(lambda: "One message can use up to about" in empty.text() and "$" in empty.text())
-        small = empty.text()
-        assert small.startswith("Give small a task.")
+        await until(lambda: person.hint().startswith("up to ") and "$" in person.hint())
+        small = person.hint()
+        assert person.find("work_with").text() == "small"
         desk.show_new(group_id="large")
-        await until(lambda: empty.text().startswith("Give large a task.") and "$" in empty.text())
-        assert empty.text() != small.replace("small", "large")
+        await until(lambda: person.find("work_with").text() == "large" and "$" in person.hint())
+        assert person.hint() != small
         desk.show_new("ann")
-        await until(lambda: "Ann" in empty.text())
-        assert "tokens" not in empty.text()
+        assert person.find("assistant_button").text() == "Ann" and "tokens" not in person.hint()

@@ -16,6 +16,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 @pytest.fixture
 async def person(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         yield person
 
 
@@ -83,6 +84,7 @@ async def take_ready(person: Person, row: int) -> str:
 @pytest.mark.slow
 async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         assert person.sees("group_first"), "the empty list says what a group is"
         group_id = await make(person, "Release crew")
         assert not person.sees("group_first")
@@ -112,6 +114,7 @@ async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
         await person.write("group_name", "Crew of one")
     assert kept(data_dir, group_id)["name"] == "Crew of one"
     async with at_window(data_dir) as person:
+        person.unfold_team()
         assert side(person).ids() == (group_id,)
 
 
@@ -258,6 +261,7 @@ async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_b
 @pytest.mark.slow
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
+        person.unfold_team()
         for name in ("One", "Two", "Three"):
             await make(person, name)
         before = side(person).ids()
@@ -269,6 +273,7 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
         assert side(person).ids() == wanted
         assert side(person).current_id() == before[2]
     async with at_window(data_dir) as person:
+        person.unfold_team()
         assert side(person).ids() == wanted
 
 
@@ -298,7 +303,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
 @pytest.mark.slow
 async def test_a_group_of_nobody_opens_its_editor(person):
     group_id = await make(person, "Nobody")
-    person.window.show_welcome()
+    person.window.controller.show_new()
     heard = []
     commands(person).chat_requested.connect(heard.append)
     person.click_row("group_list", 0)

@@ -16,6 +16,7 @@ from tests.repeats import slow_after
 @pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param, size=(900, 600)) as person:
+        person.unfold_team()
         person.window.activateWindow()
         commands = person.window.controller.group_commands
         stem = "trip-plan" if request.param == "ko" else "release-crew"
@@ -149,7 +150,7 @@ async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
     view = person.window.side_bar.groups
     view.clearFocus()
     shown = view.grab().toImage()
-    person.window.show_welcome()
+    person.window.controller.show_new()
     await person.settle()
     assert view.grab().toImage() != shown
 

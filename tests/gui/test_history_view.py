@@ -120,7 +120,7 @@ async def test_deleting_the_debate_on_screen_leaves_no_trace_of_it(person):
     person.window.controller.show_session(ids[0])
     await until(lambda: person.window.controller.session_page.session_id == ids[0])
     person.window.controller.sessions.delete(ids[0])
-    await until(lambda: person.window.main_area.currentWidget() is person.window.welcome)
+    await until(lambda: person.sees("composer_mode"))
     assert person.window.controller.session_page.session_id == ""
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
+from app.gui.widgets.choices import DECIDE
 from tests.app_driver import Person, at_window, until
 from tests.repeats import slow_after
 
@@ -73,21 +74,14 @@ async def test_every_stop_has_words_of_its_own(person):
     assert len(set(seats)) == len(seats)
 
 
-async def test_every_button_of_the_welcome_page_is_reached(person):
-    names = [stop.objectName() for stop in await walk(person, person.window.welcome.composer.box)]
-    for name in (
-        "welcome_debate",
-        "welcome_connect",
-        "welcome_composer",
-        "search_everything",
-        "assistant_list",
-    ):
+async def test_every_button_of_the_first_page_is_reached_in_the_order_in_which_they_stand(person):
+    person.window.controller.first_page.show(DECIDE)
+    names = [stop.objectName() for stop in await walk(person, person.window.chat_page.chat_composer.box)]
+    chips = [f"model_chip_{number}" for number in (1, 2)]
+    order = ["composer", *chips, "more_models", "attach_button", "decide_how", "first_example", "first_group"]
+    assert [name for name in names if name in order] == order
+    for name in ("segment_chat", "search_everything", "work_button", "decisions_button", "team_title"):
         assert name in names
-    examples = [person.window.findChild(QWidget, f"welcome_example_{number}") for number in (1, 2, 3)]
-    if person.window.language.texts.language == "en":
-        assert {one.objectName() for one in examples} <= {*names}
-        person.window.language.choose("ko")
-    assert not any(one.isVisible() for one in examples), "the built-in model knows no Korean"
 
 
 @pytest.mark.parametrize("theme", slow_after(1, [("light",), ("dark",)]))
@@ -106,14 +100,15 @@ async def test_the_focus_can_be_seen(person, theme):
         stop.setFocus(Qt.FocusReason.TabFocusReason)
         await asyncio.sleep(0)
         # A box of text is framed by what is around it.
-        assert stop.grab().toImage() != plain or stop.objectName() == "welcome_composer", stop.objectName()
+        assert stop.grab().toImage() != plain or stop.objectName() == "composer", stop.objectName()
 
 
 @pytest.mark.slow
 async def test_enter_and_space_do_what_a_click_does(person):
     window = person.window
-    await person.press("welcome_example_1", Qt.Key.Key_Space)
-    assert window.controller.panel.setup.topic.text()
+    await person.press("first_example", Qt.Key.Key_Space)
+    assert window.chat_page.composer.box.text().startswith("Postgres or SQLite")
+    window.controller.debates.show_setup()
     await person.press("remove_ada", Qt.Key.Key_Space)
     assert not person.find("seat_ada").isChecked()
     person.find("segment_round-robin").setFocus()

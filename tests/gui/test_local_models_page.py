@@ -34,7 +34,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
         )
         async with at_window(data_dir, catalogue=catalogue) as person:
             window = person.window
-            await person.click("welcome_better_model")
+            await person.click("first_better_model")
             dialog = person.find("settings_dialog")
             page = dialog.page("local")
             await until(lambda: len(page.cards) == 3)
@@ -71,9 +71,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             engine = window.controller.engine
             chosen = [one.participant for one in engine.debates.candidates() if one.chosen]
             assert [(one.provider, one.model) for one in chosen] == [(LOCAL, "tiny")] * 2
-            assert not window.welcome.findChild(
-                type(person.find("welcome_better_model")), "welcome_better_model"
-            ).isVisible()
+            assert not person.sees("first_better_model")
 
 
 @pytest.mark.slow

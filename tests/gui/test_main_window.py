@@ -90,8 +90,6 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         await person.click("segment_roles")
         await person.settle()
         assert cut_off(person) == []
-        body = window.controller.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
-        assert body is not None
         for card in window.controller.panel.setup.seats.cards:
             assert (
                 card.mapTo(window.controller.panel.setup, card.rect().topRight()).x()
@@ -135,14 +133,6 @@ async def test_keys_reach_everything(person):
 
 
 @pytest.mark.slow
-async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
-    await person.write("welcome_composer", "Tabs or spaces?")
-    await person.click("welcome_debate")
-    assert person.window.controller.panel.setup.topic.text() == "Tabs or spaces?"
-    assert person.find("debate_start").isEnabled()
-
-
-@pytest.mark.slow
 async def test_language_and_theme_are_switched_live(person):
     window = person.window
     window.controller.debates.show_setup()
@@ -151,7 +141,7 @@ async def test_language_and_theme_are_switched_live(person):
     await person.choose("setting_language", "한국어")
     assert window.controller.panel.setup.start.text() == "참가자 2명으로 시작"
     assert window.side_bar.new_button.text() == "새로 만들기"
-    assert window.top_bar._title.text() == "시작 화면"
+    assert window.first_page.mode.accessibleName() == "시작할 것"
     await person.choose("setting_theme", "어둡게")
     assert window.look.tokens.dark
     person.find("settings_dialog").accept()
@@ -188,7 +178,7 @@ async def test_the_topic_can_be_typed_at_once_and_the_window_fits_the_screen(qap
     window = await open_window(data_dir)
     try:
         window.activateWindow()
-        await until(lambda: window.focusWidget() is window.welcome.composer.box)
+        await until(lambda: window.focusWidget() is window.chat_page.chat_composer.box)
         screen = window.screen().availableSize()  # in the tests narrower than the smallest window
         assert window.height() < screen.height()
     finally:
@@ -199,10 +189,8 @@ async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     bus = person.window.controller.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert person.window.banner.isVisible()
-    await until(lambda: person.window.welcome._saved.text() == "Not saved")
     bus.publish(Notice(session_id="", level="info", code="saved_again"))
     assert not person.window.banner.isVisible()
-    await until(lambda: person.window.welcome._saved.text() == "Saved")
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     await person.click("notice_close")
     assert not person.window.banner.isVisible()

@@ -1,12 +1,15 @@
 """The pop-up list of models: found by words, grouped by provider, chosen by keyboard and mouse, left with Esc."""
 
+from collections.abc import Sequence
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QCheckBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.core.provider import ProviderStatus
 from app.core.usage import ModelFacts, ModelPrices
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
@@ -104,6 +107,45 @@ def test_the_list_of_participants_says_what_a_model_can_do_and_costs(menu: Model
     (row,) = picker._model_rows
     assert row._note.text() == "images · $1.00 in, $4.00 out / 1M"
     picker.close()
+
+
+def wider_than(menu: ModelMenu, offered: Sequence[ProviderStatus]) -> ModelMenu:
+    """Return the menu beside the input of a chat."""
+    facts = lambda *_pair: ModelFacts()  # noqa: E731
+    return ModelMenu(menu.language, menu.look, offered, facts, ("", ""), menu.parentWidget(), more=True)
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_models_of_other_providers_are_asked_for_below_the_list(menu: ModelMenu, by_key: bool) -> None:
+    assert not menu.findChild(QPushButton, "model_more").isVisible()
+    offered = (on_offer("One", "small"),)
+    wider = wider_than(menu, offered)
+    asked: list[str] = []
+    wider.more_requested.connect(lambda: asked.append("more"))
+    wider.chosen.connect(lambda _provider, model: asked.append(model))
+    wider.open(menu.parentWidget())
+    more = wider.findChild(QPushButton, "model_more")
+    assert more.text() == "More models…" and more.isVisible()
+    if by_key:
+        more.setFocus()
+        QTest.keyClick(more, Qt.Key.Key_Return)
+    else:
+        QTest.mouseClick(more, Qt.MouseButton.LeftButton)
+    assert asked == ["more"] and not wider.isVisible()
+
+
+def test_a_model_is_taken_for_one_message_alone(menu: ModelMenu) -> None:
+    wider, once, always = wider_than(menu, (on_offer("One", "small"),)), [], []
+    wider.chosen_once.connect(lambda *pair: once.append(pair))
+    wider.chosen.connect(lambda *pair: always.append(pair))
+    wider.open(menu.parentWidget())
+    tick = wider.findChild(QCheckBox, "model_once")
+    assert tick.text() == "Only for the next message"
+    tick.setFocus()
+    QTest.keyClick(tick, Qt.Key.Key_Space)
+    QTest.keyClicks(wider.search, "small")
+    QTest.keyClick(wider.search, Qt.Key.Key_Return)
+    assert (once, always) == ([("one", "small")], [])
 
 
 def test_escape_leaves_it(menu: ModelMenu, qtbot: QtBot) -> None:

@@ -99,7 +99,7 @@ async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends
         assert window.isVisible()
     assert ended == []
     actions = {action.text(): action for action in background.tray.menu.actions() if action.text()}
-    assert list(actions) == ["Open Moot", "New chat", "Quick chat", "New debate", "Quit"]
+    assert list(actions) == ["Open Moot", "New chat", "Quick chat", "New decision", "Quit"]
     window.close()
     actions["New chat"].trigger()
     assert window.isVisible()

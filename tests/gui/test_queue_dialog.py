@@ -46,6 +46,7 @@ async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     pace = Pace()
     wire_servers["openai"].script(MODEL, pace)
     async with at_window(data_dir) as person:
+        person.unfold_team()
         engine = person.window.controller.engine
         await engine.assistants.save(ONE)
         await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
@@ -120,6 +121,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         await person.click(f"queue_hold_{ONE.id}")
         await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
+        person.unfold_team()
         desk, side = person.window.controller, person.window.side_bar.assistants
         assert "on hold" in side.item(side.ids().index(ONE.id)).tip
         session_id = await desk.engine.chats.start(ONE.id, "One")

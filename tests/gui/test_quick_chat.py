@@ -41,7 +41,7 @@ async def test_a_quick_question_is_answered_there_and_goes_on_in_the_main_window
         assert controller.engine.drafts.of(NEW).text == "What is a quorum?"
         await person.press("quick_composer", Qt.Key.Key_Escape)
         assert not quick.isVisible()
-        assert person.find("welcome_composer", QPlainTextEdit).toPlainText() == "What is a quorum?"
+        assert person.find("composer", QPlainTextEdit).toPlainText() == "What is a quorum?"
         controller.actions()[QUICK]()
         assert quick.isVisible()
         await person.press("quick_composer", Qt.Key.Key_Return)

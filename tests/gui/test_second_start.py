@@ -16,9 +16,9 @@ until = partial(app_driver.until, seconds=60.0)
 @pytest.mark.timeout(180)
 async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
-        assert person.sees("welcome_composer"), "the first start welcomes"
-        await person.write("welcome_composer", "What is a moot?")
-        await person.press("welcome_composer", Qt.Key.Key_Return)
+        assert person.sees("composer_mode"), "the first start welcomes"
+        await person.write("composer", "What is a moot?")
+        await person.press("composer", Qt.Key.Key_Return)
         page = person.window.controller.chat_page
         await until(lambda: page.session is not None and page.session.status == "idle")
         session_id, said = page.session_id, person.transcript("transcript")
@@ -28,7 +28,7 @@ async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  #
         await until(lambda: page.session_id == session_id)
         await until(lambda: person.transcript("transcript") == said)
         assert person.window.main_area.currentWidget() is page
-        assert not person.sees("welcome_composer")
+        assert not person.sees("composer_mode")
         assert person.window.focusWidget() is page.composer.box
 
 
@@ -36,18 +36,18 @@ async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  #
 async def test_a_second_start_after_nothing_was_done_welcomes_again(qapp, data_dir):
     for _ in range(2):
         async with at_window(data_dir) as person:
-            assert person.window.main_area.currentWidget() is person.window.welcome
+            assert person.sees("composer_mode")
 
 
 @pytest.mark.timeout(180)
 async def test_where_the_last_session_is_gone_the_window_welcomes(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
-        await person.write("welcome_composer", "What is a moot?")
-        await person.press("welcome_composer", Qt.Key.Key_Return)
+        await person.write("composer", "What is a moot?")
+        await person.press("composer", Qt.Key.Key_Return)
         page = person.window.controller.chat_page
         await until(lambda: page.session is not None and page.session.status == "idle")
         session_id = page.session_id
     (data_dir / "sessions" / f"{session_id}.jsonl").unlink()
     async with at_window(data_dir) as person:
         await person.settle(0.3)
-        assert person.window.main_area.currentWidget() is person.window.welcome
+        assert person.sees("composer_mode")

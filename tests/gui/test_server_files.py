@@ -25,9 +25,8 @@ async def test_a_resource_is_attached_and_a_prompt_called_by_a_slash(qapp: objec
         await desk.engine.servers.save((ENTRY,))
         await allow(desk.engine, "library")
         desk.show_new()
-        composers = (person.window.welcome.composer, desk.chat_page.chat_composer)
-        await until(lambda: any(one.isVisible() for one in composers))
-        [composer] = [one for one in composers if one.isVisible()]
+        composer = desk.chat_page.chat_composer
+        await until(composer.isVisible)
         await until(lambda: composer.sources() == ("library",))
         QTest.mouseClick(composer.attach, Qt.MouseButton.LeftButton)
 

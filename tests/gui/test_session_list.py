@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
-from app.core.session import SessionSummary, Status
+from app.core.session import Folder, SessionSummary, Status
 from app.engine.importing import CHATGPT, session_of
 from app.gui.display.appearance import Language
 from app.gui.navigation.session_list import SessionList
@@ -52,7 +52,39 @@ def test_running_debates_stand_first_and_do_not_change_places(qapp, speaking):
     ]
     rows.show(sorted(summaries, key=lambda one: one.updated_at, reverse=True), frozenset())
     shown = [rows.data(rows.index(row), ROW) for row in range(rows.rowCount())]
-    assert [one if isinstance(one, str) else one.id for one in shown] == ["2026-11-21", "b", "a", "c"]
+    assert [one if isinstance(one, str) else one.id for one in shown] == [
+        "side.now",
+        "b",
+        "a",
+        "2026-11-21",
+        "c",
+    ]
+
+
+def test_what_needs_you_stands_first_then_what_runs_six_in_all_and_folders_after_yesterday(qapp):
+    rows, now = SessionRows(_Days(), None), datetime.now().astimezone()
+
+    def at(hours: float) -> str:
+        return (now - timedelta(hours=hours)).isoformat()
+
+    begun = [summary(f"runs {one}", Status.RUNNING, at(9 - one), at(one / 10)) for one in range(7)]
+    summaries = [
+        *begun,
+        summary("asks", Status.WAITING, at(20), at(1)),
+        summary("marked", Status.RUNNING, at(30), at(2)),
+        replace(summary("inside", Status.IDLE, at(3), at(3)), folder="f"),
+        summary("pinned", Status.RUNNING, at(40), at(60)),
+        summary("old", Status.IDLE, at(24 * 9), at(24 * 9)),
+    ]
+    rows.show(summaries, frozenset({"marked"}), frozenset({"pinned"}), (Folder(id="f", name="F"),))
+    shown = [rows.data(rows.index(row), ROW) for row in range(rows.rowCount())]
+    names = [one if isinstance(one, str) else one.id for one in shown]
+    assert names[:7] == ["side.now", "asks", "marked", "runs 6", "runs 5", "runs 4", "runs 3"]
+    assert names[7:9] == ["side.pinned", "pinned"]
+    # The others that run stand in their days, which come before the folders.
+    day = at(0)[:10]
+    assert set(names[9 : names.index("side.folders")]) - {day, at(24)[:10]} == {"runs 0", "runs 1", "runs 2"}
+    assert names[names.index("side.folders") :] == ["side.folders", "f", "inside", at(24 * 9)[:10], "old"]
 
 
 def test_a_session_that_asks_is_marked_even_while_it_runs(qapp):
@@ -174,13 +206,36 @@ async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp,
 async def test_sections_fold_and_stay_so_and_new_offers_what_can_be_started(qapp, data_dir):
     async with at_window(data_dir) as person:
         side = person.window.side_bar
-        assert side.assistants.isVisible()
+        assert not side.assistants.isVisible() and side.team.title.accessibleName() == "Show Team"
+        await person.click("team_title")
+        assert side.assistants.isVisible() and side.team.title.accessibleName() == "Hide Team"
         await person.click("assistant_title")
         assert not side.assistants.isVisible() and person.sees("assistant_title")
         assert side.assistant_section.title.accessibleName() == "Show Assistants"
         begins = {one.text(): one for one in side.new_menu.menu().actions()}
-        assert list(begins)[:2] == ["Chat", "Debate"]
-        begins["Debate"].trigger()
-        assert person.sees("debate_topic")
+        assert [text for text in begins if text] == ["Chat", "Decide", "Work", "Import…", "New folder…"]
+        begins["Decide"].trigger()
+        assert person.find("composer_mode").value() == "decide"
+        begins["Import…"].trigger()
+        await until(lambda: person.sees("settings_dialog"))
+        person.find("settings_dialog").accept()
     async with at_window(data_dir) as person:
-        assert not person.window.side_bar.assistants.isVisible()
+        assert person.sees("assistant_title") and not person.window.side_bar.assistants.isVisible()
+        assert person.find("composer_mode").value() == "decide", "the mode used last"
+
+
+async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        side = person.window.side_bar
+        side.show_waiting(2)
+        side.show_due(1)
+        assert side.work_button.accessibleName() == "Work, 2 need you"
+        assert side.decisions_button.accessibleName() == "Decisions, 1 due"
+        side.show_waiting(0)
+        assert side.work_button.accessibleName() == "Work"
+        await person.click("work_button")
+        await until(lambda: person.sees("queue_dialog"), what="who works, where nothing waits for the user")
+        person.find("queue_dialog").reject()
+        await person.click("decisions_button")
+        await until(lambda: person.sees("journal_dialog"))
+        person.find("journal_dialog").reject()

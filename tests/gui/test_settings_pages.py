@@ -207,7 +207,7 @@ async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person)
     dialog = await opened(person, "shortcuts")
     row = dialog.page("shortcuts").rows["side"]
     for key, modifier, reason in (
-        (Qt.Key.Key_N, CTRL, "New chat"),
+        (Qt.Key.Key_N, CTRL, "New"),
         (Qt.Key.Key_C, CTRL, "typing"),
         (Qt.Key.Key_A, Qt.KeyboardModifier.ShiftModifier, "typing"),
         (Qt.Key.Key_Up, ALT, "navigation"),

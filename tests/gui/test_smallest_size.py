@@ -183,7 +183,7 @@ async def test_a_page_is_not_wider_than_what_shows_it(person):
     window, desk = person.window, person.window.controller
     for text_size in (100, 130, 150):
         desk.settings.change({"text_size": text_size})
-        for show in (window.show_welcome, lambda: desk.assistants.show_page("assistant")):
+        for show in (desk.show_new, lambda: desk.assistants.show_page("assistant")):
             show()
             await person.settle(0.2)
             assert not_wider(window.main_area), text_size

@@ -96,9 +96,15 @@ async def test_a_menu_opens_where_the_window_has_more_room(person):  # noqa: F81
         button.choices.close()
         return y
 
+    page = person.window.controller.chat_page
     person.window.controller.show_new("browser")
     await person.settle(0.2)
-    assert place(person.window.controller.chat_page.chat_composer.tools) < 0
+    assert place(page.chat_composer.tools) > 0, "the input of the first page is in the upper half"
+    await person.write("composer", "Hello")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None and page.transcript.isVisible())
+    await person.settle(0.2)
+    assert place(page.chat_composer.tools) < 0
     person.window.controller.debates.show_new()
     setup = person.window.controller.panel.setup
     setup.panels.pressed.emit()

@@ -103,7 +103,7 @@ def test_the_icon_is_beside_the_clock_and_its_menu_quits(data_dir: Path) -> None
                 tip = ask(connection, (owner, ITEM[0], PROPERTIES), "Get", "ss", (ITEM[1], "ToolTip"))
                 assert "Moot" in str(tip)
                 path, menu = entries(connection, owner)
-                assert list(menu) == ["Open Moot", "New chat", "Quick chat", "New debate", "Quit"]
+                assert list(menu) == ["Open Moot", "New chat", "Quick chat", "New decision", "Quit"]
                 event = (menu["Quit"], "clicked", ("s", ""), 0)
                 ask(connection, (owner, path, MENU), "Event", "isvu", event)
             finally:

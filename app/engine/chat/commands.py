@@ -33,7 +33,7 @@ from app.core.settings import HistoryLength
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.core.usage import FactSource
-from app.engine.chat.run import close_turns, open_questions, user_message
+from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
@@ -194,8 +194,15 @@ class Chats:
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
+        provider: str = "",
+        model: str = "",
+        once: bool = False,
     ) -> str:
-        """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
+        """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
+
+        With `once` the model answers the first message alone.
+        """
+        self._check_model(provider, model)
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         chat = Chat(
@@ -205,18 +212,29 @@ class Chats:
             budget_from=message.id,
             language=self._language(),
             effort=effort,
+            provider="" if once else provider,
+            model="" if once else model,
+            choice=model_for(message, provider, model) if once else None,
         )
         session = ChatSession(**begun_with(message, folder, asked_by), chat=chat)
         return await self._sessions.start(session, message)
 
     async def send(
-        self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""
+        self,
+        session_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] = (),
+        *,
+        by: str = "",
+        provider: str = "",
+        model: str = "",
     ) -> None:
         """Send a text: it answers the question that waits, or is queued while the assistant is busy.
 
         It is also queued behind a message that the user is still editing. `by` is the program that says it, "" for the user; it
-        answers no question. Raises BadInput where one waits for a text.
+        answers no question. A model is for the answer to it alone. Raises BadInput where a question waits for a text.
         """
+        self._check_model(provider, model)
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
         question = next(
@@ -230,10 +248,12 @@ class Chats:
         elif live.session.workflow is not None:
             self._add_to_work(live, text, attachments, by)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
-            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments, by=by)
+            queued = QueuedMessage(
+                id=new_id(), text=text, attachments=attachments, by=by, provider=provider, model=model
+            )
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
-            await self._say(live, text, attachments, by=by)
+            await self._say(live, text, attachments, by=by, model=(provider, model))
 
     # The queue
 
@@ -273,7 +293,8 @@ class Chats:
         await self._sessions.stop(live)
         queued = _queued(live, queued_id)
         rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
-        await self._say(live, queued.text, queued.attachments, by=queued.by, queue=rest)
+        model = (queued.provider, queued.model)
+        await self._say(live, queued.text, queued.attachments, by=queued.by, model=model, queue=rest)
 
     # Questions
 
@@ -331,10 +352,7 @@ class Chats:
 
         A model or an effort is for that answer alone.
         """
-        if bool(provider) != bool(model):
-            raise BadInput("assistant_model")
-        if provider and not self._directory.has_provider(provider):
-            raise BadInput("provider_not_found", provider=provider)
+        self._check_model(provider, model)
         live = await self._sessions.open_conversation(session_id)
         first = live.turns.said(live.turns.root(found_message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
@@ -407,13 +425,16 @@ class Chats:
         self._go_on(live)
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
-        """Let another assistant answer from now on."""
-        live = await self._sessions.open_conversation(session_id)
-        if live.session.group is not None:
-            raise BadInput("group_leads")
+        """Let another assistant answer from now on, with its own model."""
+        live = await self._open_alone(session_id)
         agent = self._agent(assistant_id)
-        self._change(live, assistant_id=agent.id, assistant_name=agent.name)
+        self._change(live, assistant_id=agent.id, assistant_name=agent.name, provider="", model="")
         await self._directory.attach(agent)
+
+    async def choose_model(self, session_id: str, provider: str, model: str) -> None:
+        """Let another model answer from now on; two empty texts are for that of the assistant."""
+        self._check_model(provider, model)
+        self._change(await self._open_alone(session_id), provider=provider, model=model)
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
         """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
@@ -461,6 +482,20 @@ class Chats:
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
 
+    async def _open_alone(self, session_id: str) -> LiveSession:
+        """Return a chat with one assistant. Raises BadInput for a group, which leads itself."""
+        live = await self._sessions.open_conversation(session_id)
+        if live.session.group is not None:
+            raise BadInput("group_leads")
+        return live
+
+    def _check_model(self, provider: str, model: str) -> None:
+        """Raise BadInput where a model is no model of a provider that is there; two empty texts are fine."""
+        if bool(provider) != bool(model):
+            raise BadInput("assistant_model")
+        if provider and not self._directory.has_provider(provider):
+            raise BadInput("provider_not_found", provider=provider)
+
     def _agent(self, assistant_id: str) -> Agent:
         agent = self._directory.agent(assistant_id)
         if agent is None:
@@ -480,12 +515,14 @@ class Chats:
         *,
         follows: str | None = None,
         by: str = "",
+        model: tuple[str, str] = ("", ""),
         **fields: object,
     ) -> None:
         self._sessions.check(live.session)
         chat = live.chat_session.chat
         message = user_message(text, attachments, chat.head if follows is None else follows, by=by)
-        fields = {"head": message.turn_id, "budget_from": message.id, **fields}
+        choice = model_for(message, *model)
+        fields = {"head": message.turn_id, "budget_from": message.id, "choice": choice, **fields}
         live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
         self._sessions.run(live)
 

@@ -77,7 +77,10 @@ class ChatRun(Run):
                 self._live.change(status=Status.IDLE, reason="")
             case Send(queued) if not self._pausing:
                 message = user_message(queued.text, queued.attachments, chat.head, by=queued.by)
-                changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
+                choice = model_for(message, queued.provider, queued.model)
+                changed = replace(
+                    chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id, choice=choice
+                )
                 self._live.finish_message(message, chat=changed)
             case _:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
@@ -176,6 +179,13 @@ def _choice_for(chat: Chat, spoken: Speak) -> AnswerChoice | None:
     choice = chat.choice
     chosen = choice and choice.follows == spoken.follows and spoken.turn_id in ("", choice.turn_id)
     return choice if chosen else None
+
+
+def model_for(message: Message, provider: str, model: str) -> AnswerChoice | None:
+    """Return that a model answers a message of the user's alone; None where it is "", for the chat's."""
+    if not provider:
+        return None
+    return AnswerChoice(turn_id=new_id(), follows=message.turn_id, provider=provider, model=model)
 
 
 def user_message(

@@ -93,12 +93,13 @@ def root_turn(
     choice: AnswerChoice | None = None,
     **fields: object,
 ) -> "AgentTurn":
-    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's effort and its long files, or
-    with what the user chose for this turn alone.
+    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's model, its effort and its long
+    files, or with what the user chose for this turn alone.
     """
     chat = live.chat_session.chat
-    if choice is not None and choice.provider:
-        agent = replace(agent, provider=choice.provider, model=choice.model)
+    chosen = choice if choice is not None and choice.provider else chat
+    if chosen.provider:
+        agent = replace(agent, provider=chosen.provider, model=chosen.model)
     agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
     model = directory.model_of(agent)
     turn = AgentTurn(

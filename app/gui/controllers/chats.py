@@ -17,7 +17,7 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent, Message, MessageState, Role
-from app.core.session import AgentMode, QueuedMessage
+from app.core.session import AgentMode, Participant, QueuedMessage
 from app.core.settings import Settings
 from app.core.texts import trimmed
 from app.engine.library.agents import AgentModel, tools_off
@@ -25,8 +25,7 @@ from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
-from app.gui.display.descriptions import colours_of, most_text, names_of
-from app.gui.pages.chat.chat_composer import ChatComposer
+from app.gui.display.descriptions import colours_of, names_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
@@ -61,7 +60,14 @@ class ChatController(PageController):
         self.files = AttachmentController(parts, page, self._models)
         self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
+        self._new_model = ("", "")
+        # The session whose next message another model answers, and that.
+        self._once = ("", "", "")
         self._wire()
+        written = page.composer.box.toPlainText()
+        if written:
+            # Before the engine was ready: it replaces the draft of the last run.
+            self._on_draft_changed("", replace(parts.engine.drafts.of(NEW), text=written))
         self.show_new_draft()
         bridge = parts.bridge
         bridge.session_changed.connect(self._on_session_changed)
@@ -107,9 +113,8 @@ class ChatController(PageController):
         )
         known = self._engine.assistants.all()
         page.transcript.feed.set_assistants(colours_of(known), names_of(known))
-        self._dress(page.chat_composer, chosen, name)
+        self._dress(chosen, name)
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
-        self._show_estimate()
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
         if shown != self._shown_assistant:
@@ -118,15 +123,10 @@ class ChatController(PageController):
                 self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
 
-    def dress_for_new(self, composer: ChatComposer) -> None:
-        """Show in a composer which assistant a new chat would be with."""
-        chosen = self._last()
-        self._dress(composer, chosen, chosen.name if chosen else "")
-
-    def choose_for_new(self, assistant_id: str) -> None:
-        """Choose the assistant of the next new chats."""
-        self._state.keep(LAST_ASSISTANT, assistant_id)
-        self.refresh()
+    @property
+    def new_group(self) -> str:
+        """The id of the group that a new session begins with, "" for none."""
+        return self._group_id
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
@@ -145,16 +145,17 @@ class ChatController(PageController):
         self.choose_settings_mode(on)
         self._toasts.show_toast(self._language("chat.settings_mode" if on else "chat.settings_mode.off"))
 
-    def _dress(self, composer: ChatComposer, chosen: Agent | None, name: str) -> None:
+    def _dress(self, chosen: Agent | None, name: str) -> None:
+        composer, session = self._page.chat_composer, self._page.session
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
-        session = self._page.session if composer is self._page.chat_composer else None
+        composer.show_model(self._engine.models_for(chosen)[0].model, self._chosen_model)
         composer.settings_mode.setChecked(
             (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
         )
         folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
-        kind = self._kind_of(chosen)
+        kind = self._kind
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
         # The key of a set stands for all of its tools.
@@ -165,11 +166,7 @@ class ChatController(PageController):
             tools_off(self._engine.settings(), chosen.id) if chosen else (),
         )
 
-    def switch_last_tool(self, tool: str, on: bool) -> None:
-        """Switch a tool of the assistant of the next new chat."""
-        self.switch_tool(self._last(), tool, on)
-
-    def switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
+    def _switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
         """Switch a tool of an assistant on or off."""
         if agent is not None:
             self._tasks.add("switch tools", self._save_switch(f"{agent.id}/{tool}", on))
@@ -201,20 +198,6 @@ class ChatController(PageController):
         """Return the group of the next new chat."""
         groups = self._engine.groups.all() if self._page.session is None else ()
         return next((one for one in groups if one.id == self._group_id), None)
-
-    def _show_estimate(self) -> None:
-        group = self._new_group()
-        if group is None:
-            self._page.show_estimate("")
-            return
-        estimate = self._engine.estimates.group(group)
-        self._page.show_estimate(most_text(self._language, estimate))
-        if estimate.unasked:
-            self._tasks.start("group prices", self._ask_prices(estimate.unasked))
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._show_estimate()
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
@@ -252,7 +235,15 @@ class ChatController(PageController):
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
-        composer.tool_switched.connect(lambda tool, on: self.switch_tool(self._assistant(), tool, on))
+        composer.tool_switched.connect(lambda tool, on: self._switch_tool(self._assistant(), tool, on))
+        composer.providers = self._engine.providers
+        composer.facts = self._engine.connections.known_facts
+        composer.model.chosen.connect(self._on_model_chosen)
+        composer.model.chosen_once.connect(self._on_model_chosen_once)
+        composer.model.more_requested.connect(lambda: self.settings_requested.emit("providers", ""))
+        composer.model.opened.connect(
+            lambda: self._tasks.replace("model facts", self._engine.connections.learn_facts())
+        )
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
@@ -306,7 +297,7 @@ class ChatController(PageController):
         dialog.chosen.connect(
             lambda choice: self._start(self._send(session_id, text, attachments, start=choice))
         )
-        dialog.rejected.connect(lambda: self._give_back(session_id, text, attachments))
+        dialog.rejected.connect(lambda: self.give_back(session_id, text, attachments))
         dialog.open()
 
     async def _send(
@@ -326,12 +317,15 @@ class ChatController(PageController):
                         await self._begin(text, attachments)
                         return
                 session_id = self._begun
-            await self._engine.chats.send(session_id, text, attachments)
+            provider, model = self._model_once(session_id)
+            self._once = ("", "", "")
+            await self._engine.chats.send(session_id, text, attachments, provider=provider, model=model)
+            self.refresh()
         except MootError:
-            self._give_back(session_id, text, attachments)
+            self.give_back(session_id, text, attachments)
             raise
 
-    def _give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Put a message that could not be sent back into its draft, before what was written since."""
         draft = self._engine.drafts.of(session_id or NEW)
         self._show_draft(session_id, draft.led_by(text, attachments))
@@ -378,7 +372,7 @@ class ChatController(PageController):
                 written = Rewriting(message_id=message_id, text=text, attachments=attachments)
                 self._show_draft(session_id, replace(draft, rewriting=written))
             else:
-                self._give_back(session_id, text, attachments)
+                self.give_back(session_id, text, attachments)
             raise
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -390,10 +384,19 @@ class ChatController(PageController):
             agent = self._assistant()
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
+            once = self._model_once("")
+            provider, model = once if once[0] else self._new_model
             self._begun = await self._engine.chats.start(
-                agent.id, text, attachments, self._new_mode, folder=self.folder_id
+                agent.id,
+                text,
+                attachments,
+                self._new_mode,
+                folder=self.folder_id,
+                provider=provider,
+                model=model,
+                once=bool(once[0]),
             )
-        self._new_mode = AgentMode.DEFAULT
+        self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())
@@ -401,10 +404,30 @@ class ChatController(PageController):
         self.session_started.emit(self._begun)
 
     def _on_assistant_chosen(self, assistant_id: str) -> None:
+        """Let another assistant answer from now on, with its own model."""
         self._state.keep(LAST_ASSISTANT, assistant_id)
         if self._page.session is not None:
             self._start(self._engine.chats.choose_assistant(self._page.session_id, assistant_id))
         else:
+            self._new_model = ("", "")
+            self.refresh()
+
+    def _on_model_chosen_once(self, provider: str, model: str) -> None:
+        """Let another model answer the next message."""
+        self._once = (self._page.session_id, provider, model)
+        self.refresh()
+
+    def _model_once(self, session_id: str) -> tuple[str, str]:
+        """Return the provider and model that answer the next message of a session, two empty texts for its own."""
+        return self._once[1:] if self._once[0] == session_id else ("", "")
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        """Let another model answer from now on; two empty texts are for the assistant's own."""
+        self._once = ("", "", "")
+        if self._page.session is not None:
+            self._start(self._engine.chats.choose_model(self._page.session_id, provider, model))
+        else:
+            self._new_model = (provider, model)
             self.refresh()
 
     # Actions on messages
@@ -431,15 +454,24 @@ class ChatController(PageController):
         group = next((one for one in self._engine.groups.all() if one.id == wanted), None)
         if group is not None and state is not None:
             group = replace(group, members=state.members)
+        if group is None and self._chosen_model[0]:
+            provider, model = self._chosen_model
+            return self._engine.models_for((Participant(id="", name="", provider=provider, model=model),))
         return self._engine.models_for(group or self._assistant())
 
     @property
-    def _kind(self) -> ProviderKind | None:
-        return self._kind_of(self._assistant())
+    def _chosen_model(self) -> tuple[str, str]:
+        """The provider and model chosen in place of the assistant's own, two empty texts for none."""
+        session = self._page.session
+        lasting = (session.chat.provider, session.chat.model) if session is not None else self._new_model
+        once = self._model_once(self._page.session_id)
+        return once if once[0] else lasting
 
-    def _kind_of(self, agent: Agent | None) -> ProviderKind | None:
-        """Return the kind of the assistant's provider, else of the first ready one, the embedded one last."""
-        wanted = agent.provider if agent else ""
+    @property
+    def _kind(self) -> ProviderKind | None:
+        """The kind of the provider that answers, else of the first ready one, the embedded one last."""
+        agent = self._assistant()
+        wanted = self._chosen_model[0] or (agent.provider if agent else "")
         found = [
             provider_kind(one.config.kind)
             for one in self._engine.providers()

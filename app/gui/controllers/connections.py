@@ -31,7 +31,7 @@ class ProviderController(Controller):
 
     def __init__(self, parts: Parts[WindowFrame]) -> None:
         super().__init__(parts)
-        self._page = parts.window.welcome
+        self._page = parts.window.first_page
         self._servers: tuple[FoundServer, ...] = ()
         self._unread = ""
         page = self._page

@@ -19,6 +19,7 @@ from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.debate.setup import set_up_again
 from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.debates import COMPARE
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.council_dialogs import DecisionDialog, JournalDialog, PanelDialog, ResultDialog
@@ -127,7 +128,7 @@ class PanelCommands(DefinitionCommands[Panel]):
 
     def make_new(self) -> None:
         """Ask for the name of a panel of those that are chosen in Setup, and save it."""
-        self._make(self._setup.setup().participants, compare=self._window.welcome.compare.isChecked())
+        self._make(self._setup.setup().participants, compare=self._state.flag(COMPARE, True))
 
     def make_assembled(self) -> None:
         """Ask for the name of a panel that assembles itself from what is ready, and save it."""
@@ -137,7 +138,7 @@ class PanelCommands(DefinitionCommands[Panel]):
         """Put a panel into Setup, and ask for a council with it."""
         panel = self.definitions.find(definition_id)
         self._take(panel.participants, panel.rounds)
-        self._window.welcome.compare.setChecked(panel.compare)
+        self._state.keep(COMPARE, panel.compare)
         self.chat_requested.emit(definition_id)
 
     def _name_it(self) -> None:
@@ -232,7 +233,7 @@ class JournalController(Controller):
         page.verdict.decision = self._decision
         page.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
         parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
-        parts.window.side_bar.journal_button.clicked.connect(lambda: self.show())
+        parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         self._dialog: JournalDialog | None = None
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
         self.clock = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.VeryCoarseTimer)

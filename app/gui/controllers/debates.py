@@ -37,12 +37,13 @@ class DebateController(Controller):
     """Answers what the user asks in the debate panel and on the debate page.
 
     Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
-    opened() when the panel shows another session.
+    opened() when the panel shows another session, form_left() when the form has left the main area.
     """
 
     session_requested = Signal(str)
     settings_requested = Signal(str, str)
     opened = Signal()
+    form_left = Signal()
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class DebateController(Controller):
             self._panel.take_form()
             self._panel.setup.show_council(False)
             if in_front:
-                self._window.show_welcome()
+                self.form_left.emit()
 
     def show_setup(self, topic: str = "") -> None:
         """Open the panel at Setup, with a topic if one is given."""
@@ -102,6 +103,7 @@ class DebateController(Controller):
         setup = self._panel.setup
         setup.set_topic(topic)
         if setup.problem(council=council):
+            setup.pasted.add(tuple(one for one in files if one.text))
             self.show_new(council=council)
         else:
             whole = setup.whole_setup()
@@ -183,7 +185,6 @@ class DebateController(Controller):
     def _wire(self) -> None:
         show_provider = partial(self.settings_requested.emit, "providers")
         panel, top, sessions = self._panel, self._window.top_bar, self._sessions
-        self._window.welcome.debate_requested.connect(self.show_new)
         panel.came.connect(self._on_panel)
         panel.tab_chosen.connect(lambda _place: self._on_panel())
         top.debate_button.toggled.connect(panel.setVisible)

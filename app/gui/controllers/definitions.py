@@ -377,7 +377,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         """Show the assistants, and the choices of their editor, as they are now."""
         agents, built_in = self.definitions.all(), self.built_in()
         rows = assistant_partners(agents, self._engine.providers(), built_in, self._language)
-        self._window.side_bar.assistants.show_partners(rows)
+        self._window.side_bar.assistant_section.show_partners(rows)
         if self._page is not None:
             self._page.set_assistants(agents, built_in, self.choices())
 
@@ -508,7 +508,8 @@ class GroupCommands(DefinitionCommands[Group]):
         elif page.definition_id:
             page.forget()
             if self._window.main_area.currentWidget() is page:
-                self._window.show_welcome()
+                # Nobody is left to write to.
+                self.chat_requested.emit("")
 
     def show_page(self, definition_id: str, member: str = "") -> None:
         """Show the page of a group, with one of its members in the editor."""

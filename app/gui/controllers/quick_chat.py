@@ -20,7 +20,6 @@ from app.gui.controllers.palette import SavedPromptController
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
-from app.gui.controllers.welcome import WelcomeController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.quick_window import QuickWindow
@@ -51,11 +50,10 @@ class QuickChatController(Controller):
         parts: Parts[WindowFrame],
         views: SessionViews,
         chats: ChatController,
-        welcome: WelcomeController,
         settings: SettingsController,
     ) -> None:
         super().__init__(parts)
-        self._views, self._main_chats, self._welcome, self._settings = views, chats, welcome, settings
+        self._views, self._main_chats, self._settings = views, chats, settings
         self._serving: Serving | None = None
         self._keys: str | None = None
         self._held: Held | None = None
@@ -152,7 +150,6 @@ class QuickChatController(Controller):
             (chats.several_requested, main.several_requested),
             (chats.settings_requested, main.settings_requested),
             (composer.allow_requested, main.page.chat_composer.allow_requested),
-            (page.begin_requested, self._welcome.begin),
         ):
             # These ask or show more than the small window has room for.
             signal.connect(self._leave)
@@ -163,8 +160,7 @@ class QuickChatController(Controller):
         window.main_requested.connect(self._on_main)
         for show in (chats.show_new_draft, chats.refresh):
             window.came.connect(show)
-        for show_draft in (self._main_chats.show_new_draft, self._welcome.show_draft):
-            window.left.connect(show_draft)
+        window.left.connect(self._main_chats.show_new_draft)
         return Serving(window, tasks, chats, others)
 
     async def _open(self, page: ChatPage, summary: SessionSummary | None) -> None:

@@ -416,11 +416,13 @@ class SessionViews(QObject):
 class MainPages(QObject):
     """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
 
-    `debate_shown` gives the page of debates or of councils that is in front, else None.
+    `debate_shown` gives the page of debates or of councils that is in front, else None; `left` says that the session in
+    front is gone.
     """
 
     shown = Signal(object)
     debate_shown = Signal(object)
+    left = Signal()
 
     def __init__(
         self,
@@ -434,14 +436,14 @@ class MainPages(QObject):
         self._window = window
         self._debates, self._councils, self._chats = debates, councils, chats
         self._last_ids: dict[ConversationView, str] = {debates: "", councils: "", chats: ""}
-        for page in self._last_ids:
+        for page in (debates, councils):
             window.main_area.addWidget(page)
         window.main_area.currentChanged.connect(lambda _place: self._give_names())
         self._give_names()
 
     @property
     def current(self) -> ConversationView | None:
-        """The session page in front, None while the main area shows something else."""
+        """The session page in front, also without a session; None while the main area shows something else."""
         page = self._window.main_area.currentWidget()
         return page if isinstance(page, ConversationView) else None
 
@@ -456,11 +458,10 @@ class MainPages(QObject):
             return self._councils
         return self._debates if summary.kind == "debate" else self._chats
 
-    def refresh(self) -> bool:
-        """Refresh the top bar; return False if no session page is in front."""
+    def refresh(self) -> None:
+        """Refresh the top bar."""
         if self.current is not None:
             self.show(self.current)
-        return self.current is not None
 
     def follow(self, view: ConversationView) -> None:
         """Bring a session that was opened to the front, and refresh the one in front."""
@@ -469,8 +470,8 @@ class MainPages(QObject):
         opened = self._last_ids[view] != view.session_id
         self._last_ids[view] = view.session_id
         if view.session is None:
-            if view is self.current:
-                self._window.show_welcome()
+            if view is self.current and opened:
+                self.left.emit()
         elif opened or view is self.current:
             self.show(view)
         self._give_names()
@@ -487,11 +488,12 @@ class MainPages(QObject):
     def show(self, view: ConversationView) -> None:
         """Bring a session page to the front, with the session's title, state and cost in the top bar."""
         window, session, top = self._window, view.session, self._window.top_bar
+        self._last_ids[view] = view.session_id
         window.main_area.setCurrentWidget(view)
         window.side_bar.sessions.select(view.session_id)
         self.shown.emit(view)
         if session is None:
-            top.show_title(window.language("chat.new"))
+            top.show_title("")
             top.show_session_tools(False)
             top.show_mode(modes_of(window.language, group=view.in_group_mode, settings=view.in_settings_mode))
             return

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
-from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.events import Notice
-from app.core.session import SessionSummary
+from app.core.session import DebateMode, SessionSummary
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController, VersionController
@@ -19,24 +18,23 @@ from app.gui.controllers.controller import Parts
 from app.gui.controllers.councils import CouncilController, JournalController, PanelCommands
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
+from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
-from app.gui.controllers.welcome import WelcomeController
 from app.gui.controllers.workflows import WorkflowController
 from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import open_link
-from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
-from app.gui.widgets.choices import BEGINS, COUNCIL, DEBATE
+from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200
@@ -56,12 +54,11 @@ class WindowController(QObject):
         self.window: WindowFrame = window
         self._language, self._look, self._state = window.language, window.look, window.state
         self._close_moot = close_moot
-        self._saved = True
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
         self.session_page = DiscussionView(self._language, self._look, compact=False)
-        self.chat_page = ChatPage(self._language, self._look)
+        self.chat_page = window.chat_page
         self.council_page = CouncilPage(self._language, self._look)
         self.pages = MainPages(
             window, debates=self.session_page, councils=self.council_page, chats=self.chat_page
@@ -86,24 +83,25 @@ class WindowController(QObject):
         shared = SharedKinds()
         self.council_panels = PanelCommands(parts, shared, self.panel.setup)
         self.workflows = WorkflowController(parts, self.chat_page, self.pages, shared)
-        self.welcome = WelcomeController(parts, self.chats, self.debates, self.panel.setup)
+        self.first_page = FirstPageController(
+            parts, self.pages, self.views, self.chats, self.debates, self.panel.setup
+        )
         self.providers = ProviderController(parts)
         engine.links = open_link
         self.assistants = AssistantCommands(parts, shared)
         self.group_commands = GroupCommands(parts, shared, self.assistants)
         self.server_consent = ServerConsent(parts)
-        composers = (self.chat_page.chat_composer, window.welcome.composer)
-        self.saved_prompts = SavedPromptController(parts, *composers)
+        composer = self.chat_page.chat_composer
+        self.saved_prompts = SavedPromptController(parts, composer)
         self.saved_prompts.files_given.connect(self.chats.files.attach)
-        for composer in composers:
-            composer.allow_requested.connect(self.server_consent.ask)
-            composer.folder_left.connect(lambda: self.folders.choose(""))
+        composer.allow_requested.connect(self.server_consent.ask)
+        composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(parts, data_dir)
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
-        self.quick = QuickChatController(parts, self.views, self.chats, self.welcome, self.settings)
+        self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
         self.notifications.quick_requested.connect(self.quick.show)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
@@ -138,16 +136,16 @@ class WindowController(QObject):
     def _wire(self, bridge: Bridge) -> None:
         """Connect each request to what answers it."""
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
-        side.new_button.clicked.connect(lambda: self.show_new())
-        side.offer_modes(BEGINS)
-        side.new_requested.connect(self._begin)
+        side.new_requested.connect(self.first_page.show)
+        side.import_requested.connect(lambda: self.settings.open("data"))
+        side.work_button.clicked.connect(self.show_work)
         side.sessions.pin_requested.connect(self._on_pin_requested)
         self.folders.begin_requested.connect(self.show_new)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
-        self.window.welcome.models_requested.connect(lambda: self.settings.open("local"))
+        self.window.first_page.models_requested.connect(lambda: self.settings.open("local"))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
         side.settings_button.clicked.connect(lambda: self.settings.open("appearance"))
         side.sessions.session_requested.connect(self.show_session)
@@ -159,8 +157,6 @@ class WindowController(QObject):
         top.side_button.clicked.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.sessions.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.sessions.rename(self.pages.session, title))
-        self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
-        self.window.welcome.ready_groups_requested.connect(self.group_commands.show_ready)
         self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
         self.settings.applied.connect(self.notifications.choose)
         self.settings.partner_requested.connect(self._on_partner_requested)
@@ -178,8 +174,8 @@ class WindowController(QObject):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)
-        self.chat_page.begin_requested.connect(self.welcome.begin)
-        self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
+        for left in (self.pages.left, self.debates.form_left):
+            left.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
         for asking in (
@@ -191,6 +187,7 @@ class WindowController(QObject):
             self.palette,
             self.notifications,
             self.quick,
+            self.first_page,
         ):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
@@ -198,8 +195,8 @@ class WindowController(QObject):
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
         for writing in (self.notifications.chat_requested, self.quick.new_requested):
-            writing.connect(self.show_new)
-        self.notifications.debate_requested.connect(self.debates.show_setup)
+            writing.connect(lambda: self.first_page.show(CHAT))
+        self.notifications.debate_requested.connect(lambda: self.first_page.show(DECIDE))
         bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)
@@ -211,7 +208,9 @@ class WindowController(QObject):
         self.palette.assistant_requested.connect(self.show_new)
         self.palette.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
-        self.council_panels.chat_requested.connect(lambda _panel_id: self._begin(COUNCIL))
+        self.council_panels.chat_requested.connect(
+            lambda _panel_id: self.first_page.decide(DebateMode.COUNCIL)
+        )
         self.palette.panel_requested.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
@@ -227,9 +226,11 @@ class WindowController(QObject):
         """Return what each command of the table in `gui.commands` does."""
         top, toasts = self.window.top_bar, self.window.toasts
         return {
-            "new_chat": self.show_new,
+            "new": self.show_new,
+            "new_chat": lambda: self.first_page.show(CHAT),
+            "new_debate": lambda: self.first_page.show(DECIDE),
+            "new_work": lambda: self.first_page.show(WORK),
             "quick_chat": lambda: self.quick.show(),
-            "new_debate": self.debates.show_new,
             "new_group": self.group_commands.make_new,
             "ready_groups": self.group_commands.show_ready,
             "new_panel": self.council_panels.make_new,
@@ -247,6 +248,7 @@ class WindowController(QObject):
             "history": lambda: self.debates.show_tab(2),
             "workflow": top.workflow_button.toggle,
             "plan": top.plan_button.toggle,
+            "work": self.show_work,
             "journal": self.journal.show,
             "needs_you": top.needs_you.open,
             "pause": self.pause_or_resume,
@@ -270,20 +272,17 @@ class WindowController(QObject):
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
-    def _begin(self, mode: str) -> None:
-        """Show where a chat, a debate or a council is begun."""
-        if mode == COUNCIL:
-            self.welcome.begin(mode)
-        else:
-            (self.debates.show_new if mode == DEBATE else self.show_new)()
-
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
-        """Show an empty page to write to an assistant or a group."""
-        self.welcome.go_on()
-        self.views.keep_place(self.chat_page)
-        self.chats.show_new(assistant_id, group_id)
-        self.pages.show(self.chat_page)
-        self.chat_page.take_focus()
+        """Show where a session begins, one with an assistant or a group if one is given."""
+        self.first_page.show(assistant_id=assistant_id, group_id=group_id)
+
+    def show_work(self) -> None:
+        """Show what waits for the user; where nothing does, who works and what is queued."""
+        needs_you = self.window.top_bar.needs_you
+        if needs_you.isHidden():
+            self.workflows.queues.show()
+        else:
+            needs_you.open()
 
     def pause_or_resume(self) -> None:
         """Pause or resume the session in front."""
@@ -349,13 +348,9 @@ class WindowController(QObject):
     def _on_notice(self, notice: Notice) -> None:
         text = self._language.notice(notice)
         if notice.sticky:
-            self._saved = False
             self.window.banner.show_text(text)
-            self._refresh_providers()
         elif notice.code == SAVED_AGAIN:
-            self._saved = True
             self.window.banner.hide()
-            self._refresh_providers()
         elif notice.code == AGENT_BEGAN:
             show = functools.partial(self.show_session, notice.session_id)
             self.window.toasts.show_toast(text, self._language("toast.show"), show, undoes=False)
@@ -379,8 +374,7 @@ class WindowController(QObject):
     def _on_language_changed(self) -> None:
         self.engine.speak(self._language.name)
         self._refresh_sessions()
-        if not self.pages.refresh() and self.window.main_area.currentWidget() is self.window.welcome:
-            self.window.show_welcome()
+        self.pages.refresh()
 
     # Refreshing
 
@@ -398,7 +392,7 @@ class WindowController(QObject):
         """Refresh what shows providers, each in a callback of its own: together they take longer than a frame."""
         ready = [status for status in self.engine.providers() if status.ready]
         self.window.side_bar.show_providers(len(ready))
-        self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
+        self.window.first_page.show_state(ready, keeps_keys=self.engine.keys.kept)
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
         for part in (self.panel.setup.seats, *pages):
             await asyncio.sleep(0)
@@ -410,12 +404,12 @@ class WindowController(QObject):
         state = self._state
         self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
         self.window.show_side(state.flag("side", True))
-        for section in self.window.side_bar.sections:
-            section.title.setChecked(state.flag(f"folded/{section.title.objectName()}", False))
+        for title in self.window.side_bar.titles:
+            title.setChecked(state.flag(f"folded/{title.objectName()}", title.isChecked()))
         main = self.sessions.summary(state.text("main"))
         if main is not None:
             self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
-        elif state.text("main") == NEW:
+        else:
             self.show_new()
         self.debates.restore()
 
@@ -424,10 +418,10 @@ class WindowController(QObject):
         state.keep_widths("widths", self.window.splitter.widths())
         # Not isVisible: the window itself may already be hidden.
         state.keep("side", not self.window.side_bar.isHidden())
-        for section in self.window.side_bar.sections:
-            state.keep(f"folded/{section.title.objectName()}", section.title.isChecked())
+        for title in self.window.side_bar.titles:
+            state.keep(f"folded/{title.objectName()}", title.isChecked())
         page = self.pages.current
-        state.keep("main", (page.session_id or NEW) if page else "")
+        state.keep("main", page.session_id if page else "")
         self.debates.remember()
         for view in (self.panel.discussion, self.session_page, self.chat_page):
             self.views.keep_place(view)

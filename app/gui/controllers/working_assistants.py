@@ -185,20 +185,19 @@ class GroupController(Controller):
             )
             for one in self._engine.councils.journal.due()
         ]
-        self._window.top_bar.show_waiting(
-            [
-                Waiting(
-                    session_id=session_id,
-                    message_id=message.id,
-                    who=shown_name(message.author, words.texts),
-                    session=visible(live.session.title),
-                    question=question_text(message, self._language, names_of(self._engine.assistants.all())),
-                )
-                for session_id, message in self._engine.chats.needs_you()
-                if (live := self._engine.live(session_id)) is not None
-            ]
-            + due
-        )
+        asked = [
+            Waiting(
+                session_id=session_id,
+                message_id=message.id,
+                who=shown_name(message.author, words.texts),
+                session=visible(live.session.title),
+                question=question_text(message, self._language, names_of(self._engine.assistants.all())),
+            )
+            for session_id, message in self._engine.chats.needs_you()
+            if (live := self._engine.live(session_id)) is not None
+        ]
+        self._window.top_bar.show_waiting(asked + due)
+        self._window.side_bar.show_waiting(len(asked))
 
     def _on_question_requested(self, session_id: str, message_id: str) -> None:
         place, page = f"{message_id}:0", self._page

@@ -319,7 +319,7 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
 
 
 def most_text(language: Language, estimate: Estimate) -> str:
-    """Return a sentence: what one message to a group costs at most."""
+    """Return what one message to a group costs at most."""
     if estimate.unasked:
         money = language("estimate.asking")
     elif estimate.free:

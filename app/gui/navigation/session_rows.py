@@ -1,6 +1,8 @@
 """The rows of the sidebar's list of sessions: headings, folders, and sessions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
 from operator import attrgetter
 
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
@@ -16,10 +18,11 @@ DRAGGED = "application/x-moot-session"
 STYLE = RowStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
 INDENT = 14
 MOST_TITLE = 200
+MOST_NOW = 6
 
 
 class SessionRows(ItemModel):
-    """Headings (pinned, folders, days, months), folders, and sessions (summaries), newest first.
+    """Headings (now, pinned, days, folders, months), folders, and sessions (summaries), newest first.
 
     The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
     the folder in which new sessions begin.
@@ -41,46 +44,50 @@ class SessionRows(ItemModel):
         pinned: frozenset[str] = frozenset(),
         folders: Sequence[Folder] = (),
     ) -> None:
-        """Replace the rows; pinned sessions come first, then running ones, ordered by their start.
+        """Replace the rows: now, pinned sessions, those of two days, folders with theirs, and the others.
 
-        So a running session does not move under the pointer. `asking` are the sessions with a question to the user, which
-        may still run.
+        Now are those that need the user, then those that run, both by their beginning, so that none moves under the pointer.
+        `asking` are the sessions with a question to the user, which may still run.
         """
         self._asking = asking
         self.beginResetModel()
         self._rows, self.inside = [], frozenset()
-        heading = ""
-        first = [one for one in summaries if one.id in pinned]
-        if first:
-            self._rows += [self._language("side.pinned"), *first]
-            summaries = [one for one in summaries if one.id not in pinned]
-        if folders:
-            summaries = self._add_folders(folders, summaries)
-        running = sorted(
-            (one for one in summaries if one.status == Status.RUNNING), key=attrgetter("created_at")
-        )
-        for summary in [*reversed(running), *(one for one in summaries if one.status != Status.RUNNING)]:
-            its_heading = self._language.period(summary.updated_at)
-            if its_heading != heading:
-                heading = its_heading
-                self._rows.append(heading)
-            self._rows.append(summary)
-        self.endResetModel()
-
-    def _add_folders(
-        self, folders: Sequence[Folder], summaries: Sequence[SessionSummary]
-    ) -> list[SessionSummary]:
-        """Add the rows of the folders, and return the sessions that are in none."""
+        begun = sorted(summaries, key=attrgetter("created_at"), reverse=True)
+        asks = [one for one in begun if self.asks(one)]
+        runs = [one for one in begun if one.status == Status.RUNNING and not self.asks(one)]
+        summaries = self._take("side.now", [*asks, *runs][:MOST_NOW], summaries)
+        summaries = self._take("side.pinned", [one for one in summaries if one.id in pinned], summaries)
         within: dict[str, list[SessionSummary]] = {one.id: [] for one in folders}
         others: list[SessionSummary] = []
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
+        fresh = [self._language.period(moment) for moment in _two_days()]
+        days = groupby(others, key=lambda one: self._language.period(one.updated_at))
+        headed = [(heading, list(those)) for heading, those in days]
+        for heading, those in headed:
+            self._rows += [heading, *those] if heading in fresh else []
+        if folders:
+            self._add_folders(folders, within)
+        for heading, those in headed:
+            self._rows += [heading, *those] if heading not in fresh else []
+        self.endResetModel()
+
+    def _take(
+        self, key: str, those: Sequence[SessionSummary], summaries: Sequence[SessionSummary]
+    ) -> list[SessionSummary]:
+        """Add sessions under a heading, if there are any, and return the others."""
+        if those:
+            self._rows += [self._language(key), *those]
+        taken = {one.id for one in those}
+        return [one for one in summaries if one.id not in taken]
+
+    def _add_folders(self, folders: Sequence[Folder], within: Mapping[str, Sequence[SessionSummary]]) -> None:
+        """Add the rows of the folders, with the sessions in each."""
         self._counts = {folder_id: len(some) for folder_id, some in within.items()}
         self._rows.append(self._language("side.folders"))
         for folder in folders:
             self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
         self.inside = frozenset(one.id for some in within.values() for one in some)
-        return others
 
     def item_of(self, row: Folder | SessionSummary) -> Item:
         return self._folder(row) if isinstance(row, Folder) else self._session(row)
@@ -154,6 +161,12 @@ class SessionRows(ItemModel):
         if isinstance(content, SessionSummary):
             return content.folder if content.id in self.inside else ""
         return content.id if isinstance(content, Folder) else ""
+
+
+def _two_days() -> tuple[str, str]:
+    """Return a moment of today and one of yesterday."""
+    now = datetime.now().astimezone()
+    return now.isoformat(), (now - timedelta(days=1)).isoformat()
 
 
 def matches(summary: SessionSummary, search: str) -> bool:

@@ -1,26 +1,42 @@
-"""The sidebar: new session, search, groups, assistants, panels and sessions, and the settings; and the splitter beside it."""
+"""The sidebar: new session, search, work, decisions, sessions, the team, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
 from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
+from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import ShorteningButton, button, icon_button, paint_shortcut, scrolling
+from app.gui.widgets.choices import BEGINS
+from app.gui.widgets.controls import (
+    Button,
+    ShorteningButton,
+    button,
+    icon_button,
+    paint_shortcut,
+    scrolling,
+)
 from app.gui.widgets.search import SearchField
 from app.gui.widgets.text import name_button, plain_label
 
 Action = tuple[str, Callable[[], object]]
+EDGE = 8
+FACE, MOST_FACES = 17, 3
 
 
 class SideSection(QWidget):
-    """A list of groups, assistants or panels under its title, which folds it; a hint and a button while it is empty."""
+    """A list of groups, assistants or panels under its title, which folds it; a hint and a button while it is empty.
+
+    Emits `changed` when another part of it is shown.
+    """
+
+    changed = Signal()
 
     def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
         super().__init__()
@@ -44,10 +60,12 @@ class SideSection(QWidget):
         head = hbox(self.title, STRETCH, self._add, margins=(4, 2, 3, 0))
         vbox(head, partners, self._empty, inside=self, spacing=2)
         self._has_hint = False
+        self.shown: tuple[Partner, ...] = ()
         self.show_partners(())
 
     def show_partners(self, partners: Sequence[Partner]) -> None:
         """Show these rows in this order."""
+        self.shown = tuple(partners)
         self.partners.show_partners(partners)
         self._show_parts()
 
@@ -58,6 +76,7 @@ class SideSection(QWidget):
         self._empty.setVisible(self._has_hint and not folded and not self.partners.count())
         self.title.dress(self._look, "chevron-right" if folded else "chevron-down", "text_2", side=11, room=3)
         self.title.setAccessibleName(self._words[folded])
+        self.changed.emit()
 
     def set_words(
         self,
@@ -88,37 +107,95 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat button at the foot of the sidebar: icon, text, and the shortcut or a note at the right."""
+    """A flat button of the sidebar: icon, text, and at the right the shortcut, or a note on a rounded background.
+
+    Before the note stand the marks of those who are its `faces`.
+    """
 
     def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)
         self._look = look
-        self._shortcut, self._tone = "", "text_2"
+        self._note = self._tone = ""
+        self.faces: Sequence[Partner] = ()
         self.dress(look, icon)
 
     def show_words(
-        self, words: str, tip: str = "", *, short: str = "", taken: int = 0, tone: str = "text_2"
+        self, words: str, tip: str = "", *, short: str = "", taken: int = 0, tone: str = ""
     ) -> None:
-        """Show a text; `tip` is the shortcut or a note, in a colour of the theme."""
-        self._shortcut, self._tone = tip, tone
-        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
-        super().show_words(words, tip, short=short, taken=keys)
+        """Show a text; `tip` is the shortcut, or with a tone of `chip_colours` a note, which a screen reader says too."""
+        self._note, self._tone = tip, tone
+        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 2 * EDGE if tip else 0
+        keys += len(self.faces) * (FACE + 4)
+        super().show_words(words, "" if tone else tip, short=short, taken=keys)
+        if tone and tip:
+            self.setAccessibleName(f"{words}, {tip}")
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self._shortcut:
-            room = self.rect().adjusted(0, 0, -9, 0)
-            paint_shortcut(QPainter(self), self._look, room, self._shortcut, self._tone)
+        painter, room = QPainter(self), self.rect().adjusted(0, 0, -EDGE, 0)
+        if self._note and self._tone:
+            painter.setFont(sized(self.font(), 11, 520))
+            size = painter.fontMetrics().size(0, self._note).grownBy(QMargins(EDGE, 3, EDGE, 3))
+            room = QRect(room.right() - size.width(), 0, size.width(), size.height())
+            room.moveTop((self.height() - size.height()) // 2)
+            paint_chip(painter, room, self._note, chip_colours(self._look.tokens, self._tone))
+        elif self._note:
+            paint_shortcut(painter, self._look, room, self._note)
+        right = room.right() - painter.fontMetrics().horizontalAdvance(self._note)
+        for place, one in enumerate(reversed(self.faces), 1):
+            tile = QRect(right - place * (FACE + 4), (self.height() - FACE) // 2, FACE, FACE)
+            paint_avatar(painter, tile, one.name, self._look.tokens.speaker(one.colour or 0), one.letters)
+
+
+class Team(QWidget):
+    """The title *Team* with its number, which folds the lists of assistants, groups and panels; they scroll."""
+
+    def __init__(self, look: Look, sections: Sequence[SideSection]) -> None:
+        super().__init__()
+        self.setObjectName("team_section")
+        self._look, self._sections, self._words = look, sections, ("", "", "")
+        self.title = FootButton(look, "chevron-right", "team_title")
+        self.title.setCheckable(True)
+        self.title.setChecked(True)
+        self.title.toggled.connect(self._show_parts)
+        self._body = QWidget()
+        vbox(*sections, inside=self._body, margins=(0, 0, 0, 6), spacing=6)
+        self.area = scrolling(self._body)
+        vbox(self.title, (self.area, 1), inside=self, spacing=2)
+        for section in sections:
+            section.changed.connect(self._show_parts)
+
+    def set_words(self, title: str, folds: tuple[str, str]) -> None:
+        """Set the texts; `folds` say that the title folds the lists, and that it unfolds them."""
+        self._words = (title, *folds)
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        title, fold, unfold = self._words
+        shown = not self.title.isChecked()
+        count = sum(section.partners.count() for section in self._sections)
+        self.title.dress(self._look, "chevron-down" if shown else "chevron-right")
+        self.title.faces = self._sections[0].shown[:MOST_FACES]
+        self.title.show_words(title, str(count) if count else "")
+        self.title.setAccessibleName(fold if shown else unfold)
+        self.area.setVisible(shown)
+        # No higher than what is in it.
+        self._body.layout().activate()
+        self.area.setMaximumHeight(self._body.sizeHint().height())
 
 
 WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows groups, assistants, panels and sessions in one scrolling column; emits the user's requests."""
+    """Shows sessions in a scrolling column, and above and below it what else there is; emits the user's requests.
+
+    `new_requested` carries what is to begin, "" for what was begun last.
+    """
 
     new_requested = Signal(str)
+    import_requested = Signal()
     new_folder_requested = Signal()
     new_panel_requested = Signal()
     assembled_panel_requested = Signal()
@@ -148,7 +225,6 @@ class SideBar(QFrame):
         self.new_menu.setFixedSize(22, 28)
         self.new_menu.setMenu(QMenu(self.new_menu))
         self.new_menu.setPopupMode(self.new_menu.ToolButtonPopupMode.InstantPopup)
-        self._modes: tuple[str, ...] = ()
         self.search = SearchField(look, "search_everything")
         self.panels = PartnerList(language, look, "panel_list", begins="panel.ask")
         self.groups = PartnerList(language, look, "group_list")
@@ -159,12 +235,15 @@ class SideBar(QFrame):
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
         self._empty.setContentsMargins(8, 10, 4, 0)
-        self.journal_button = FootButton(look, "bookmark", "journal_button")
-        self._due = 0
+        self.work_button = FootButton(look, "list-checks", "work_button")
+        self.decisions_button = FootButton(look, "gavel", "decisions_button")
+        self._waiting = self._due = 0
+        self.team = Team(look, (self.assistant_section, self.group_section, self.panel_section))
         self.providers_button = FootButton(look, "plug", "providers_button")
         self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
-        self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self.sessions, rect))
+        self.new_button.clicked.connect(lambda: self.new_requested.emit(""))
+        self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self._area, self.sessions, rect))
         self.group_section.first.clicked.connect(self.ready_groups_requested)
         for partners in (self.groups, self.assistants, self.panels):
             partners.currentItemChanged.connect(
@@ -175,14 +254,10 @@ class SideBar(QFrame):
         self._retranslate()
 
     @property
-    def sections(self) -> tuple[SideSection, ...]:
-        """The parts that fold."""
-        return self.group_section, self.assistant_section, self.panel_section
-
-    def offer_modes(self, modes: tuple[str, ...]) -> None:
-        """Offer in the menu beside New what can be started; `new_requested` carries the mode."""
-        self._modes = modes
-        self._retranslate()
+    def titles(self) -> tuple[Button, ...]:
+        """The titles that fold something while they are checked."""
+        sections = (self.group_section, self.assistant_section, self.panel_section)
+        return (*(section.title for section in sections), self.team.title)
 
     def show_sessions(
         self,
@@ -211,6 +286,11 @@ class SideBar(QFrame):
         self._due = count
         self._show_foot()
 
+    def show_waiting(self, count: int) -> None:
+        """Show how many questions wait for the user."""
+        self._waiting = count
+        self._show_foot()
+
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
@@ -218,37 +298,35 @@ class SideBar(QFrame):
         begin = hbox(self.new_button, self.new_menu, spacing=1)
         head = hbox(self._brand, STRETCH, self.hide_button, begin, margins=(5, 0, 0, 0))
         self._body = QWidget()
-        vbox(
-            self.group_section,
-            6,
-            self.assistant_section,
-            6,
-            self.panel_section,
-            self._empty,
-            self.sessions,
-            STRETCH,
-            inside=self._body,
-            spacing=2,
-        )
+        vbox(self._empty, self.sessions, STRETCH, inside=self._body, spacing=2)
         self._area = scrolling(self._body)
-        column = vbox(head, self.search, (self._area, 1), inside=self, margins=(10, 12, 10, 10), spacing=9)
-        foot = vbox(self.journal_button, self.providers_button, self.settings_button, spacing=1)
+        for page_button in (self.work_button, self.decisions_button):
+            page_button.setProperty("tone", "strong")
+        pages = vbox(self.work_button, self.decisions_button, spacing=1)
+        line = QFrame()
+        line.setProperty("kind", "line")
+        line.setFixedHeight(1)
+        foot = vbox(line, 4, (self.team, 1), self.providers_button, self.settings_button, spacing=1)
+        column = vbox(head, self.search, pages, inside=self, margins=(10, 12, 10, 10), spacing=9)
+        column.addWidget(self._area, 1)
         column.addLayout(foot)
 
     def _show_current(self, partners: PartnerList) -> None:
         if partners.hasFocus() and partners.current_id():
-            self._keep_in_sight(partners, partners.visualItemRect(partners.currentItem()))
+            rect = partners.visualItemRect(partners.currentItem())
+            self._keep_in_sight(self.team.area, partners, rect)
 
-    def _keep_in_sight(self, holder: QWidget, rect: QRect) -> None:
+    def _keep_in_sight(self, area: QScrollArea, holder: QWidget, rect: QRect) -> None:
         """Scroll to a row; the lists themselves do not scroll."""
-        place = holder.mapTo(self._body, rect.center())
-        self._area.ensureVisible(0, place.y(), 0, rect.height())
+        if (inside := area.widget()) is not None:
+            area.ensureVisible(0, holder.mapTo(inside, rect.center()).y(), 0, rect.height())
 
     def _show_foot(self) -> None:
         words = self._language
         due = words("journal.due_count", count=self._due) if self._due else ""
-        self.journal_button.show_words(words("journal.title"), due, tone="warn")
-        self.journal_button.setAccessibleName(", ".join(filter(None, (words("journal.title"), due))))
+        self.decisions_button.show_words(words("journal.title"), due, tone="neutral")
+        waiting = words("side.need_you", count=self._waiting) if self._waiting else ""
+        self.work_button.show_words(words("side.work"), waiting, tone="warn")
         # -1 until the number of providers is known.
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
@@ -276,13 +354,14 @@ class SideBar(QFrame):
         words = self._language
         self._brand.setText(words("app.name"))
         self._fit_head()
-        name_button(self.new_button, words("side.new_session"), words.keys("new_chat"))
+        name_button(self.new_button, words("side.new_session"), words.keys("new"))
         name_button(self.new_menu, words("side.new_menu"))
         menu = self.new_menu.menu()
         menu.clear()
-        for mode in self._modes:
-            menu.addAction(words(f"welcome.mode.{mode}"), partial(self.new_requested.emit, mode))
+        for mode in BEGINS:
+            menu.addAction(words(f"first.mode.{mode}"), partial(self.new_requested.emit, mode))
         menu.addSeparator()
+        menu.addAction(words("side.import"), self.import_requested.emit)
         menu.addAction(words("folder.new"), self.new_folder_requested.emit)
         name_button(self.hide_button, words("side.toggle"), words.keys("side"))
         self.search.set_keys(words.keys("search"))
@@ -320,6 +399,7 @@ class SideBar(QFrame):
             ),
             folds=self._folds("side.assistants"),
         )
+        self.team.set_words(words("side.team"), self._folds("side.team"))
         self.sessions.setAccessibleName(words("side.sessions"))
         self._empty.setText(words("side.empty"))
         self.settings_button.show_words(words("side.settings"), words.keys("settings"))

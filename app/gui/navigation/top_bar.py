@@ -16,7 +16,7 @@ from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.controls import icon_button, put_in_tab_order
-from app.gui.widgets.text import ElidedLabel, name_button, plain_tip
+from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
 
 MOST_CHARACTERS = 200
 
@@ -194,7 +194,8 @@ class TopBar(QFrame):
             chip.setVisible(bool(chip.text()) and room >= 0)
 
     def show_title(self, title: str, *, can_rename: bool = False) -> None:
-        """Show a title; a double click or F2 edits it if it can be renamed."""
+        """Show a title; a double click or F2 edits it if it can be renamed. Without one there is no line under the bar."""
+        restyle(self, bare=not title)
         self._title.show_title(title, can_rename=can_rename)
 
     def rename(self) -> None:

@@ -1,1 +1,1 @@
-"""Pages of the main area: welcome_page, chat, council, assistants and groups, and the settings dialog with its pages."""
+"""Pages of the main area: chat with first_page around its input, council, assistants and groups, and the settings dialog."""

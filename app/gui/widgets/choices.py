@@ -13,8 +13,9 @@ from app.gui.widgets.boxes import FlowBox, hbox, vbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, put_where
 from app.gui.widgets.text import name_button, plain_label, plain_tip
 
-CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
-BEGINS = (CHAT, DEBATE, COUNCIL)
+CHAT, DECIDE, WORK = "chat", "decide", "work"
+BEGINS = {CHAT: "message-circle", DECIDE: "scale", WORK: "list-checks"}
+"""What can begin, with its icon."""
 
 
 class Segmented(QFrame):
@@ -77,20 +78,24 @@ class Segmented(QFrame):
 
 
 class BeginSwitch(Segmented):
-    """The switch of what a text begins: a chat, a debate or a council."""
+    """The switch of what a text begins: a chat, a decision or work."""
 
-    def __init__(self, language: Language, name: str) -> None:
-        super().__init__(BEGINS)
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__(tuple(BEGINS))
         self.setObjectName(name)
         self._language = language
+        for segment, icon in zip(self._segments, BEGINS.values(), strict=True):
+            segment.dress(look, icon, room=7)
+            # Its words are always whole.
+            segment.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
     def _retranslate(self) -> None:
         words = self._language
-        texts = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
-        self.set_texts(texts, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
-        self.setAccessibleName(words("welcome.mode"))
+        texts = tuple(words(f"first.mode.{mode}") for mode in BEGINS)
+        self.set_texts(texts, tuple(words(f"first.mode.{mode}.hint") for mode in BEGINS))
+        self.setAccessibleName(words("first.mode"))
 
 
 MOST_TEXT = 40

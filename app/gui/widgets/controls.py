@@ -1,6 +1,6 @@
 """Buttons, tick boxes, choices and text boxes in Moot's style, based on Qt's own widgets; tab order and scrolling.
 
-`Composer` is the text box with a send button of the welcome page and of every session.
+`Composer` is the text box with a send button of every session.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -230,10 +230,10 @@ class MenuButton(ShorteningButton):
         self.choices.popup(self.mapToGlobal(QPoint(0, y)))
 
 
-def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str, tone: str = "text_2") -> None:
-    """Paint a shortcut in small type at the right of `rect`, in a colour of the theme."""
+def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
+    """Paint a shortcut in small type at the right of `rect`."""
     painter.setFont(sized(painter.font(), 11))
-    painter.setPen(QColor(getattr(look.tokens, tone)))
+    painter.setPen(QColor(look.tokens.text_2))
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shortcut)
 
 
@@ -643,6 +643,7 @@ class Composer(QFrame):
         self._hint = ElidedLabel("hint")
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
+        self.send.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.send.setFixedSize(34, 27)
         self.foot = hbox((self._hint, 1), self.send, margins=(2, 0, 0, 0))
         self.column = vbox(self.box, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8)

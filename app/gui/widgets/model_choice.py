@@ -26,7 +26,7 @@ from app.core.usage import Effort, FactSource, ModelFacts, TakesTemperature, amo
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton
+from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
 from app.gui.widgets.item_list import Index, Item, ItemDelegate, RowStyle
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say
@@ -207,10 +207,14 @@ FOUND_BY = Qt.ItemDataRole.UserRole + 3
 class ModelMenu(SearchPopUp):
     """Offers the models of ready providers; emits `chosen` with the id of a provider and a model, and closes.
 
-    With `first`, a text, the list begins with that, and two empty texts are emitted for it.
+    With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
+    list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
+    `more_requested`.
     """
 
     chosen = Signal(str, str)
+    chosen_once = Signal(str, str)
+    more_requested = Signal()
 
     def __init__(
         self,
@@ -222,6 +226,7 @@ class ModelMenu(SearchPopUp):
         parent: QWidget,
         *,
         first: str = "",
+        more: bool = False,
     ) -> None:
         search = say(SearchBox(look, "model_search"), language, hint="model.search", name="model.search")
         super().__init__(search, "model_menu", SIZE, parent)
@@ -236,7 +241,14 @@ class ModelMenu(SearchPopUp):
         self.list.setModel(self._rows)
         self._none = plain_label("hint", wrap=True, text=language("setup.search.none"))
         self._none.hide()
-        vbox(self.search, self._none, (self.list, 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
+        column = vbox(
+            self.search, self._none, (self.list, 1), inside=self, margins=(10, 10, 6, 10), spacing=6
+        )
+        self._more = button("link", "model_more", self._on_more, text=language("model.more"))
+        self._once = say(named("model_once", TickBox(look)), language, "model.once")
+        column.addLayout(hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0)))
+        for part in (self._once, self._more):
+            part.setVisible(more)
         if first:
             self._add(first, ("", ""), first)
         for status in providers:
@@ -259,7 +271,8 @@ class ModelMenu(SearchPopUp):
         """Open below a widget, at the model that is chosen."""
         # A short list takes no more room than it needs.
         rows = self._rows.rowCount() * self.list.sizeHintForRow(0)
-        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + rows))
+        others = 0 if self._more.isHidden() else SEARCH_HEIGHT
+        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + rows + others))
         self.open_below(under)
         self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
 
@@ -267,11 +280,18 @@ class ModelMenu(SearchPopUp):
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
             QApplication.sendEvent(self.list, event)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._take(self.list.currentIndex())
+            if self._more.hasFocus():
+                self._on_more()
+            else:
+                self._take(self.list.currentIndex())
         elif event.key() == Qt.Key.Key_Escape:
             self.close()
         else:
             super().keyPressEvent(event)
+
+    def _on_more(self) -> None:
+        self.close()
+        self.more_requested.emit()
 
     def _add(self, text: str, pair: tuple[str, str] | None, words: str) -> None:
         """Add a model, found by `words`; without a model the heading of a provider, which cannot be chosen."""
@@ -305,7 +325,7 @@ class ModelMenu(SearchPopUp):
         pair = index.data(PAIR)
         if pair is not None:
             self.close()
-            self.chosen.emit(*pair)
+            (self.chosen_once if self._once.isChecked() else self.chosen).emit(*pair)
 
 
 def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:
@@ -317,11 +337,14 @@ def model_text(language: Language, providers: Sequence[ProviderStatus], provider
 class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
 
-    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it.
+    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
+    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers.
     """
 
     chosen = Signal(str, str)
+    chosen_once = Signal(str, str)
     opened = Signal()
+    more_requested = Signal()
 
     def __init__(
         self,
@@ -332,9 +355,10 @@ class ModelButton(ShorteningButton):
         facts: Facts,
         *,
         automatic: str = "",
+        more: bool = False,
     ) -> None:
         super().__init__("menu", name)
-        self._language, self._look, self._automatic = language, look, automatic
+        self._language, self._look, self._automatic, self._more = language, look, automatic, more
         self._providers, self._facts = providers, facts
         self._shown = ("", "")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -361,9 +385,18 @@ class ModelButton(ShorteningButton):
     def _open(self) -> None:
         first = self._language(self._automatic) if self._automatic else ""
         menu = ModelMenu(
-            self._language, self._look, self._providers(), self._facts, self._shown, self, first=first
+            self._language,
+            self._look,
+            self._providers(),
+            self._facts,
+            self._shown,
+            self,
+            first=first,
+            more=self._more,
         )
         menu.chosen.connect(self.chosen)
+        menu.chosen_once.connect(self.chosen_once)
+        menu.more_requested.connect(self.more_requested)
         menu.open(self)
         self.opened.emit()
 

@@ -350,11 +350,6 @@ class ServerOffers(QWidget):
         self._servers = tuple(servers)[:MOST_SHOWN]
         self._retranslate()
 
-    @property
-    def any_shown(self) -> bool:
-        """Whether any server is offered."""
-        return bool(self._servers)
-
     def show_most(self, count: int) -> None:
         """Show at most `count` lines."""
         if count != self._most:

@@ -8,16 +8,20 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
+from app.core.provider import ProviderStatus, last_part
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
+from app.core.usage import ModelFacts
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button
+from app.gui.widgets.choices import CHAT
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, put_in_tab_order
+from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
-MARGINS = 40
+MARGINS, SEND = 40, 34
 LONGEST_NAME = 24
 
 
@@ -72,6 +76,7 @@ class ChatComposer(AttachingComposer):
         self._language = language
         self._busy = self._held = self._english_only = False
         self._escape_stops = True
+        self._begins, self._lacks, self._new = CHAT, "", False
         self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
@@ -97,6 +102,17 @@ class ChatComposer(AttachingComposer):
         self.attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
         self.sources: Callable[[], Sequence[str]] = tuple
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
+        self.providers: Callable[[], Sequence[ProviderStatus]] = tuple
+        self.facts: Facts = lambda _provider, _model: ModelFacts()
+        self.model = ModelButton(
+            language,
+            look,
+            "composer_model",
+            lambda: self.providers(),
+            lambda *pair: self.facts(*pair),
+            automatic="chat.model.own",
+            more=True,
+        )
         self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
@@ -144,6 +160,12 @@ class ChatComposer(AttachingComposer):
         # A group's Stop is in the orchestrator's box.
         self.stop.setVisible(busy and self._stops)
         self._fit_hint()
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """What takes the focus in the row under the box, from left to right."""
+        choices = (self.attach, self.assistant, self.group, self.model, self.tools, self.gauge)
+        return (*choices, self.stop, self.send)
 
     @property
     def busy(self) -> bool:
@@ -194,11 +216,34 @@ class ChatComposer(AttachingComposer):
         self.group.choices.addSeparator()
         self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))
-        self.assistant.setVisible(not name)
-        self.group.setVisible(bool(name))
-        self.tools.setVisible(not name)
-        self.asking.setVisible(bool(self._asking_name) and not name)
+        self._show_parts()
         self.set_busy(self._busy)
+
+    def show_begins(self, begins: str, lacks: str = "", *, new: bool = False) -> None:
+        """Show the parts for what a `new` session begins as, CHAT for one that has begun.
+
+        `lacks` says why it cannot begin yet, and Send is disabled. The button of a new session says its word.
+        """
+        self._begins, self._lacks, self._new = begins, lacks, new
+        self._show_parts()
+        self._show_send()
+
+    def show_model(self, own: str, chosen: tuple[str, str]) -> None:
+        """Show the model that answers: the one chosen here, or `own`, that of the assistant."""
+        words, shown = self._language, chosen[1] or own or self._language("assistant.model.default")
+        self.model.show_model(*chosen)
+        provider = model_text(words, self.providers(), *chosen) if chosen[0] else words("chat.model.own")
+        self.model.show_words(last_part(shown), plain_tip(provider))
+        self.model.setAccessibleName(words("chat.model.of", name=shown))
+
+    def _show_parts(self) -> None:
+        chat = self._begins == CHAT
+        alone = chat and not self._in_group
+        for part in (self.assistant, self.tools, self.model):
+            part.setVisible(alone)
+        self.group.setVisible(chat and self._in_group)
+        self.asking.setVisible(alone and bool(self._asking_name))
+        self._fit_hint()
 
     def show_tools(
         self, tools: Sequence[str], servers: Sequence[ServerStatus], off: Collection[str] = ()
@@ -255,7 +300,7 @@ class ChatComposer(AttachingComposer):
         key = "chat.server.login" if login else "chat.server.asks"
         self._asking_text.setText(words(key, name=exact(self._asking_name)))
         self._asking_allow.setText(words("server.login" if login else "server.allow"))
-        self.asking.setVisible(status is not None and not self._in_group)
+        self._show_parts()
 
     def show_folder(self, name: str) -> None:
         """Say that a new session begins in a folder, with a button for none; "" for none."""
@@ -297,10 +342,12 @@ class ChatComposer(AttachingComposer):
         words, keys = self._language, "  (Esc)" if self._escape_stops else ""
         self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}{keys}")
 
-    def retranslate(self, placeholder: str, send: str) -> None:
-        """Show every text in the language in use."""
+    def retranslate(self, placeholder: str, hint: str = "") -> None:
+        """Show every text in the language in use; `hint` stands in place of how to send."""
         words = self._language
-        self.set_words(placeholder, words("discussion.hint"), send)
+        self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
+        self.box.setAccessibleDescription(hint)
+        self._show_send()
         self._editing_text.setText(words("chat.editing"))
         self._limit.setText(words("chat.not_english"))
         self._waits.setText(words("chat.reading.sends"))
@@ -319,8 +366,12 @@ class ChatComposer(AttachingComposer):
 
     def _fit_hint(self) -> None:
         """Show the hint only if all of it fits."""
-        parts = (self.attach, self.assistant, self.group, self.tools, self.gauge, self.send, self.stop)
-        taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts if not part.isHidden())
+        parts = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
+        taken = sum(
+            part.sizeHint().width() + self.foot.spacing()
+            for part in parts
+            if part is not None and part is not self._hint and not part.isHidden()
+        )
         self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -350,20 +401,16 @@ class ChatComposer(AttachingComposer):
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is shown whole or not at all: it does not share the stretch before it.
         self.foot.setStretchFactor(self._hint, 0)
-        choices = (self.attach, self.assistant, self.group, self.tools, self.gauge)
+        choices = self.stops[:-2]
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
         # On a narrow page these shorten their text rather than stick out.
-        for widget in (self.assistant, self.group, self.tools, self.gauge):
+        for widget in choices[1:]:
             widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.group.hide()
         self.foot.insertStretch(len(choices), 1)
         self.foot.insertWidget(self.foot.count() - 1, self.stop)
-        # Tab order: the box, then the row under it.
-        before: QWidget = self.box
-        for widget in (*choices, self.stop, self.send):
-            QWidget.setTabOrder(before, widget)
-            before = widget
+        put_in_tab_order((self.box, *self.stops))
 
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
@@ -412,7 +459,13 @@ class ChatComposer(AttachingComposer):
 
     def _show_send(self) -> None:
         something = self.box.text() or self.attachments() or self.readings
-        self.send.setEnabled(bool(something) and not self._held)
+        self.send.setEnabled(bool(something) and not self._held and not self._lacks)
+        send = self._language("discussion.send")
+        name_button(self.send, self._lacks or send)
+        if self.send.text() != (shown := send if self._new else ""):
+            self.send.setText(shown)
+            wanted = self.send.fontMetrics().horizontalAdvance(shown)
+            self.send.setFixedWidth(SEND + (wanted + 14 if shown else 0))
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
@@ -27,12 +27,13 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
-from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
-from app.gui.widgets.choices import CHAT, BeginSwitch
-from app.gui.widgets.controls import button
+from app.gui.widgets.boxes import centred, hbox, vbox
+from app.gui.widgets.choices import CHAT, DECIDE, WORK
+from app.gui.widgets.controls import button, put_in_tab_order
 from app.gui.widgets.editable_lists import QueueStrip
 from app.gui.widgets.text import Paragraph, plain_label, restyle
 
@@ -41,11 +42,11 @@ Versions = Mapping[str, tuple[int, int]]
 
 
 class ChatPage(ConversationView):
-    """Shows a chat, or an empty page for a new one; requests carry the session's id, "" for a new chat.
+    """Shows a chat, or the page for a new session; requests carry the session's id, "" for a new chat.
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
     attachments), message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_requested(session), resume_requested(session), begin_requested(mode) for a debate or a council in place of a new chat.
+    stop_requested(session), resume_requested(session), begin_requested(text, attachments) where a new session is no chat.
     """
 
     KIND = ChatSession
@@ -56,15 +57,17 @@ class ChatPage(ConversationView):
     version_requested = Signal(str, str, int)
     stop_requested = Signal(str)
     resume_requested = Signal(str)
-    begin_requested = Signal(str)
+    begin_requested = Signal(str, object)
 
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(self, language: Language, look: Look, first: FirstPage | None = None) -> None:
+        """`first` is what stands around the input of a new session; without it that is always a chat."""
+        self.first = first
         self.chat_composer = ChatComposer(language, look)
         self.chat_composer.gauge.setObjectName("context_gauge")
         names = ("transcript", "composer", "send_button")
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
-        self._name = self._group = self._estimate = ""
+        self._name = self._group = self._price = ""
         self._asks = self._local = self._steps = False
         self._turns: set[str] = set()
         self._last_turn = ""
@@ -82,21 +85,34 @@ class ChatPage(ConversationView):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
-        self.mode = BeginSwitch(language, "new_mode")
         self._foot = QWidget()
         self._lay_out()
         self._connect()
         self.transcript.feed.set_retry_allowed(True)
         self.transcript.feed.show_session(NOBODY, ())
-        self._retranslate()
+        self.show_begins()
+        self._show_empty()
 
     @property
     def session(self) -> ChatSession | None:
         """The chat shown, None on the page for a new one."""
         return self._session
 
+    @property
+    def begins(self) -> str:
+        """What is written here begins, one of BEGINS; CHAT for a session that has begun."""
+        return self.first.mode.value() if self.first is not None and self._session is None else CHAT
+
+    def show_begins(self, price: str = "", lacks: str = "") -> None:
+        """Show what a new session begins as, what it would cost, and what is lacking, "" for nothing."""
+        self._price = lacks or price
+        self._show_around()
+        new = self.first is not None and self._session is None
+        self.chat_composer.show_begins(self.begins, lacks, new=new)
+        self._retranslate()
+
     def show_new(self) -> None:
-        """Show the empty page for a new chat."""
+        """Show the page for a new session."""
         self._session, self._read_only = None, False
         self.transcript.feed.clear_speaking()
         self.transcript.feed.show_session(NOBODY, ())
@@ -108,6 +124,11 @@ class ChatPage(ConversationView):
         self, session: ChatSession, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
     ) -> None:
         self._follow(messages)
+        if self.transcript.isHidden():
+            # It gets its size before it lays out the messages.
+            self._session = session
+            self.show_begins()
+            self.layout().activate()
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self.state_line.show_session(session, read_only=read_only, damaged=damaged)
         self._show_state()
@@ -202,16 +223,9 @@ class ChatPage(ConversationView):
         self.chat_composer.show_group(name, members, stops=steps)
         if (name, steps) != (self._group, self._steps):
             self._group, self._steps = name, steps
-            self._show_mode()
             self._retranslate()
         if not name:
             self.box.hide()
-
-    def show_estimate(self, text: str) -> None:
-        """Show the estimate of the first message to a group."""
-        if text != self._estimate:
-            self._estimate = text
-            self._retranslate()
 
     @property
     def in_group_mode(self) -> bool:
@@ -257,6 +271,8 @@ class ChatPage(ConversationView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if self.first is not None:
+            self.first.fit(self.size())
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
 
@@ -294,19 +310,27 @@ class ChatPage(ConversationView):
         if self._read_only and composer.box.hasFocus():
             self.transcript.setFocus()
         composer.setVisible(not self._read_only)
-        self._show_mode()
+        self.show_begins()
         composer.set_busy(status in (Status.RUNNING, Status.WAITING))
         self.queue.show_queue(session.chat.queue if session else ())
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
-        self._retranslate()
         self._show_empty()
 
-    def _show_mode(self) -> None:
-        self.mode.setVisible(self._session is None and not self._group)
+    def _show_around(self) -> None:
+        """Show the transcript, or what stands around the input of a new session."""
+        first, new, begins = self.first, self._session is None, self.begins
+        if first is None:
+            return
+        self.transcript.setVisible(not new)
+        for part in (first.over, first.under):
+            part.setVisible(new)
+        first.chips.setVisible(begins == DECIDE)
+        first.how.setVisible(begins == DECIDE)
+        first.work.setVisible(begins == WORK)
 
     def _show_empty(self) -> None:
-        self._empty.setVisible(not self._turns)
+        self._empty.setVisible(not self._turns and (self.first is None or self._session is not None))
         self._place_empty()
 
     def _place_empty(self) -> None:
@@ -321,10 +345,22 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.state_line, self.box, self.queue, hbox(self.mode, STRETCH), self.composer)
+        parts = (self.state_line, self.box, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
-        vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
+        column = vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
+        if self.first is not None:
+            composer, first = self.chat_composer, self.first
+            column.insertWidget(0, first.over)
+            column.addWidget(first.under, 1)
+            composer.column.insertWidget(composer.column.count() - 1, first.chips)
+            for place, part in enumerate((first.how, first.work)):
+                composer.foot.insertWidget(1 + place, part)
+            first.chips.before = composer.box
+            before, after = (one.findChildren(QAbstractButton) for one in (first.mode, first.under))
+            attach, *others = composer.stops
+            stops = (composer.box, first.chips.more, attach, first.how, first.work, *others)
+            put_in_tab_order((*before, *stops, *after))
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:
@@ -333,7 +369,6 @@ class ChatPage(ConversationView):
         composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         transcript.typing.can_stop = True
         transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
-        self.mode.chosen.connect(self._on_mode)
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
@@ -343,11 +378,6 @@ class ChatPage(ConversationView):
         transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
         self._language.changed.connect(self._retranslate)
 
-    def _on_mode(self, mode: str) -> None:
-        if mode != CHAT:
-            self.mode.set_value(CHAT)
-            self.begin_requested.emit(mode)
-
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         message_id = self._editing
         if message_id or not self.chat_composer.busy:
@@ -355,6 +385,8 @@ class ChatPage(ConversationView):
         if message_id:
             self._leave_editing()
             self.edit_requested.emit(self.session_id, message_id, text, attachments)
+        elif self.begins != CHAT:
+            self.begin_requested.emit(text, attachments)
         else:
             self.send_requested.emit(self.session_id, text, attachments)
 
@@ -381,10 +413,11 @@ class ChatPage(ConversationView):
         key = "chat.placeholder.workflow" if self._steps else "chat.placeholder"
         key = "chat.placeholder.waiting" if self._asks else key
         placeholder = words(key, name=self._name if self._asks else self._group or self._name)
-        self.chat_composer.retranslate(placeholder, words("discussion.send"))
-        empty = "group.empty" if self._group else "chat.empty.local" if self._local else "chat.empty"
-        text = words(empty, name=self._group or self._name)
-        self._empty.setText(f"{text} {self._estimate}" if self._group else text)
+        if self.begins != CHAT:
+            placeholder = words(f"first.placeholder.{self.begins}")
+        self.chat_composer.retranslate(placeholder, self._price)
+        empty = "chat.empty.local" if self._local else "chat.empty"
+        self._empty.setText(words(empty, name=self._group or self._name))
         self._place_empty()
 
 

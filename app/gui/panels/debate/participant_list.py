@@ -89,7 +89,7 @@ class ParticipantCard(QFrame):
         self._effort: Choice | None = None
         self._prompt = icon_button(look, "pencil", f"prompt_{person}", self._on_prompt, checkable=True)
         self._prompt.setFixedSize(26, 26)
-        self._remove = icon_button(look, "x", f"remove_{person}", self._on_remove)
+        self._remove = icon_button(look, "x", f"remove_{person}", self.leave_out)
         self._remove.setFixedSize(24, 24)
         self._own = QLineEdit()
         self._own.setMaxLength(400)
@@ -319,7 +319,8 @@ class ParticipantCard(QFrame):
         self.setVisible(on)
         self.changed.emit()
 
-    def _on_remove(self) -> None:
+    def leave_out(self) -> None:
+        """Let it no longer take part."""
         if self.added:
             self.remove_requested.emit()
         else:
@@ -487,6 +488,10 @@ class ParticipantList(QWidget):
         """Add another participant with the same model, under a name nobody has."""
         # The card it is a copy of may have been renamed: the copy gets a number all the same.
         self._add_apart(replace(candidate, note=""), candidate.participant)
+
+    def drop(self, participant_id: str) -> None:
+        """Let a participant no longer take part."""
+        next(card for card in self.cards if card.participant().id == participant_id).leave_out()
 
     def show_facts(self) -> None:
         """Show in the list what the models can do and cost, after more was learnt."""

@@ -134,7 +134,7 @@ class SetupView(QWidget):
         self._warning_button = say(
             button("", "warning_providers", self.connect_requested),
             language,
-            "welcome.connect.button",
+            "first.connect.button",
         )
         self._estimate = plain_label("hint", wrap=True)
         self.seats = say(
@@ -369,19 +369,28 @@ class SetupView(QWidget):
             compared = self._compares and len(embedded) < count
             show_as(self._estimate, "hint", words("council.calls", count=count + compared))
             return
-        context = self.files.tokens(self.context_paths)
-        context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
-        setup, estimates = self.setup(), self._engine.estimates
-        judge = self._engine.debates.first_judge(setup)
+        setup, context, judge = self._facts()
         seat = (judge.provider, judge.model) if judge is not None else ("", "")
-        estimate = estimates.debate(setup, context, "/".join(seat))
+        estimate = self.estimate()
         show_as(self._estimate, "hint", estimate_text(words, estimate))
-        prices = estimates.conclusions(setup, context, "/".join(seat))
+        prices = self._engine.estimates.conclusions(setup, context, "/".join(seat))
         inside = any((one.provider, one.model) == seat for one in setup.participants)
         self.conclusion.show_prices(prices, judge, inside=inside)
         unasked = tuple(dict.fromkeys(one for each in (estimate, *prices.values()) for one in each.unasked))
         if unasked and self.isVisible():
             self.prices_wanted.emit(unasked)
+
+    def _facts(self) -> tuple[DebateSetup, int, Judge | None]:
+        """Return what an estimate is of: the setup, the tokens of the files, and who would judge."""
+        setup, context = self.setup(), self.files.tokens(self.context_paths)
+        context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
+        return setup, context, self._engine.debates.first_judge(setup)
+
+    def estimate(self) -> Estimate:
+        """Return what the debate that is set up would use."""
+        setup, context, judge = self._facts()
+        name = f"{judge.provider}/{judge.model}" if judge is not None else "/"
+        return self._engine.estimates.debate(setup, context, name)
 
     def problem(self, *, council: bool = False) -> str:
         """Return why the debate, or council, cannot start as it is set up, "" where it can."""
@@ -394,8 +403,10 @@ class SetupView(QWidget):
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
+        setup = self.setup()
         try:
-            self._engine.debates.check(self.setup())
+            # A council has no roles, whatever the mode of the debates.
+            self._engine.debates.check(replace(setup, mode=DebateMode.COUNCIL) if council else setup)
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
@@ -443,7 +454,7 @@ class SetupView(QWidget):
         words = self._language
         for key, label in self._labels.items():
             label.setText(words("setup.question" if self._council and key == "topic" else f"setup.{key}"))
-        hint = "welcome.placeholder.council" if self._council else "setup.topic.placeholder"
+        hint = "setup.question.placeholder" if self._council else "setup.topic.placeholder"
         self.topic.setPlaceholderText(words(hint))
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)

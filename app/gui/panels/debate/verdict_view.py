@@ -79,7 +79,7 @@ class VerdictView(QWidget):
             "verdict.ask",
         )
         self._provider = say(
-            button("", "debate_add_provider", self.connect_requested), language, "welcome.connect.button"
+            button("", "debate_add_provider", self.connect_requested), language, "first.connect.button"
         )
         self._busy = plain_label("hint", wrap=True)
         self._stop = say(button("", "debate_ask_stop", self.stop_requested), language, "discussion.stop")

@@ -1,4 +1,4 @@
-"""What the welcome page offers: servers found on this computer, and the embedded model's file where it is missing."""
+"""What the first page offers: servers found on this computer, and the embedded model's file where it is missing."""
 
 import hashlib
 import sys
@@ -39,7 +39,7 @@ def at_places(monkeypatch):
 
 
 def line(person, number: int = 0) -> str:
-    return person.find(f"welcome_offer_{number}", OfferLine).text()
+    return person.find(f"first_offer_{number}", OfferLine).text()
 
 
 def status(person, provider: str):
@@ -53,19 +53,19 @@ async def test_one_click_adds_a_server_that_runs_and_one_more_takes_it_back(qapp
     with LocalFake("LM Studio", MODELS) as fake:
         at_places(fake)
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
             assert line(person) == "LM Studio is running on this computer with 3 models."
             assert status(person, "lm-studio") is None, "nothing is added without a click"
-            await person.click("welcome_offer_0_accept")
+            await person.click("first_offer_0_accept")
             await until(lambda: status(person, "lm-studio"))
-            await until(lambda: not person.sees("welcome_offer_0"))
+            await until(lambda: not person.sees("first_offer_0"))
             added = status(person, "lm-studio")
             assert (added.label, added.models, added.ready) == ("LM Studio", MODELS, True)
             assert added.config.base_url == fake.address
             await until(lambda: person.sees("toast_action"))
             await person.click("toast_action")
             await until(lambda: status(person, "lm-studio") is None)
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
 
 
 @pytest.mark.slow
@@ -73,12 +73,12 @@ async def test_ollama_gets_the_models_it_really_has_and_gives_them_back(qapp, da
     with LocalFake("Ollama", MODELS) as fake:
         at_places(fake)
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
             before = status(person, "ollama").config
             assert before.models == ()
             # By the keyboard alone.
-            person.find("welcome_offer_0_accept").setFocus()
-            await person.press("welcome_offer_0_accept", Qt.Key.Key_Space)
+            person.find("first_offer_0_accept").setFocus()
+            await person.press("first_offer_0_accept", Qt.Key.Key_Space)
             await until(lambda: status(person, "ollama").models == MODELS)
             assert len(person.window.controller.engine.providers()) == 5
             await until(lambda: person.sees("toast_action"))
@@ -91,17 +91,17 @@ async def test_what_is_waved_off_is_not_offered_again(qapp, data_dir, at_places)
     with LocalFake("LM Studio", MODELS) as fake, LocalFake("vLLM", ("qwen",)) as other:
         at_places(fake, other)
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_1"))
+            await until(lambda: person.sees("first_offer_1"))
             assert line(person, 1) == "vLLM is running on this computer with one model."
-            await person.click("welcome_offer_0_dismiss")
-            await until(lambda: not person.sees("welcome_offer_1"))
+            await person.click("first_offer_0_dismiss")
+            await until(lambda: not person.sees("first_offer_1"))
             assert line(person).startswith("vLLM")
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
             assert line(person).startswith("vLLM")
-            assert not person.sees("welcome_offer_1")
+            assert not person.sees("first_offer_1")
             # It is still one of the cards of the dialog.
-            await person.click("welcome_connect")
+            await person.click("first_connect")
             await until(lambda: person.sees("connect_dialog"))
             assert person.find("connect_found_3").text() == "LM Studio"
             person.find("connect_dialog").reject()
@@ -112,13 +112,13 @@ async def test_one_that_starts_while_the_user_is_elsewhere_is_found_on_coming_ba
 ):
     monkeypatch.setattr(catalog, "LOCAL_SERVERS", ())
     async with at_window(data_dir) as person:
-        assert not person.sees("welcome_offer_0")
+        assert not person.sees("first_offer_0")
         with LocalFake("LM Studio", MODELS) as fake:
             at_places(fake)
             person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
         person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
-        await until(lambda: not person.sees("welcome_offer_0"))
+        await until(lambda: not person.sees("first_offer_0"))
 
 
 @pytest.mark.slow
@@ -126,11 +126,11 @@ async def test_one_the_user_switched_off_is_not_offered(qapp, data_dir, at_place
     with LocalFake("Ollama", MODELS) as fake:
         at_places(fake)
         async with at_window(data_dir) as person:
-            await until(lambda: person.sees("welcome_offer_0"))
+            await until(lambda: person.sees("first_offer_0"))
             config = status(person, "ollama").config
             await person.window.controller.engine.save_provider(replace(config, enabled=False))
             await person.window.controller.providers.look()
-            assert not person.sees("welcome_offer_0")
+            assert not person.sees("first_offer_0")
 
 
 @pytest.mark.slow
@@ -186,37 +186,44 @@ def missing(monkeypatch, tmp_path):
 async def test_the_embedded_model_is_fetched_after_a_click_and_then_ready(qapp, data_dir, missing):
     missing(1.0)
     async with at_window(data_dir) as person:
-        assert person.find("welcome_model", OfferLine).text().startswith("The small built-in model")
+        await until(lambda: person.find("first_connect").text().startswith("Download ("))
         assert not (data_dir / "models").exists(), "nothing is fetched without a click"
         assert not status(person, "embedded").ready
-        await person.click("welcome_model_accept")
-        await until(lambda: "Downloading the model" in person.find("welcome_model", OfferLine).text())
-        assert person.find("welcome_model").findChild(QProgressBar).isVisible()
+        await person.click("first_connect")
+        await until(lambda: "Downloading the model" in person.find("first_model", OfferLine).text())
+        assert person.find("first_model").findChild(QProgressBar).isVisible()
         await until(lambda: status(person, "embedded").ready)
-        await until(lambda: not person.sees("welcome_model"))
+        await until(lambda: not person.sees("first_model"))
         assert [one.name for one in (data_dir / "models").iterdir()] == ["small.gguf"]
+        await until(lambda: person.find("first_connect").text() == "Add a provider")
 
 
 async def test_fetching_can_be_ended_and_leaves_nothing(qapp, data_dir, missing):
     missing(30.0)
     async with at_window(data_dir) as person:
-        await person.click("welcome_model_accept")
-        await until(lambda: "Downloading" in person.find("welcome_model", OfferLine).text())
+        await until(lambda: person.find("first_connect").text().startswith("Download ("))
+        await person.click("first_connect")
+        await until(lambda: "Downloading" in person.find("first_model", OfferLine).text())
         await person.settle(0.5)
-        await person.click("welcome_model_accept")
-        await until(lambda: "The small built-in model" in person.find("welcome_model", OfferLine).text())
+        await person.click("first_model_accept")
+        await until(lambda: not person.sees("first_model"))
         await until(lambda: list((data_dir / "models").iterdir()) == [])
         assert not status(person, "embedded").ready
+        # The other way in is beside it.
+        await person.click("first_better_model")
+        await until(lambda: person.sees("connect_dialog"))
+        person.find("connect_dialog").reject()
 
 
 @pytest.mark.slow
 async def test_a_file_that_is_another_one_is_refused_in_words(qapp, data_dir, missing):
     missing(0.0, b"GGUF something else")
     async with at_window(data_dir) as person:
-        await person.click("welcome_model_accept")
+        await until(lambda: person.find("first_connect").text().startswith("Download ("))
+        await person.click("first_connect")
         await until(lambda: person.sees("toast"))
         assert "SHA-256" in person.find("toast").accessibleName()
-        assert person.sees("welcome_model")
+        assert person.find("first_connect").text().startswith("Download (")
         assert not status(person, "embedded").ready
 
 

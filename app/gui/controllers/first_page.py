@@ -1,0 +1,314 @@
+"""The first page: what its input begins, a chat, a decision or work, and with whom."""
+
+from functools import partial
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from app.core.catalog import EMBEDDED
+from app.core.errors import MootError
+from app.core.message import Attachment
+from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, DebateMode
+from app.engine.council.panels import most_calls
+from app.gui.controllers.chats import ChatController
+from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.debates import COMPARE, DebateController
+from app.gui.controllers.sessions import MainPages, SessionViews
+from app.gui.display.descriptions import estimate_text, most_text
+from app.gui.files.user_files import is_seen
+from app.gui.pages.chat.chat_composer import short_name, unmarked
+from app.gui.panels.debate.setup_view import SetupView
+from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
+from app.gui.widgets.text import plain_tip
+from app.gui.window_frame import WindowFrame
+
+# What `window.ini` calls the mode used last, how decisions are made, and the group or workflow that works.
+MODE, HOW, WITH = "begins", "how", "work_with"
+GROUP, WORKFLOW = "group", "workflow"
+KINDS = {"debate": DECIDE, "group": WORK, "workflow": WORK}
+HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES)
+
+
+class FirstPageController(Controller):
+    """Shows where a session begins, and begins decisions and work; chats and groups are the chat controller's.
+
+    Emits session_requested(session id) for a workflow that has begun.
+    """
+
+    session_requested = Signal(str)
+
+    def __init__(
+        self,
+        parts: Parts[WindowFrame],
+        pages: MainPages,
+        views: SessionViews,
+        chats: ChatController,
+        debates: DebateController,
+        setup: SetupView,
+    ) -> None:
+        super().__init__(parts)
+        self._pages, self._views, self._chats = pages, views, chats
+        self._debates, self._setup = debates, setup
+        self._first, self._page = parts.window.first_page, parts.window.chat_page
+        self._first.show_mode(self.mode)
+        self._wire()
+        self._page.chat_composer.hold(False)
+
+    @property
+    def mode(self) -> str:
+        """What begins here: the mode used last."""
+        mode = self._state.text(MODE, CHAT)
+        return mode if mode in BEGINS else CHAT
+
+    @property
+    def how(self) -> str:
+        """How decisions are made: as a council, or in the mode that debates are set up in."""
+        return DebateMode.COUNCIL if self._is_council else self._setup.mode.value()
+
+    def show(self, mode: str = "", *, assistant_id: str = "", group_id: str = "") -> None:
+        """Show the page, in a mode or the one used last; with an assistant it begins a chat, with a group work."""
+        self._views.keep_place(self._page)
+        if group_id:
+            self._state.keep(WITH, f"{GROUP}/{group_id}")
+        mode = mode or (WORK if group_id else CHAT if assistant_id else self.mode)
+        self._choose_mode(mode, assistant_id)
+        self._pages.show(self._page)
+        self._page.take_focus()
+
+    def decide(self, how: str) -> None:
+        """Show the page for a decision made in a way."""
+        self._state.keep(HOW, how)
+        self.show(DECIDE)
+
+    def refresh(self) -> None:
+        """Show what the input begins, with whom, and what it would cost."""
+        if self._page.session is not None:
+            return
+        if self._chats.new_group != self._group_id():
+            # The group is gone, or another one came.
+            self._chats.show_new("", self._group_id())
+            return
+        mode = self.mode
+        for kind in {KINDS[one.kind] for one in self._engine.sessions() if one.kind in KINDS}:
+            # It stays so when the session is deleted.
+            self._state.keep(f"done/{kind}", True)
+        done = [self._state.flag(f"done/{kind}", False) for kind in (DECIDE, WORK)]
+        self._first.show_done(decided=done[0], handed_over=done[1])
+        if mode == DECIDE:
+            self._show_decision()
+        elif mode == WORK:
+            self._show_work()
+        else:
+            self._page.show_begins()
+
+    # Decisions
+
+    @property
+    def _is_council(self) -> bool:
+        return self._state.text(HOW, DebateMode.COUNCIL) == DebateMode.COUNCIL
+
+    def _show_decision(self) -> None:
+        words, setup = self._language, self._setup.setup()
+        seats = self._setup.seats.cards
+        others = sum(card.candidate.status.ready and not card.chosen for card in seats)
+        self._first.chips.show_models([(one.id, one.name) for one in setup.participants], others)
+        how = words("first.answers" if self._is_council else f"mode.{self.how}")
+        rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
+        self._first.how.show_words(words("first.how", how=" · ".join(filter(None, (how, rounds)))), short=how)
+        enough = len(setup.participants) >= MIN_PARTICIPANTS
+        lacks = "" if enough else words("setup.invalid.participants")
+        self._page.show_begins(self._price() if enough else "", lacks)
+
+    def _price(self) -> str:
+        """Return what the decision takes."""
+        setup, words = self._setup.setup(), self._language
+        if not self._is_council:
+            estimate = self._setup.estimate()
+            if estimate.unasked:
+                self._setup.prices_wanted.emit(estimate.unasked)
+            return estimate_text(words, estimate)
+        count = len(setup.participants) + (self._can_compare and self._state.flag(COMPARE, True))
+        panel = self._engine.councils.panels.of(setup.participants)
+        if panel is not None and panel.debates:
+            return words("council.calls_most", count=count + most_calls(panel))
+        return words("council.calls", count=count)
+
+    @property
+    def _can_compare(self) -> bool:
+        """Whether a participant has a model that can compare answers."""
+        return any(one.provider != EMBEDDED for one in self._setup.setup().participants)
+
+    def _fill_how(self) -> None:
+        """Offer the ways to decide, and what belongs to the one that is chosen."""
+        words, menu = self._language, self._first.how.choices
+        self._first.how.clear()
+        for how in HOWS:
+            text = "first.answers" if how == DebateMode.COUNCIL else f"mode.{how}"
+            action = menu.addAction(words(text), partial(self._choose_how, how))
+            action.setToolTip(plain_tip(words(f"mode.{how}.hint")))
+            action.setCheckable(True)
+            action.setChecked(how == self.how)
+        menu.addSeparator()
+        if self._is_council:
+            compare = menu.addAction(words("council.compare.tick"))
+            compare.setObjectName("council_compare_tick")
+            compare.setToolTip(plain_tip(words("council.compare.hint")))
+            compare.setCheckable(True)
+            compare.setChecked(self._state.flag(COMPARE, True))
+            compare.setEnabled(self._can_compare)
+            compare.toggled.connect(self._on_compare)
+        else:
+            now = self._setup.rounds.value()
+            rounds = QMenu(words("setup.rounds"), menu)
+            menu.addMenu(rounds)
+            for count in range(MIN_ROUNDS, MAX_ROUNDS + 1):
+                action = rounds.addAction(str(count), partial(self._setup.rounds.setValue, count))
+                action.setCheckable(True)
+                action.setChecked(count == now)
+        menu.addAction(words("first.more_options"), self._show_setup)
+
+    def _choose_how(self, how: str) -> None:
+        self._state.keep(HOW, how)
+        if how != DebateMode.COUNCIL:
+            self._setup.mode.set_value(how)
+        self.refresh()
+
+    def _show_setup(self) -> None:
+        self._debates.show_new(self._page.composer.box.text(), council=self._is_council)
+
+    def _on_compare(self, on: bool) -> None:
+        self._state.keep(COMPARE, on)
+        self.refresh()
+
+    # Work
+
+    @property
+    def _with(self) -> tuple[str, str]:
+        """The kind and id of what works, the first group where nothing is chosen, two empty texts where there is none."""
+        kind, _slash, chosen = self._state.text(WITH).partition("/")
+        known = self._engine.groups.all() if kind == GROUP else self._engine.workflows.all()
+        if any(one.id == chosen for one in known):
+            return kind, chosen
+        groups = self._engine.groups.all()
+        return (GROUP, groups[0].id) if groups else ("", "")
+
+    def _group_id(self) -> str:
+        kind, chosen = self._with
+        return chosen if self.mode == WORK and kind == GROUP else ""
+
+    def _show_work(self) -> None:
+        words, (kind, chosen) = self._language, self._with
+        price, lacks = "", words("first.work.choose")
+        self._first.work.show_words(words("first.work.button"))
+        if kind == GROUP:
+            group = next(one for one in self._engine.groups.all() if one.id == chosen)
+            self._first.work.show_words(short_name(group.name), plain_tip(group.name))
+            estimate, lacks = self._engine.estimates.group(group), ""
+            price = most_text(words, estimate)
+        elif kind == WORKFLOW:
+            workflow = self._engine.workflows.find(chosen)
+            self._first.work.show_words(short_name(workflow.name), plain_tip(workflow.name))
+            estimate, lacks = self._engine.estimates.workflow(workflow, self._page.composer.box.text()), ""
+            price = estimate_text(words, estimate, "steps")
+        if kind and estimate.unasked:
+            self._tasks.replace("work prices", self._ask_prices(estimate.unasked))
+        self._page.show_begins(price, lacks)
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self.refresh()
+
+    def _fill_work(self) -> None:
+        """Offer the groups and workflows there are."""
+        words, menu = self._language, self._first.work.choices
+        self._first.work.clear()
+        known = {agent.id: agent.name for agent in self._engine.assistants.all()}
+        for group in self._engine.groups.all():
+            members = ", ".join(known[member] for member in group.members if member in known)
+            self._add(GROUP, group.id, group.name).setToolTip(plain_tip(members))
+        menu.addAction(words("group.ready"), self._window.side_bar.ready_groups_requested.emit)
+        menu.addSeparator()
+        for workflow in self._engine.workflows.all():
+            steps = ", ".join(step.name for step in workflow.steps)
+            self._add(WORKFLOW, workflow.id, workflow.name).setToolTip(plain_tip(steps))
+
+    def _add(self, kind: str, chosen: str, name: str) -> QAction:
+        action = self._first.work.choices.addAction(unmarked(name), partial(self._choose_work, kind, chosen))
+        action.setCheckable(True)
+        action.setChecked((kind, chosen) == self._with)
+        return action
+
+    def _choose_work(self, kind: str, chosen: str) -> None:
+        self._state.keep(WITH, f"{kind}/{chosen}")
+        self._choose_mode(WORK)
+
+    def _on_group_wanted(self) -> None:
+        self._choose_mode(WORK)
+        # The button has its place only after the layout.
+        QTimer.singleShot(0, self._first.work, self._first.work.click)
+
+    # All modes
+
+    def _choose_mode(self, mode: str, assistant_id: str = "") -> None:
+        """Begin something else: the text stays, and so do the files."""
+        self._state.keep(MODE, mode)
+        self._first.show_mode(mode)
+        self._chats.show_new(assistant_id, self._group_id())
+        self._page.composer.box.setFocus()
+
+    def _wire(self) -> None:
+        first, setup = self._first, self._setup
+        first.mode.chosen.connect(self._choose_mode)
+        # A menu is filled when it is wanted: before a click opens it.
+        first.how.pressed.connect(self._fill_how)
+        first.work.pressed.connect(self._fill_work)
+        first.chips.dropped.connect(setup.seats.drop)
+        first.chips.more.clicked.connect(lambda: setup.seats.picker.open(first.chips.more))
+        first.example_requested.connect(self._on_example)
+        first.group_wanted.connect(self._on_group_wanted)
+        setup.draft_changed.connect(lambda _draft: self._on_setup())
+        self._page.begin_requested.connect(self._on_begin)
+        self._chats.refreshed.connect(self.refresh)
+        self._chats.several_requested.connect(partial(self._debates.begin, council=True))
+        self._bridge.workflows_changed.connect(self.refresh)
+
+    def _on_setup(self) -> None:
+        """Follow what was set up elsewhere."""
+        if self.mode == DECIDE and self._page.isVisible():
+            self.refresh()
+
+    def _on_example(self, text: str) -> None:
+        """Write a question to try, in place of what is written, which undo brings back; nothing is sent."""
+        self._state.keep(HOW, DebateMode.COUNCIL)
+        self._choose_mode(DECIDE)
+        self._page.composer.box.selectAll()
+        self._page.composer.box.insertPlainText(text)
+
+    def _on_begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        kind, chosen = self._with
+        if self.mode == DECIDE:
+            self._decide(text, attachments)
+        elif kind == WORKFLOW:
+            self._tasks.start("workflow", self._start_workflow(text, chosen, attachments))
+        else:
+            self._chats.send_new(text, attachments)
+
+    async def _start_workflow(
+        self, text: str, definition_id: str, attachments: tuple[Attachment, ...]
+    ) -> None:
+        """Begin a workflow; if that fails, put the text back."""
+        try:
+            work = self._engine.workflows.start(text, definition_id, attachments, self.folder_id)
+            self.session_requested.emit(await work)
+        except MootError:
+            self._chats.give_back("", text, attachments)
+            raise
+
+    def _decide(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Begin a decision; one that cannot begin with a picture is left as it was written."""
+        if not all(one.text or is_seen(one) for one in attachments):
+            self._chats.give_back("", text, attachments)
+            self._toasts.show_toast(self._language("first.no_images"))
+            return
+        self._debates.begin(text, attachments, council=self._is_council)

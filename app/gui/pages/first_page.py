@@ -1,0 +1,300 @@
+"""What stands around the input of a new session: the switch of what it begins, what each of these needs, and cards.
+
+The input itself is that of the chat page, which shows these parts while it has no session.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
+
+from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
+from app.core.provider import ProviderStatus
+from app.core.usage import size_text
+from app.gui.display.appearance import Language, Look, tall
+from app.gui.transcript.row_text import MAX_COLUMN
+from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
+from app.gui.widgets.boxes import STRETCH, FlowBox, centred, hbox, vbox
+from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, put_in_tab_order
+from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say
+
+SPACE = 12
+# The least width of a card beside the others, in pixels; the least height of the page for more than one offer.
+LEAST_CARD, SHORT = 235, 600
+OVER = 0.3
+"""Which part of the page's height lies over the input: the same for all that can begin, so that the switch stays."""
+
+TICK, TILE, GAP = 12, 18, 6
+FREE, CONNECT = "free", "connect"
+
+
+class ModelChip(Button):
+    """A model that takes part: a tick, its initial in its colour, and its name."""
+
+    def __init__(self, look: Look, name: str, place: int, letters: str) -> None:
+        super().__init__("pick", f"model_chip_{place + 1}")
+        self._look, self._name, self._place, self._letters = look, name, place, letters
+        self.setText(name.replace("&", "&&"))
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setIconSize(QSize(TICK + TILE + 2 * GAP, TILE))
+        look.changed.connect(self._draw)
+        self._draw()
+
+    def _draw(self) -> None:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self.iconSize() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setFont(self.font())
+        tick = self._look.picture("check", "accent", TICK, ratio)
+        painter.drawPixmap(0, (TILE - TICK) // 2, tick)
+        tile, colours = QRect(TICK + GAP, 0, TILE, TILE), self._look.tokens.speaker(self._place)
+        paint_avatar(painter, tile, self._name, colours, self._letters)
+        painter.end()
+        self.setIcon(QIcon(picture))
+
+
+class ModelChips(FlowBox):
+    """Who takes part in a decision; emits `dropped` with the id of the one that was clicked. `more` opens the list of all."""
+
+    dropped = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language, self._look = language, look
+        self._shown: tuple[object, ...] = ()
+        self.before: QWidget | None = None
+        """What the focus comes from."""
+        self._chips: list[ModelChip] = []
+        self.more = ShorteningButton("plain", "more_models")
+        self.more.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.more.dress(look, "plus", "text_2", side=13)
+        self.add(self.more)
+
+    def show_models(self, models: Sequence[tuple[str, str]], others: int) -> None:
+        """Show models by id and name, and how many others are ready."""
+        words = self._language
+        self.more.show_words(words("first.more", count=others) if models and others else words("first.add"))
+        if (words.name, *models) == self._shown:
+            return
+        self._shown = (words.name, *models)
+        focused = any(chip.hasFocus() for chip in self._chips)
+        for chip in self._chips:
+            self.remove(chip)
+            chip.hide()
+            chip.deleteLater()
+        letters = initials([name for _id, name in models])
+        self._chips = [
+            ModelChip(self._look, name, place, letters[place]) for place, (_id, name) in enumerate(models)
+        ]
+        for place, (chip, (person, name)) in enumerate(zip(self._chips, models, strict=True)):
+            chip.setAccessibleName(words("first.takes_part", name=name))
+            chip.setToolTip(plain_tip(words("first.drop", name=name)))
+            chip.clicked.connect(lambda _checked=False, one=person: self.dropped.emit(one))
+            self.insert(place, chip)
+            chip.show()
+        put_in_tab_order(tuple(filter(None, (self.before, *self._chips, self.more))))
+        if focused:
+            # The chip that had it is gone.
+            self.more.setFocus()
+
+
+class FirstCard(QFrame):
+    """A card with an icon, a title, a sentence and links; without the sentence, and one row high, in a narrow window."""
+
+    def __init__(self, look: Look, icon: str, name: str, *more: QWidget) -> None:
+        super().__init__()
+        self.setProperty("kind", "big_card")
+        self.title, self.text = ElidedLabel("card_title"), Paragraph("card_text")
+        self.button = ShorteningButton("link", name)
+        self.button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.button.dress(look, "chevron-right", "accent", side=13)
+        self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
+        self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), spacing=9))
+        self._row.addWidget(self.text, 1)
+        self._row.addLayout(hbox(self.button, *more, STRETCH, spacing=6))
+
+    def lie(self, flat: bool) -> None:
+        """Show all of the card, or one row."""
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(across if flat else down)
+        self._row.setStretch(0, 1 if flat else 0)
+        self._row.setContentsMargins(18, 5 if flat else 16, 14, 5 if flat else 12)
+        self.text.setVisible(not flat)
+
+
+class FirstCards(QWidget):
+    """The cards: side by side, or one below the other where they have too little room."""
+
+    def __init__(self, cards: Sequence[FirstCard]) -> None:
+        super().__init__()
+        self._cards = tuple(cards)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(SPACE)
+        for card in cards:
+            self._row.addWidget(card, 1)
+
+    def lead_with(self, card: FirstCard) -> None:
+        """Put a card before the others."""
+        self._row.insertWidget(0, card, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """Lay the cards out for the width."""
+        flat = self.width() < len(self._cards) * tall(LEAST_CARD)
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(down if flat else across)
+        self._row.setSpacing(SPACE // 2 if flat else SPACE)
+        for card in self._cards:
+            card.lie(flat)
+
+
+class FirstPage(QObject):
+    """The parts `over` and `under` the input, those in it (`chips`, `how`, `work`), and the user's requests.
+
+    `example_requested` carries a question to try, `group_wanted` asks for the menu of groups, `model_requested` is to
+    download the built-in model, `models_requested` to show others.
+    """
+
+    example_requested = Signal(str)
+    group_wanted = Signal()
+    providers_requested = Signal()
+    model_requested = Signal()
+    model_cancelled = Signal()
+    models_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self.mode = BeginSwitch(language, look, "composer_mode")
+        self._about = ElidedLabel("hint")
+        self.chips = ModelChips(language, look)
+        self.how = MenuButton(look, "scale", "decide_how", chevron=True)
+        self.work = MenuButton(look, "users", "work_with", chevron=True)
+        for menu in (self.how, self.work):
+            menu.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            menu.choices.setToolTipsVisible(True)
+        self.offers = ServerOffers(language, look, "first_offer")
+        self._model = OfferLine(look, "first_model", "download", "accent")
+        self._other = button("link", "first_better_model", self._on_other)
+        self._decide = FirstCard(look, "scale", "first_example")
+        self._hand_over = FirstCard(look, "list-checks", "first_group")
+        self._connect = FirstCard(look, "cpu", "first_connect", self._other)
+        self._cards = FirstCards((self._decide, self._hand_over, self._connect))
+        self._missing = False
+        self._keeps_keys = True
+        self._third = CONNECT
+        self._progress: tuple[int, int] | None = None
+        self.over, self.under = QWidget(), QWidget()
+        self._lay_out()
+        self._decide.button.clicked.connect(
+            lambda: self.example_requested.emit(self._language("first.example"))
+        )
+        self._hand_over.button.clicked.connect(self.group_wanted)
+        self._connect.button.clicked.connect(self._on_connect)
+        self._model.accepted.connect(self.model_cancelled)
+        self.mode.chosen.connect(lambda _mode: self._retranslate())
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_mode(self, mode: str) -> None:
+        """Show what the input begins."""
+        with QSignalBlocker(self.mode):
+            self.mode.set_value(mode)
+        self._retranslate()
+
+    def show_done(self, *, decided: bool, handed_over: bool) -> None:
+        """Leave out the cards of what the user has done before."""
+        self._decide.setVisible(not decided)
+        self._hand_over.setVisible(not handed_over)
+
+    def show_state(self, ready: Sequence[ProviderStatus], *, keeps_keys: bool) -> None:
+        """Show which providers are ready, and whether a keyring keeps keys.
+
+        The third card stays until there is more than the built-in model, and comes first while there is no model.
+        """
+        built_in = all(status.config.kind == EMBEDDED for status in ready)
+        self._third = CONNECT if ready else FREE
+        self._keeps_keys = keeps_keys
+        self._connect.setVisible(built_in)
+        if not ready:
+            self._cards.lead_with(self._connect)
+        # Before, nobody knows which of them are to be seen.
+        self._cards.show()
+        self._retranslate()
+
+    def offer_model(self, missing: bool) -> None:
+        """Say whether the built-in model could be downloaded; ends the display of its progress."""
+        self._missing, self._progress = missing, None
+        self._model.hide()
+        self._retranslate()
+
+    def show_model_progress(self, done: int, total: int) -> None:
+        """Show the download progress of the built-in model, in bytes; `total` is 0 if unknown."""
+        self._progress = (done, total)
+        self._model.show()
+        self._retranslate_model()
+
+    def fit(self, size: QSize) -> None:
+        """Lay out for the size of the page in pixels: the input is always seen."""
+        layout = self.over.layout()
+        least = layout.totalHeightForWidth(size.width()) if layout is not None else 0
+        self.over.setFixedHeight(max(least, round(size.height() * OVER)))
+        self.offers.show_most(1 if size.height() < SHORT else MOST_SHOWN)
+        self._cards.fit()
+
+    def _lay_out(self) -> None:
+        heading = say(plain_label("heading", wrap=True), self._language, "first.heading")
+        heading.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        row = QWidget()
+        hbox(self.mode, (self._about, 1), inside=row, margins=(28, 0, 28, 0), spacing=14)
+        vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 56), inside=self.over)
+        below = QWidget()
+        vbox(self.offers, self._model, self._cards, inside=below, margins=(28, 8, 28, 14), spacing=8)
+        vbox(centred(below, MAX_COLUMN + 56), STRETCH, inside=self.under)
+        self._model.hide()
+        self._cards.hide()
+
+    @property
+    def _fetches(self) -> bool:
+        """Whether the third card offers to download the built-in model."""
+        return self._third == FREE and self._missing
+
+    def _on_connect(self) -> None:
+        (self.model_requested if self._fetches else self.providers_requested).emit()
+
+    def _on_other(self) -> None:
+        (self.providers_requested if self._fetches else self.models_requested).emit()
+
+    def _retranslate_model(self) -> None:
+        if self._progress is not None:
+            words, (done, total) = self._language, self._progress
+            size = size_text(words, total or EMBEDDED_BYTES)
+            text = words("embedded.fetching", done=size_text(words, done), size=size)
+            self._model.show_progress(text, done, total, words("embedded.cancel"))
+
+    def _retranslate(self) -> None:
+        words, third = self._language, self._third
+        self._about.setText(words(f"first.mode.{self.mode.value()}.hint"))
+        self._retranslate_model()
+        for card, key in ((self._decide, DECIDE), (self._hand_over, WORK), (self._connect, third)):
+            card.title.setText(words(f"first.{key}.title"))
+            card.button.show_words(words(f"first.{key}.button"))
+            card.text.setText(words(f"first.{key}.text"))
+        if third == CONNECT:
+            self._connect.text.setText(words.with_keys("first.connect.text", kept=self._keeps_keys))
+        elif self._fetches:
+            size = size_text(words, EMBEDDED_BYTES)
+            self._connect.button.show_words(words("embedded.fetch", size=size))
+        self._other.setText(words("first.connect.button" if self._fetches else "first.better"))
+        self._other.setVisible(third == CONNECT or self._fetches)
