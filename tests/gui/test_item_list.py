@@ -140,7 +140,7 @@ def test_of_ten_thousand_rows_only_those_in_sight_are_made(qtbot, look):
 
 def painted(shown: ItemList, row: int) -> set[str]:
     """Return the colours of a row."""
-    picture = shown.grab(shown.visualItemRect(shown.item(row))).toImage()
+    picture = shown.viewport().grab(shown.visualItemRect(shown.item(row))).toImage()
     return {
         picture.pixelColor(x, y).name().upper()
         for x in range(picture.width())

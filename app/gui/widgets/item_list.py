@@ -99,6 +99,7 @@ class RowStyle:
     inset: float = 0.5  # from the sides to the background
     note: int = 12  # the size of the note's letters
     share: int = 2  # the note takes at most half the row, or a third for 3
+    size: int = 13  # of the title's letters
     weight: int = 400  # of the title
     selected_weight: int = 400  # of a selected row's title
     fill: str = "accent_bg"  # the background of a selected row; "surface" has a frame
@@ -106,6 +107,7 @@ class RowStyle:
     chip: int = 0  # the height of the notes' chips, 0 for notes that are plain texts
     tile: bool = False  # icons lie on a tile
     hovers: bool = True  # the row under the mouse has a background
+    fades: bool = True  # all of a faint row is faint, not only what stands before its title
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
 
 
@@ -150,13 +152,13 @@ class ItemDelegate(QStyledItemDelegate):
 
     def _paint_heading(self, painter: QPainter, rect: QRect, item: Item) -> None:
         style = self._style
-        room = rect.adjusted(style.left, style.heading // 4, -style.right, 0)
-        room.setRight(self._paint_note(painter, room.adjusted(0, 0, style.right, 0), item, 0))
+        room = rect.adjusted(style.left, 0, -style.right, -6)
+        room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, 0))
         font = sized(painter.font(), style.heading_size, 620)
         if style.upper:
             font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
         text = item.title.upper() if style.upper else item.title
-        self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignVCenter)
+        self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignBottom)
 
     def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: Item) -> None:
         style, rect = self._style, QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
@@ -166,7 +168,9 @@ class ItemDelegate(QStyledItemDelegate):
         if item.faint:
             painter.setOpacity(0.6)
         left = self._paint_mark(painter, rect, item)
-        font = sized(painter.font(), 13, style.selected_weight if selected else style.weight)
+        if not style.fades:
+            painter.setOpacity(1)
+        font = sized(painter.font(), style.size, style.selected_weight if selected else style.weight)
         spare = rect.right() - style.right - left - QFontMetrics(font).horizontalAdvance(item.title) - 16
         if item.action and hovered:
             picture = self._look.picture(item.action, "text", 15, painter.device().devicePixelRatioF())

@@ -38,7 +38,7 @@ HEADING = Qt.ItemDataRole.UserRole + 1
 """The name in a provider's own row, which cannot be chosen."""
 
 MILLION = 1_000_000
-STYLE = RowStyle(height=44, left=9, right=9, edge=5, fill="hover", upper=False)
+STYLE = RowStyle(height=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
 WIDE = 400
 
 

@@ -25,7 +25,7 @@ ASKING = "waiting"
 HELPED = "helped"
 RESTING = "idle"
 GONE = "gone"
-STYLE = RowStyle(height=28, left=2, right=4, mark=20, chip=22, hovers=False)
+STYLE = RowStyle(height=28, left=2, right=4, mark=20, chip=22, size=14, hovers=False, fades=False)
 _TONES = {WORKING: "accent", HELPED: "accent", ASKING: "warn", GONE: "error"}
 
 
