@@ -48,7 +48,10 @@ class Choices:
 
 
 class AssistantForm(Form):
-    """Shows an assistant for editing; the name, role and model are there at once, the other rows follow in steps."""
+    """Shows an assistant for editing.
+
+    The name, role and model are there at once, the other rows follow in steps.
+    """
 
     def __init__(self, language: Language, look: Look) -> None:
         self._agent, self._choices = Agent(id="", name=""), Choices()
