@@ -168,9 +168,9 @@ Line = Field | tuple[Field, ...] | Part
 class Form(QFrame):
     """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
 
-    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are
-    fields whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within
-    them. A field without a text has that of the key `labels`, a dot and its name as its label.
+    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner`
+    are fields whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap`
+    within them. A field without a text has that of the key `labels`, a dot and its name as its label.
     """
 
     changed = Signal(str)
