@@ -47,7 +47,7 @@ class Field:
     put: Callable[[Any], Mapping[str, Any]] | None = None
     # Whether its row is shown; asked again after each change.
     shown_when: Callable[[], object] | None = None
-    # Whether a value can be accepted, and the text that says why not.
+    # Whether a value can be accepted, any but None if nothing is said, and the text that says why not.
     fits: Callable[[Any], object] = lambda value: value is not None
     error: str = ""
     # Over the control; it is also the control's name for screen readers, if `says` is none.

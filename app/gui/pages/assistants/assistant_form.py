@@ -112,7 +112,8 @@ class AssistantForm(Form):
                 put=lambda text: {"pages": _lines_of(text)},
                 fits=lambda text: not _wrong_page(text),
             ),
-            Field("busy", self.busy),
+            # None is the policy of the role.
+            Field("busy", self.busy, fits=lambda _policy: True),
             Field(
                 "knows_user", named("assistant_knows_user", WrappedTick(look)), text="assistant.knows_user"
             ),
