@@ -330,7 +330,7 @@ class Choice(QComboBox):
         look.changed.connect(self.update)
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
-        """Offer values with their texts, and show `chosen`, or what was chosen before; no change of the user's."""
+        """Offer values with their texts, and show `chosen` or what was chosen before, without a signal."""
         rows, value = list(offered), self.currentData() if chosen is None else chosen
         with QSignalBlocker(self):
             # The same again would close an open list.

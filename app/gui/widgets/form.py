@@ -1,4 +1,4 @@
-"""Forms as data: a field says what takes its value, what it is called, and which attributes of a record it shows.
+"""Forms as data: a field says what takes its value, what it is called, and what of a record it shows.
 
 A form makes a row of each field: its label, control, help, and what is wrong with the value.
 """
@@ -47,7 +47,7 @@ class Field:
     put: Callable[[Any], Mapping[str, Any]] | None = None
     # Whether its row is shown; asked again after each change.
     shown_when: Callable[[], object] | None = None
-    # Whether a value can be accepted, and the text that says why not.
+    # Whether a value can be accepted, any but None if nothing is said, and the text that says why not.
     fits: Callable[[Any], object] = lambda value: value is not None
     error: str = ""
     # Over the control; it is also the control's name for screen readers, if `says` is none.
@@ -85,7 +85,7 @@ class Field:
 
 
 class Kind(NamedTuple):
-    """How a kind of control is read, filled and made read-only, and which of its signals tells of a change."""
+    """How a kind of control is read, filled and made read-only, and the signal that tells of a change."""
 
     read: Callable[[Any], Any]
     show: Callable[[Any, Any], None]
@@ -168,9 +168,9 @@ Line = Field | tuple[Field, ...] | Part
 class Form(QFrame):
     """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
 
-    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner` are fields
-    whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap` within them. A field
-    without a text has that of the key `labels`, a dot and its name as its label.
+    A line is a field, several that stand side by side where they fit, or another part of a layout; `inner`
+    are fields whose controls stand in such a part. `lay_out` makes the rows; `spacing` is between them, `gap`
+    within them. A field without a text has that of the key `labels`, a dot and its name as its label.
     """
 
     changed = Signal(str)

@@ -48,7 +48,10 @@ class Choices:
 
 
 class AssistantForm(Form):
-    """Shows an assistant for editing; the name, role and model are there at once, the other rows follow in steps."""
+    """Shows an assistant for editing.
+
+    The name, role and model are there at once, the other rows follow in steps.
+    """
 
     def __init__(self, language: Language, look: Look) -> None:
         self._agent, self._choices = Agent(id="", name=""), Choices()
@@ -109,7 +112,8 @@ class AssistantForm(Form):
                 put=lambda text: {"pages": _lines_of(text)},
                 fits=lambda text: not _wrong_page(text),
             ),
-            Field("busy", self.busy),
+            # None is the policy of the role.
+            Field("busy", self.busy, fits=lambda _policy: True),
             Field(
                 "knows_user", named("assistant_knows_user", WrappedTick(look)), text="assistant.knows_user"
             ),

@@ -116,7 +116,7 @@ class ProviderPage(QWidget):
         return replace(self._status.config, **self._form.values())
 
     def _button(self, kind: str, name: str, key: str, act: Callable[[], Any], task: str = "") -> Button:
-        """Return a button with the text of a key; it calls `act`, as a task that changes the provider if that has a name."""
+        """Return a button with the text of a key that calls `act`, as a change if `task` names it."""
         result = button(kind, f"provider_{name}", (lambda: self._change(task, act)) if task else act)
         return say(result, self._language, key)
 

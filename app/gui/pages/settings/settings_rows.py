@@ -122,7 +122,7 @@ def field_of(language: Language, look: Look, name: str, value: object) -> Field:
 class SettingsRows(Form):
     """The settings of a page in a card; emits chosen({name: value}) with every change.
 
-    `settings` returns the current settings; `refresh` shows them. `own` are settings that the page shows itself.
+    `settings` returns the current settings; `refresh` shows them. `own` are those that the page shows itself.
     """
 
     chosen = Signal(object)
