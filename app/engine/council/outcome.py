@@ -235,27 +235,23 @@ def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple
     leading = [headline] if headline else after.leaders()
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
-    views = []
-    for one, holders in holders_of(record).items():
-        if one in others and holders:
-            who = surest(record, holders)
+    held, views = holders_of(record), []
+    for one in others:
+        if held[one]:
+            who = surest(record, held[one])
             text, cites = last_words(record, who)
             dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
             right = dissent.data_as(Dissent).right_if if dissent is not None else ""
-            views.append(View(option=one, holders=holders, text=text, cites=cites, right_if=right))
-            continue
-        gone = tuple(who for who, vote in record.ballots.items() if vote.choice == one)
-        if one in others and gone:
+            views.append(View(option=one, holders=held[one], text=text, cites=cites, right_if=right))
+        elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == one):
             opening = record.openings()[surest(record, gone, number=0)]
-            named, text = all(_left_for(record, who, one) for who in gone), opening.content
-            cites = (opening.id,)
-            views.append(
-                View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
-            )
-    views.sort(key=lambda view: (view.option != choice, not view.now, others.index(view.option)))
-    return tuple(views)
+            text, cites = opening.content, (opening.id,)
+            named = all(_left_for(record, who, one) for who in gone)
+            view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
+            views.append(view)
+    return tuple(sorted(views, key=lambda view: (view.option != choice, not view.now)))
 
 
 def moved_by(record: Record, who: str) -> tuple[str, ...]:
