@@ -99,14 +99,11 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
         due = [
             CouncilStep(CouncilPart.TURN, one, number=number)
             for one in speakers
-            if not stressed
-            and record.last(CouncilPart.TURN, one, number=number) is None
-            and not _joined_after(record, council, one, number)
+            if not stressed and _owes(record, CouncilPart.TURN, one, number)
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
-            sceptic = council.outsider or model_of(
-                record.debate, surest(record, number=number - 1, least=True)
-            )
+            unsure = surest(record, number=number - 1, least=True)
+            sceptic = council.outsider or model_of(record.debate, unsure)
             due = [CouncilStep(CouncilPart.CHECK, number=number, model=sceptic)]
         if due:
             return tuple(due)
@@ -157,15 +154,14 @@ def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[C
     return tuple(
         CouncilStep(CouncilPart.DISSENT, one, number=number)
         for one in holders
-        if one not in absent
-        and record.last(CouncilPart.DISSENT, one, number=number) is None
-        and not _joined_after(record, council, one, number)
+        if one not in absent and _owes(record, CouncilPart.DISSENT, one, number)
     )
 
 
-def _joined_after(record: Record, council: Council, who: str, number: int) -> bool:
-    """Say whether a participant joined after a round was over: it has nothing to say in it."""
-    return number <= council.debated and who in record.joined
+def _owes(record: Record, part: str, who: str, number: int) -> bool:
+    """Say whether a participant has yet to say something in a round; who joined after it was over has nothing to say in it."""
+    joined = number <= record.council.debated and who in record.joined
+    return not joined and record.last(part, who, number=number) is None
 
 
 def forked(

@@ -13,12 +13,12 @@ from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Posi
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
-from app.core.verdict import Point
+from app.core.verdict import MinorityView, Point
 from app.engine.council.record import QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
-from app.engine.debate.verdict import outcome_parts
+from app.engine.debate.verdict import held_by, outcome_parts
 from app.engine.names import mentioned
 
 
@@ -48,19 +48,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """An option that is not the headline, and who holds it; not `now`: who gave it up.
+class View(MinorityView):
+    """An option that is not the headline, and who holds it; its text are the words of the surest of them."""
 
-    `text` are the words of the surest of them, `cites` what that one said, `right_if` what would show that it is right.
-    `reason_named` says that all who gave it up named a statement that moved them.
-    """
-
+    # The id of the option.
     option: str
-    holders: tuple[str, ...]
-    now: bool = True
-    text: str = ""
-    cites: tuple[str, ...] = ()
+    # What would show that it is right.
     right_if: str = ""
+    # Whether all who gave it up named a statement that moved them.
     reason_named: bool = True
 
 
@@ -240,27 +235,23 @@ def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple
     leading = [headline] if headline else after.leaders()
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
-    views = []
-    for one, holders in holders_of(record).items():
-        if one in others and holders:
-            who = surest(record, holders)
+    held, views = holders_of(record), []
+    for one in others:
+        if held[one]:
+            who = surest(record, held[one])
             text, cites = last_words(record, who)
             dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
             right = dissent.data_as(Dissent).right_if if dissent is not None else ""
-            views.append(View(option=one, holders=holders, text=text, cites=cites, right_if=right))
-            continue
-        gone = tuple(who for who, vote in record.ballots.items() if vote.choice == one)
-        if one in others and gone:
+            views.append(View(option=one, holders=held[one], text=text, cites=cites, right_if=right))
+        elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == one):
             opening = record.openings()[surest(record, gone, number=0)]
-            named, text = all(_left_for(record, who, one) for who in gone), opening.content
-            cites = (opening.id,)
-            views.append(
-                View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
-            )
-    views.sort(key=lambda view: (view.option != choice, not view.now, others.index(view.option)))
-    return tuple(views)
+            text, cites = opening.content, (opening.id,)
+            named = all(_left_for(record, who, one) for who in gone)
+            view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
+            views.append(view)
+    return tuple(sorted(views, key=lambda view: (view.option != choice, not view.now)))
 
 
 def moved_by(record: Record, who: str) -> tuple[str, ...]:
@@ -427,13 +418,9 @@ def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words)
 
 def view_line(view: View, record: Record, words: Words) -> str:
     """Return who holds something else than the headline, or gave it up."""
-    names = {one.id: one.name for one in record.debate.participants}
-    who = ", ".join(names.get(one, "") for one in view.holders)
     option = next((one.text for one in record.options() if one.id == view.option), "")
     held = f"{lettered(record).get(view.option, '')} {option}".strip()
-    if view.now:
-        return words("council.holds_now", names=who, option=held)
-    line = words("council.given_up", names=who, option=held)
+    line = held_by(view, record.debate, held, words)
     return line if view.reason_named else f"{line} ({words('council.no_reason')})"
 
 

@@ -408,8 +408,7 @@ class HeldTurns:
         if debate.failures >= MAX_FAILURES:
             live.change(debate=replace(debate, failures=0))
         elif spoken is not None and spoken.retakes:
-            due = tuple(one for one in debate.due if one != spoken.retakes)
-            live.change(debate=replace(debate, due=due, failures=0))
+            live.change(debate=after_turn(debate, spoken, (), failed=False))
         elif spoken is not None:
             after = after_turn(debate, spoken, self._absent(live.debate_session), failed=False)
             failure, now = Failure(kind=SKIPPED), utc_now()

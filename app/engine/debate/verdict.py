@@ -481,19 +481,15 @@ def minority_points(
     debate: Debate, messages: Sequence[Message], words: Callable[..., str]
 ) -> tuple[Point, ...]:
     """Return each view beside what leads, with who holds it or gave it up; `words` gives a text by its key."""
-    names = {one.id: one.name for one in debate.participants}
     views = (debate.verdict.minority if debate.verdict is not None else ()) or _voted(debate, messages, words)
-    return tuple(
-        Point(
-            text=words(
-                "council.holds_now" if view.now else "council.given_up",
-                names=", ".join(names[one] for one in view.holders if one in names),
-                option=view.text,
-            ),
-            cites=view.cites,
-        )
-        for view in views
-    )
+    return tuple(Point(text=held_by(one, debate, one.text, words), cites=one.cites) for one in views)
+
+
+def held_by(view: MinorityView, debate: Debate, option: str, words: Callable[..., str]) -> str:
+    """Return who holds an option beside what leads, or gave it up."""
+    names = {one.id: one.name for one in debate.participants}
+    who = ", ".join(names[one] for one in view.holders if one in names)
+    return words("council.holds_now" if view.now else "council.given_up", names=who, option=option)
 
 
 def _voted(
