@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.core.errors import BadInput
 from app.core.server_secrets import parted, resolved
 from app.core.server_texts import BY_ADDRESS, BY_COMMAND, entry_fault, server_of_entry, usual_entry
@@ -159,9 +161,8 @@ def _filled(name: str, entry: dict[str, Any], here: dict[str, Any]) -> dict[str,
 def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], McpServer]) -> dict[str, Any]:
     entry = usual_entry(entry)
     sound = _sound(entry)
-    server = change(server_of_entry(name, sound))
-    fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
-    return {**entry, **{field: value for field, value in fields.items() if field in sound}}
+    fields = msgspec.to_builtins(change(server_of_entry(name, sound)))
+    return {**entry, **{field: fields[field] for field in sound}}
 
 
 def _sound(entry: dict[str, Any]) -> dict[str, Any]:
@@ -179,15 +180,8 @@ def _sound(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
     entry = copy.deepcopy(usual_entry(before or {}))
-    fields: dict[str, object] = {
-        "command": server.command,
-        "args": list(server.args),
-        "env": dict(server.env),
-        "cwd": server.cwd,
-        "url": server.url,
-        "headers": dict(server.headers),
-        "disabled": server.disabled,
-    }
+    fields: dict[str, object] = msgspec.to_builtins(server)
+    del fields["name"]
     for name, value in fields.items():
         if value:
             entry[name] = value
