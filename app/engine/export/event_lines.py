@@ -97,7 +97,7 @@ def fields_of(record: object, *names: str) -> dict[str, object]:
 def _plain(value: Any) -> object:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return asdict(value) if is_dataclass(value) else value
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def plan_object(plan: Plan | None) -> dict[str, object] | None:

@@ -1,9 +1,10 @@
 """What runs and turns share, how far a turn came, and the view of a session that a running tool has."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from app.core.agent import Agent
 from app.core.message import Message, Prompt, ToolCall
@@ -92,7 +93,7 @@ class ToolRun:
     context: TreeContext
     turn: AgentTurn
     # Puts a question of the tool to the user.
-    ask: Callable[[Prompt], Awaitable[str | None]]
+    ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
     # Shows how far it is.
     report: Callable[[ToolProgress], None]
     new_plan: tuple[Plan | None, ...] = ()
