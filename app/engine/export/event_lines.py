@@ -130,7 +130,5 @@ def message_object(message: Message) -> dict[str, object]:
         "data": json_of(message.data),
         "tokens_per_second": message.tokens_per_second,
         "author": author_object(message.author),
-        "tool_calls": [asdict(call) for call in message.tool_calls],
-        "resources": list(message.resources),
-        "attachments": [asdict(attachment) for attachment in message.attachments],
+        **fields_of(message, "tool_calls", "resources", "attachments"),
     }
