@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,14 @@ Line = Mapping[str, Any]
 
 
 class HostCall:
-    """One request in flight. `lines` gets the lines of its answer, and None when the host dies."""
+    """One request in flight. `lines` gets the lines of its answer, and None when the host dies.
+
+    Whoever reads them sets `ended` once no more are to come.
+    """
 
     def __init__(self) -> None:
         self.id = new_id()
+        self.ended = False
         self.lines: asyncio.Queue[Line | None] = asyncio.Queue()
 
 
@@ -95,12 +99,17 @@ class HostProcess:
         self.send({"id": call.id, **line})
         return call
 
-    def close_call(self, call: HostCall, *, cancel: bool) -> None:
-        """Forget a call; with `cancel`, also end it in the host."""
-        if self._calls.pop(call.id, None) is not None and cancel and self.alive:
-            self.send({"id": call.id, "op": "cancel"})
-        if not self._calls:
-            self._idle.set()
+    @contextlib.contextmanager
+    def asked(self, line: Line) -> Iterator[HostCall]:
+        """Send a request; leaving the block ends it in the host too, unless its answer has ended."""
+        call = self.open(line)
+        try:
+            yield call
+        finally:
+            if self._calls.pop(call.id, None) is not None and not call.ended and self.alive:
+                self.send({"id": call.id, "op": "cancel"})
+            if not self._calls:
+                self._idle.set()
 
     def send(self, line: Line) -> None:
         """Write one line; if the host has just died, the reader notices."""
@@ -265,15 +274,11 @@ class HostClient:
         Closing the generator before that ends the request in the host.
         """
         host = await self._running_host()
-        call = host.open(line)
-        ended = False
-        try:
-            while not ended:
+        with host.asked(line) as call:
+            while not call.ended:
                 answer = await call.lines.get()
-                ended = answer is None or "finished" in answer or "error" in answer
+                call.ended = answer is None or "finished" in answer or "error" in answer
                 yield answer
-        finally:
-            host.close_call(call, cancel=not ended)
 
     async def _ask_once(self, line: Line) -> Line | None:
         """Send a request that is answered with one line, and return it; None when the host dies.
@@ -281,14 +286,10 @@ class HostClient:
         Cancelling ends the request in the host.
         """
         host = await self._running_host()
-        call = host.open(line)
-        answered = False
-        try:
+        with host.asked(line) as call:
             answer = await call.lines.get()
-            answered = True
+            call.ended = True
             return answer
-        finally:
-            host.close_call(call, cancel=not answered)
 
     def _failure(self, detail: str) -> Exception:
         """Return the error for a host that cannot be asked."""

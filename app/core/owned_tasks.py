@@ -17,8 +17,12 @@ def start_owned(
     on_fault: Callable[[BaseException], object] = lambda _: None,
     *,
     name: str | None = None,
+    among: "set[asyncio.Task[Result]] | None" = None,
 ) -> "asyncio.Task[Result]":
-    """Start a task whose result may never be awaited; `on_fault` is called with the exception that ends it."""
+    """Start a task whose result may never be awaited; `on_fault` is called with the exception that ends it.
+
+    It is in the set `among` until it ends.
+    """
 
     def look(ended: "asyncio.Task[Result]") -> None:
         fault = None if ended.cancelled() else ended.exception()
@@ -30,4 +34,7 @@ def start_owned(
 
     task = asyncio.get_running_loop().create_task(work, name=name)
     task.add_done_callback(look)
+    if among is not None:
+        among.add(task)
+        task.add_done_callback(among.discard)
     return task

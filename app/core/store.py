@@ -27,6 +27,10 @@ Definition = TypeVar(
     "Definition", "Agent", "Group", "WorkflowDefinition", "Panel", "Decision", "Folder", "SavedPrompt"
 )
 
+Stored = TypeVar("Stored")
+# Makes what is to be stored of what there is.
+Change = Callable[[Stored], Stored]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSession:
@@ -175,7 +179,7 @@ class Documents(Protocol):
         """Return the settings as last read or saved."""
         ...
 
-    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+    async def change_settings(self, change: Change[Settings]) -> None:
         """Change the settings, keeping a previous copy."""
         ...
 
@@ -187,9 +191,7 @@ class Documents(Protocol):
         """Return why what is written about a provider cannot be used, None where it can."""
         ...
 
-    async def change_providers(
-        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
-    ) -> None:
+    async def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         """Change `providers.json`, keeping unknown fields and a previous copy."""
         ...
 
@@ -204,9 +206,7 @@ class Documents(Protocol):
         """Return the lists of models of `models.json`, which were fetched from the providers."""
         ...
 
-    async def change_model_lists(
-        self, change: Callable[[tuple[ModelList, ...]], tuple[ModelList, ...]]
-    ) -> None:
+    async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Change `models.json`. Raises StorageError."""
         ...
 
@@ -249,9 +249,7 @@ class Documents(Protocol):
         """Return the servers of `mcp.json`."""
         ...
 
-    async def change_mcp_servers(
-        self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]
-    ) -> None:
+    async def change_mcp_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         """Change `mcp.json`, keeping unknown fields and a previous copy."""
         ...
 
@@ -266,7 +264,7 @@ class Documents(Protocol):
         """Return the fingerprints the user has allowed."""
         ...
 
-    async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+    async def change_consents(self, change: Change[frozenset[str]]) -> None:
         """Change what the user has allowed."""
         ...
 

@@ -131,11 +131,11 @@ class ToolContext(Protocol):
         """The assistants of the session's group, in order; empty outside groups."""
         ...
 
-    async def ask(self, prompt: Prompt) -> str | None:
+    async def ask(self, prompt: Prompt, /) -> str | None:
         """Put a question to the user while the tool runs; None when it was dismissed."""
         ...
 
-    def report(self, progress: ToolProgress) -> None:
+    def report(self, progress: ToolProgress, /) -> None:
         """Show how far the tool is."""
         ...
 

@@ -20,7 +20,7 @@ from app.core.events import AvailabilityChanged, EventBus
 from app.core.ids import new_id
 from app.core.owned_tasks import start_owned
 from app.core.reasons import Reason
-from app.core.roles import ROLES, role_of
+from app.core.roles import role_of
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.engine.library.agents import AgentDirectory
@@ -64,11 +64,6 @@ _ROLES: dict[str, Busy] = {
     "be": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
     "qa": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
 }
-
-
-def known_roles() -> frozenset[str]:
-    """Return the roles for which a temporary assistant can be made where no assistant has them."""
-    return frozenset(ROLES)
 
 
 def policy_of(busy: Busy | None, role: str) -> Busy:

@@ -62,7 +62,6 @@ class ForeignApp:
     `chats` is given the words for what cannot come over (picture, file, tool), and raises BadInput.
     """
 
-    name: str
     label: str
     is_of: Callable[[Any], bool]
     chats: Callable[[Any, Mapping[str, str]], Iterator[ForeignChat]]
@@ -115,6 +114,17 @@ def path_to(leaf: str, parents: Mapping[str, str]) -> list[str]:
 def joined(pieces: list[str]) -> str:
     """Return the pieces of a message as one text, an empty line between them."""
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
+
+
+def said(pieces: list[str], *, by_user: bool, name: str, at: Any) -> ForeignMessage | None:
+    """Return a message of these pieces, None where there is nothing in them."""
+    text = joined(pieces)
+    return ForeignMessage(by_user=by_user, text=text, name=name, at=moment(at)) if text else None
+
+
+def file_words(words: Mapping[str, str], name: str, *, is_picture: bool) -> str:
+    """Return what stands for a file that cannot come over."""
+    return words["picture"] if is_picture else words["file"].format(name=name or "?")
 
 
 _CHATGPT_NAME = "ChatGPT"
@@ -174,14 +184,9 @@ def _message_of_chatgpt(
     files = details.get("attachments") if role == "user" else None
     for one in taken(files or [], list, f"{where}.metadata.attachments"):
         if not text_in(one, "mime_type", "mimeType").startswith("image/"):
-            pieces.append(words["file"].format(name=text_in(one, "name") or "?"))
-    text = joined(pieces)
-    if not text:
-        return None
+            pieces.append(file_words(words, text_in(one, "name"), is_picture=False))
     name = text_in(author, "name") if role == "tool" else text_in(details, "model_slug")
-    return ForeignMessage(
-        by_user=role == "user", text=text, name=name or model, at=moment(raw.get("create_time"))
-    )
+    return said(pieces, by_user=role == "user", name=name or model, at=raw.get("create_time"))
 
 
 def _pieces(content: dict[str, Any], role: str, words: Mapping[str, str], where: str) -> list[str]:
@@ -205,10 +210,10 @@ def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
     kind = text_in(part, "content_type")
     if kind == "audio_transcription":
         return text_in(part, "text")
-    return words["picture"] if "image" in kind else words["file"].format(name=kind or "?")
+    return file_words(words, kind, is_picture="image" in kind)
 
 
-CHATGPT = ForeignApp(name="chatgpt", label="ChatGPT", is_of=_is_chatgpt, chats=_chats_of_chatgpt)
+CHATGPT = ForeignApp(label="ChatGPT", is_of=_is_chatgpt, chats=_chats_of_chatgpt)
 
 
 _CLAUDE_NAME = "Claude"
@@ -255,14 +260,9 @@ def _message_of_claude(
         pieces = [text_in(raw, "text")]
     attachments = taken(raw.get("attachments") or [], list, f"{where}.attachments")
     for one in (*attachments, *taken(raw.get("files") or [], list, f"{where}.files")):
-        name = text_in(one, "file_name")
         is_picture = text_in(one, "file_kind", "file_type").startswith("image")
-        pieces.append(words["picture"] if is_picture else words["file"].format(name=name or "?"))
-    text = joined(pieces)
-    if not text:
-        return None
-    by_user = sender != "assistant"
-    return ForeignMessage(by_user=by_user, text=text, name=model, at=moment(raw.get("created_at")))
+        pieces.append(file_words(words, text_in(one, "file_name"), is_picture=is_picture))
+    return said(pieces, by_user=sender != "assistant", name=model, at=raw.get("created_at"))
 
 
 def _block(block: Any, words: Mapping[str, str]) -> str:
@@ -274,7 +274,7 @@ def _block(block: Any, words: Mapping[str, str]) -> str:
     return words["picture"] if kind == "image" else ""
 
 
-CLAUDE = ForeignApp(name="claude", label="Claude", is_of=_is_claude, chats=_chats_of_claude)
+CLAUDE = ForeignApp(label="Claude", is_of=_is_claude, chats=_chats_of_claude)
 
 
 _LOBE_CHAT_NAME = "LobeChat"
@@ -338,17 +338,14 @@ def _message_of_lobe_chat(
     files = taken(raw.get("fileList") or raw.get("files") or [], list, f"{where}.files")
     pieces += [words["picture"] for _ in pictures]
     if not pictures:
-        pieces += [words["file"].format(name=text_in(one, "name") or "?") for one in files]
-    text = joined(pieces)
-    if not text:
-        return None
+        pieces += [file_words(words, text_in(one, "name"), is_picture=False) for one in files]
     config = session.get("config") if session else None
     name = text_in(raw, "model", "fromModel") or text_in(raw.get("extra"), "fromModel")
     name = name or text_in(config, "model") or text_in(session, "model") or _LOBE_CHAT_NAME
-    return ForeignMessage(by_user=role == "user", text=text, name=name, at=moment(raw.get("createdAt")))
+    return said(pieces, by_user=role == "user", name=name, at=raw.get("createdAt"))
 
 
-LOBE_CHAT = ForeignApp(name="lobe-chat", label="LobeChat", is_of=_is_lobe_chat, chats=_chats_of_lobe_chat)
+LOBE_CHAT = ForeignApp(label="LobeChat", is_of=_is_lobe_chat, chats=_chats_of_lobe_chat)
 
 
 _OPEN_WEBUI_NAME = "Open WebUI"
@@ -423,19 +420,12 @@ def _message_of_open_webui(
         pieces = [_THOUGHTS.sub("", piece) for piece in pieces]
     for one in taken(raw.get("files") or [], list, f"{where}.files"):
         is_picture = text_in(one, "type") == "image"
-        pieces.append(
-            words["picture"] if is_picture else words["file"].format(name=text_in(one, "name") or "?")
-        )
-    text = joined(pieces)
-    if not text:
-        return None
+        pieces.append(file_words(words, text_in(one, "name"), is_picture=is_picture))
     name = text_in(raw, "modelName", "model") or named
-    return ForeignMessage(by_user=role == "user", text=text, name=name, at=moment(raw.get("timestamp")))
+    return said(pieces, by_user=role == "user", name=name, at=raw.get("timestamp"))
 
 
-OPEN_WEBUI = ForeignApp(
-    name="open-webui", label="Open WebUI", is_of=_is_open_webui, chats=_chats_of_open_webui
-)
+OPEN_WEBUI = ForeignApp(label="Open WebUI", is_of=_is_open_webui, chats=_chats_of_open_webui)
 
 
 APPS: tuple[ForeignApp, ...] = (CHATGPT, CLAUDE, OPEN_WEBUI, LOBE_CHAT)

@@ -155,11 +155,11 @@ class LiveSession:
 
     def begin(self) -> None:
         """Announce a session that was just made."""
-        self._publish(SessionStarted(session_id=self.id, session=self.session))
+        self.tell(SessionStarted(session_id=self.id, session=self.session))
 
     def change(self, **fields: object) -> None:
         """Replace fields of the session: title, status, reason, debate."""
-        self._publish(*self._changed(fields))
+        self.tell(*self._changed(fields))
 
     def note_unsaid(self, *calls: UsageEntry) -> None:
         """Keep the usage of calls that led to no message."""
@@ -169,11 +169,12 @@ class LiveSession:
     def change_plan(self, plan: Plan | None) -> None:
         """Replace the session's plan."""
         changed = self._changed({"plan": plan})
-        self._publish(*changed, PlanChanged(session_id=self.id, plan=plan))
+        self.tell(*changed, PlanChanged(session_id=self.id, plan=plan))
 
     def tell(self, *events: Event) -> None:
-        """Publish events that change nothing that is stored: a retry, a notice."""
-        self._publish(*events)
+        """Publish events in one batch; by themselves they change nothing that is stored."""
+        if events:
+            self._bus.publish(*events)
 
     def notice(self, code: str, *, level: str = "warning", sticky: bool = False, **details: object) -> None:
         """Tell the user something about this session that is not stored."""
@@ -187,7 +188,7 @@ class LiveSession:
 
     def start_turn(self, first: Message) -> None:
         """Announce a turn; `first` is its first message to be."""
-        self._publish(
+        self.tell(
             TurnStarted(
                 session_id=self.id,
                 turn_id=first.turn_id,
@@ -204,14 +205,14 @@ class LiveSession:
         message = replace(message, state=MessageState.STREAMING, content="", thinking="")
         self._growing[message.id] = _Growing()
         fields = self._put(message)
-        self._publish(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
+        self.tell(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
 
     def stream_calls(self, message_id: str, tool_calls: tuple[ToolCall, ...]) -> None:
         """Show the tool calls of a streaming message; they are kept when it finishes."""
         growing = self._growing.get(message_id)
         if growing is not None:
             growing.tool_calls = tool_calls
-            self._publish(CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
+            self.tell(CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
         """Append to a streaming message; text after its end is dropped."""
@@ -221,7 +222,7 @@ class LiveSession:
         growing.text.append(text)
         growing.thinking.append(thinking)
         offset, growing.length = growing.length, growing.length + len(text)
-        self._publish(
+        self.tell(
             MessageDelta(
                 session_id=self.id, message_id=message_id, offset=offset, text=text, thinking=thinking
             )
@@ -235,7 +236,7 @@ class LiveSession:
         growing.thinking += growing.text
         growing.text, growing.length = [], 0
         message = replace(self.turns.messages[message_id], thinking="".join(growing.thinking))
-        self._publish(MessageStarted(session_id=self.id, message=message))
+        self.tell(MessageStarted(session_id=self.id, message=message))
 
     def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
         """Write a message in its final state and, in the same batch, change fields of the session."""
@@ -255,7 +256,7 @@ class LiveSession:
             self._growing.pop(message.id, None)
             fields = {**self._put(message), **fields}
             events.append(MessageFinished(session_id=self.id, message=message))
-        self._publish(*events, *self._changed(fields), *extra)
+        self.tell(*events, *self._changed(fields), *extra)
 
     def settle(self) -> None:
         """Mark streaming messages as stopped, with the text they have; later text is dropped."""
@@ -296,7 +297,3 @@ class LiveSession:
     def _check_writable(self) -> None:
         if self.read_only:
             raise BadInput("session_read_only", title=self.session.title)
-
-    def _publish(self, *events: Event) -> None:
-        if events:
-            self._bus.publish(*events)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from html import escape
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from app.core.council import Decision
 from app.core.errors import BadInput
@@ -25,7 +25,7 @@ from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
-from app.engine.export.event_lines import message_object, plan_object, workflow_object
+from app.engine.export.event_lines import fields_of, message_object, plan_object, workflow_object
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
@@ -41,12 +41,6 @@ _OF_DEBATE = (
     *("topic", "mode", "rounds", "round", "turn", "seed", "independent_opening", "language", "context"),
     *("participants", "left", "polls", "final_ballots", "judge", "ballots", "verdict"),
 )
-
-
-def _fields(record: Any, *names: str) -> dict[str, object]:
-    """Return these fields of a dataclass as JSON has them."""
-    plain = asdict(record)
-    return {name: list(plain[name]) if isinstance(plain[name], tuple) else plain[name] for name in names}
 
 
 class SessionKind:
@@ -72,7 +66,7 @@ class SessionKind:
         debate = live.session.debate
         if debate is None:
             return {}
-        described = _fields(debate, *_OF_DEBATE)
+        described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
         if debate.council is None:
@@ -100,7 +94,7 @@ class ChatKind(SessionKind):
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return the assistant, the mode and the queue."""
         chat = live.chat_session.chat
-        return {"chat": _fields(chat, "assistant_id", "assistant_name", "mode", "head", "queue")}
+        return {"chat": fields_of(chat, "assistant_id", "assistant_name", "mode", "head", "queue")}
 
 
 class GroupKind(ChatKind):
@@ -117,7 +111,7 @@ class GroupKind(ChatKind):
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the group."""
-        described = _fields(live.group_session.group, "id", "name", "members", "turns_limit")
+        described = fields_of(live.group_session.group, "id", "name", "members", "turns_limit")
         return {**super().details(live), "group": {**described, "turns_used": turns_used(live)}}
 
 
@@ -218,17 +212,9 @@ def session_object(live: LiveSession) -> dict[str, object]:
     """Return a session as `session_document` does, without its messages."""
     session = live.session
     return {
-        "id": session.id,
-        "kind": session.kind,
-        "title": session.title,
-        "status": session.status,
-        "reason": session.reason,
+        **fields_of(session, "id", "kind", "title", "status", "reason"),
         "reason_code": code_of_session(session),
-        "created_at": session.created_at,
-        "updated_at": session.updated_at,
-        "version": session.version,
-        "folder": session.folder,
-        "asked_by": session.asked_by,
+        **fields_of(session, "created_at", "updated_at", "version", "folder", "asked_by"),
         "messages": [],
         "plan": plan_object(session.plan),
         **kind_of(session).details(live),

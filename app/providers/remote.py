@@ -36,6 +36,11 @@ _LOOK_SECONDS = 3.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
+# The fields of a request that go to the host as they are.
+_OF_REQUEST = (
+    *("model", "messages", "effort", "max_tokens", "temperature", "stop", "opener", "tools", "schema"),
+    "options",
+)
 
 
 class RemoteModels(HostClient):
@@ -368,19 +373,10 @@ class RemoteModels(HostClient):
             "kind": row.kind,
             "base_url": "",
             "key": key,
-            "model": request.model,
-            "messages": [clean_values(message) for message in request.messages],
+            **{name: clean_values(getattr(request, name)) for name in _OF_REQUEST},
             "limits": dataclasses.asdict(limits),
             "facts": dataclasses.asdict(facts),
-            "effort": request.effort,
-            "max_tokens": request.max_tokens,
-            "temperature": request.temperature,
-            "stop": list(request.stop),
-            "opener": request.opener,
-            "tools": [clean_values(tool) for tool in request.tools],
-            "schema": clean_values(request.schema),
             "cache": dataclasses.asdict(request.cache) if request.cache else None,
-            "options": dict(request.options),
             "server": None,
             "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
         }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
-from app.core.agent import Agent, Group
+from app.core.agent import Agent, Group, Leader
 from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
 from app.core.saved_prompt import SavedPrompt
@@ -123,9 +123,7 @@ class DefinitionFolder(Generic[Definition]):
 
     def fits(self, path: Path, data: bytes) -> bool:
         """Say whether these bytes are a definition without any fault."""
-        file = parse_json(path, data)
-        problems: list[Problem] = []
-        return isinstance(file, JsonFile) and self._read(file, problems) is not None and not problems
+        return not self._faults(path, data)
 
     def _save(self, definition: Definition) -> Definition:
         path = self._place(definition.id)
@@ -141,7 +139,9 @@ class DefinitionFolder(Generic[Definition]):
             number = max(self._kept(definition.id), default=0) + 1
             definition = dataclasses.replace(definition, version=number)
             data = as_bytes(with_unknown(self._kind.noun, document, plain(definition)))
-            self._check(path, data)
+            if wrong := self._faults(path, data):
+                detail = wrong[-1].field or wrong[-1].code
+                raise StorageError("invalid_record", path=str(path), detail=detail)
             write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(definition.id)
         self.load()
@@ -218,16 +218,14 @@ class DefinitionFolder(Generic[Definition]):
             with contextlib.suppress(FileNotFoundError):
                 self._disk.remove(path)
 
-    def _check(self, path: Path, data: bytes) -> None:
-        """Raise StorageError for a definition that could not be read back."""
+    def _faults(self, path: Path, data: bytes) -> list[Problem]:
+        """Return what is wrong with the bytes of a definition."""
         problems: list[Problem] = []
         file = parse_json(path, data)
         if isinstance(file, Problem):
-            problems = [file]
-        elif self._read(file, problems) is not None:
-            return
-        fault = problems[-1]
-        raise StorageError("invalid_record", path=str(path), detail=fault.field or fault.code)
+            return [file]
+        self._read(file, problems)
+        return problems
 
     def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
         for at in _commands(file.value):
@@ -253,15 +251,18 @@ class DefinitionFolder(Generic[Definition]):
 
 
 def _agent_fault(agent: Agent) -> Fault | None:
-    if bool(agent.provider.strip()) == bool(agent.model.strip()):
+    if _is_whole(agent):
         return None
     return "missing", "model" if agent.provider.strip() else "provider", ""
 
 
 def _group_fault(group: Group) -> Fault | None:
-    leader = group.orchestrator
-    complete = bool(leader.provider.strip()) == bool(leader.model.strip())
-    return None if complete else ("missing", "orchestrator", "")
+    return None if _is_whole(group.orchestrator) else ("missing", "orchestrator", "")
+
+
+def _is_whole(speaker: Agent | Leader) -> bool:
+    """Return whether a provider and a model are named together, or neither."""
+    return bool(speaker.provider.strip()) == bool(speaker.model.strip())
 
 
 def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:

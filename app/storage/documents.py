@@ -14,7 +14,7 @@ from typing import Any
 from app.core.errors import NotFound, StorageError
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
-from app.core.store import Problem
+from app.core.store import Change, Problem
 from app.core.tool import McpServer
 from app.core.usage import KnownModels
 from app.storage.codec import plain
@@ -91,7 +91,7 @@ class JsonDocuments:
         self._disk = file_system or FileSystem()
         # The settings in use, those of the file, and the changes between them, which take effect before they are written.
         self._settings = self._written = Settings()
-        self._unwritten: list[Callable[[Settings], Settings]] = []
+        self._unwritten: list[Change[Settings]] = []
         self._providers = ProviderEntries(providers=())
         self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
@@ -151,7 +151,7 @@ class JsonDocuments:
         """Return the settings as last read or saved."""
         return self._settings
 
-    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+    async def change_settings(self, change: Change[Settings]) -> None:
         """Write what `change` makes of the settings, keeping a previous copy. Raises StorageError; then they are as before.
 
         They take effect at once: what the user begins right after this uses them.
@@ -168,9 +168,7 @@ class JsonDocuments:
         """Return why the entry of a provider cannot be used, None if it can."""
         return self._providers.problem_of(provider_id)
 
-    async def change_providers(
-        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
-    ) -> None:
+    async def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         """Write what `change` makes of `providers.json`; unknown fields and unusable entries stay in it.
 
         As in all changes below, `change` is called in the documents' thread, between no two other changes, so that none is
@@ -190,9 +188,7 @@ class JsonDocuments:
         """Return the lists of models that were fetched from the providers."""
         return self._models.lists
 
-    async def change_model_lists(
-        self, change: Callable[[tuple[ModelList, ...]], tuple[ModelList, ...]]
-    ) -> None:
+    async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Write what `change` makes of `models.json`, a cache that can be fetched again. Raises StorageError."""
         await self._threads.run(lambda: self._save_models(lists=change(self._models.lists)))
 
@@ -208,9 +204,7 @@ class JsonDocuments:
         """Return the servers of `mcp.json`."""
         return self._servers
 
-    async def change_mcp_servers(
-        self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]
-    ) -> None:
+    async def change_mcp_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         """Write what `change` makes of `mcp.json`; unknown fields and unusable entries stay in it.
 
         Raises StorageError, also if the present file cannot be read: it is not overwritten.
@@ -225,7 +219,7 @@ class JsonDocuments:
         """Return the fingerprints that the user has allowed."""
         return self._consents
 
-    async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+    async def change_consents(self, change: Change[frozenset[str]]) -> None:
         """Write what `change` makes of the fingerprints that the user has allowed, if that is another. Raises StorageError."""
         await self._threads.run(lambda: self._save_consents(change))
 
@@ -320,7 +314,7 @@ class JsonDocuments:
         self._consents = frozenset(consents)
         self._problems["consents"] = problems
 
-    def _save_settings(self, change: Callable[[Settings], Settings]) -> None:
+    def _save_settings(self, change: Change[Settings]) -> None:
         try:
             self._look_again(self._paths.settings, self.load_settings)
             settings = change(self._written)
@@ -344,9 +338,7 @@ class JsonDocuments:
         self._models = dataclasses.replace(self._models, **values)
         save_models(self._disk, self._paths.models, self._models)
 
-    def _save_providers(
-        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
-    ) -> None:
+    def _save_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         providers = change(self._providers_now())
         document, entries = writable_entries(self._paths.providers)
         # Entries that cannot be read, now or when the program started, stay as they are.
@@ -388,7 +380,7 @@ class JsonDocuments:
         with storage_errors(path):
             self._disk.remove(path)
 
-    def _save_servers(self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]) -> None:
+    def _save_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         servers = change(self._servers_now())
         before, known = read_mcp(self._paths.mcp)
         document = with_servers(before, known, servers)
@@ -413,7 +405,7 @@ class JsonDocuments:
         self._write(self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 
-    def _save_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+    def _save_consents(self, change: Change[frozenset[str]]) -> None:
         self._look_again(self._paths.consents, self._load_consents)
         consents = change(self._consents)
         if consents == self._consents:

@@ -15,6 +15,7 @@ from app.core.server_secrets import parted, resolved
 from app.core.server_texts import BY_ADDRESS, BY_COMMAND, entry_fault, server_of_entry, usual_entry
 from app.core.store import Problem
 from app.core.tool import McpServer
+from app.storage.codec import encode
 from app.storage.file_system import FileSystem
 from app.storage.json_file import (
     PLACE,
@@ -159,9 +160,15 @@ def _filled(name: str, entry: dict[str, Any], here: dict[str, Any]) -> dict[str,
 def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], McpServer]) -> dict[str, Any]:
     entry = usual_entry(entry)
     sound = _sound(entry)
-    server = change(server_of_entry(name, sound))
-    fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
-    return {**entry, **{field: value for field, value in fields.items() if field in sound}}
+    fields = _fields(change(server_of_entry(name, sound)))
+    return {**entry, **{field: fields[field] for field in sound}}
+
+
+def _fields(server: McpServer) -> dict[str, Any]:
+    """Return what an entry may hold of a server, empty fields too."""
+    fields: dict[str, Any] = json.loads(encode(server))
+    del fields["name"]
+    return fields
 
 
 def _sound(entry: dict[str, Any]) -> dict[str, Any]:
@@ -179,16 +186,7 @@ def _sound(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
     entry = copy.deepcopy(usual_entry(before or {}))
-    fields: dict[str, object] = {
-        "command": server.command,
-        "args": list(server.args),
-        "env": dict(server.env),
-        "cwd": server.cwd,
-        "url": server.url,
-        "headers": dict(server.headers),
-        "disabled": server.disabled,
-    }
-    for name, value in fields.items():
+    for name, value in _fields(server).items():
         if value:
             entry[name] = value
         elif name in entry:

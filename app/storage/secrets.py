@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
@@ -48,52 +48,35 @@ class KeyringReading:
     state: str = OPEN
 
 
-class SystemKeyring(Protocol):
-    """A keyring; its methods block, and raise what `problem_of` classifies.
-
-    `asks_user` is true while it may be waiting for its user, for instance for a password.
-    """
-
-    asks_user: bool
-
-    def read(self, users: Collection[str]) -> KeyringReading:
-        """Return the values of these users."""
-        ...
-
-    def write(self, user: str, value: str) -> bool:
-        """Store a value; return whether it is there afterwards."""
-        ...
-
-    def delete(self, user: str) -> bool:
-        """Delete a value; return whether it is gone."""
-        ...
-
-    def unlock(self) -> None:
-        """Ask the user to unlock it."""
-        ...
-
-
 class Dismissed(Exception):
     """The user was asked to unlock the keyring or to create one, and did not."""
 
 
-class LibraryKeyring:
-    """A keyring behind the keyring library, which may ask its user at any time."""
+class SystemKeyring:
+    """A keyring behind the keyring library, which may ask its user at any time.
+
+    The methods block, and raise what `problem_of` classifies. `asks_user` is true while it may be waiting for its user,
+    for instance for a password.
+    """
+
+    asks_user = True
 
     def __init__(self, backend: Any, service: str) -> None:
-        self.asks_user = True
         self._backend, self._service = backend, service
 
     def read(self, users: Collection[str]) -> KeyringReading:
+        """Return the values of these users."""
         found = {user: self._backend.get_password(self._service, user) for user in users}
         return KeyringReading({user: value for user, value in found.items() if value})
 
     def write(self, user: str, value: str) -> bool:
+        """Store a value; return whether it is there afterwards."""
         self._backend.set_password(self._service, user, value)
         # Some keyrings keep nothing without an error.
         return bool(self._backend.get_password(self._service, user) == value)
 
     def delete(self, user: str) -> bool:
+        """Delete a value; return whether it is gone."""
         from keyring.errors import PasswordDeleteError
 
         with contextlib.suppress(PasswordDeleteError):  # There was no value, or the user refused.
@@ -101,15 +84,13 @@ class LibraryKeyring:
         return self._backend.get_password(self._service, user) is None
 
     def unlock(self) -> None:
-        """Do nothing: this keyring asks its user when it is read."""
+        """Ask the user to unlock it; one behind the library alone asks when it is read."""
 
 
-class SecretServiceKeyring:
+class SecretServiceKeyring(SystemKeyring):
     """The Secret Service, with the collection and attributes that the keyring library uses."""
 
-    def __init__(self, backend: Any, service: str) -> None:
-        self.asks_user = False
-        self._backend, self._service = backend, service
+    asks_user = False
 
     def read(self, users: Collection[str]) -> KeyringReading:
         from secretstorage.util import open_session
@@ -204,7 +185,7 @@ def system_keyring(backend: Any, service: str) -> SystemKeyring | None:
         return None
     if type(usable).__module__ == "keyring.backends.SecretService":
         return SecretServiceKeyring(usable, service)
-    return LibraryKeyring(usable, service)
+    return SystemKeyring(usable, service)
 
 
 def usable_backend(backend: Any) -> Any | None:

@@ -135,16 +135,12 @@ class UsageFile(UsageLedger):
         needle: bytes,
     ) -> Result:
         """Sum up those of the first `size` bytes' lines that contain the needle, in a thread."""
-
-        def sum_up_kept(end: int | None) -> Result:
-            return sum_up(self._kept(end, needle))
-
+        end: int | None = None
         with storage_errors(self._path):
-            if self._read_only:
-                return await in_thread(lambda: sum_up_kept(None), "moot-usage")
-            await self._opened()
-            end = size()
-            return await in_thread(lambda: sum_up_kept(end), "moot-usage")
+            if not self._read_only:
+                await self._opened()
+                end = size()
+            return await in_thread(lambda: sum_up(self._kept(end, needle)), "moot-usage")
 
     async def _opened(self) -> None:
         """Open the file, or wait until it has been rebuilt. Raises OSError."""

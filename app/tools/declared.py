@@ -6,7 +6,7 @@ description stands in the docstring's `Args:`. Schemas stay flat, because not ev
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -195,14 +195,5 @@ class Declared:
                 checked[name] = outside if kind is Outside else context
             return await self.function(**checked)
 
-        return Tool(
-            key=self.key,
-            description=signature.description,
-            parameters=signature.parameters,
-            run=run,
-            group=self.group,
-            repeatable=self.repeatable,
-            asks=self.asks,
-            ends=self.ends,
-            modes=self.modes,
-        )
+        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "function"}
+        return Tool(description=signature.description, parameters=signature.parameters, run=run, **own)

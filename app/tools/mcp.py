@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -368,7 +368,11 @@ class McpServers(ServerLibrary):
         """Connect to servers that may run; returns when each is connected, down or waits for consent, or takes long."""
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        work = [self._begin(self._connect(one)) for one in wanted if self._consents.may_run(one.server)]
+        work = [
+            start_owned(self._connect(one), among=self._starting)
+            for one in wanted
+            if self._consents.may_run(one.server)
+        ]
         if work:
             await asyncio.wait(work, timeout=self._limits.wait)
 
@@ -464,7 +468,7 @@ class McpServers(ServerLibrary):
             if entries.get(name) != held.server:
                 del self._held[name]
                 if held.state in (ServerState.CONNECTED, ServerState.CONNECTING):
-                    self._start(self._disconnect(name))
+                    start_owned(self._disconnect(name), among=self._tasks)
         for name, server in entries.items():
             self._held.setdefault(name, _Held(server))
         self._held = {name: self._held[name] for name in entries}
@@ -659,7 +663,7 @@ class McpServers(ServerLibrary):
     def _on_news(self, line: Line) -> None:
         held = self._held.get(line["server"])
         if held is not None and "login" in line:
-            self._start(self._keep_login(held.server.name, line["login"]))
+            start_owned(self._keep_login(held.server.name, line["login"]), among=self._tasks)
             return
         if held is None or held.state != ServerState.CONNECTED:
             return
@@ -696,7 +700,8 @@ class McpServers(ServerLibrary):
         )
         if held.restarts:
             held.tries += 1
-            self._begin(self._connect_after(held, self._limits.restarts[held.tries - 1]))
+            seconds = self._limits.restarts[held.tries - 1]
+            start_owned(self._connect_after(held, seconds), among=self._starting)
         self.on_change()
 
     async def _connect_after(self, held: _Held, seconds: float) -> None:
@@ -706,15 +711,3 @@ class McpServers(ServerLibrary):
             await self._connect(held)
             if held.state == ServerState.DOWN:
                 self._start_again(held)
-
-    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Begin to connect to a server in a task that ends with Moot."""
-        task = start_owned(work)
-        self._starting.add(task)
-        task.add_done_callback(self._starting.discard)
-        return task
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = start_owned(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

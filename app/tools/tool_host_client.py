@@ -61,34 +61,29 @@ class ToolHostClient(HostClient):
         answer, or None if the question was dismissed. `report` gets how far the work is.
         """
         host = await self._running_host()
-        call = host.open(line)
-        ended = False
         questions: list[asyncio.Task[None]] = []
         try:
-            while True:
-                answer = await call.lines.get()
-                if answer is None:
-                    ended = True
-                    raise ToolError("The process that runs tools ended unexpectedly. Try again.")
-                if "ask" in answer:
-                    # In a task, because the answer or the end of the host also ends the question.
-                    questions.append(start_owned(_put(host, answer["ask"], ask)))
-                    continue
-                if "progress" in answer:
-                    report(self._progress(answer["progress"]))
-                    continue
-                if "refused" in answer:
-                    report(ToolProgress(refused=True))
-                    continue
-                ended = True
-                if "error" in answer:
-                    # In a thread: it may be long, and the event loop is the window's.
-                    text = await asyncio.to_thread(self.clean, answer["error"])
-                    raise HostError(text, answer.get("problem", ServerProblem.FAILED))
-                result: dict[str, Any] = answer["result"]
-                return result
+            with host.asked(line) as call:
+                while True:
+                    answer = await call.lines.get()
+                    call.ended = answer is None or not answer.keys() & {"ask", "progress", "refused"}
+                    if answer is None:
+                        raise ToolError("The process that runs tools ended unexpectedly. Try again.")
+                    if "ask" in answer:
+                        # In a task, because the answer or the end of the host also ends the question.
+                        questions.append(start_owned(_put(host, answer["ask"], ask)))
+                    elif "progress" in answer:
+                        report(self._progress(answer["progress"]))
+                    elif "refused" in answer:
+                        report(ToolProgress(refused=True))
+                    elif "error" in answer:
+                        # In a thread: it may be long, and the event loop is the window's.
+                        text = await asyncio.to_thread(self.clean, answer["error"])
+                        raise HostError(text, answer.get("problem", ServerProblem.FAILED))
+                    else:
+                        result: dict[str, Any] = answer["result"]
+                        return result
         finally:
-            host.close_call(call, cancel=not ended)
             for question in questions:
                 question.cancel()
             await asyncio.gather(*questions, return_exceptions=True)

@@ -155,18 +155,7 @@ class ChatRun(Run):
 
     def _fail(self, author: Author, spoken: Speak, kind: str = Reason.NO_ASSISTANT) -> None:
         """Write why an assistant does not answer; the user can choose another one, or retry."""
-        self._live.finish_message(
-            Message(
-                id=new_id(),
-                turn_id=spoken.turn_id or new_id(),
-                role=Role.ASSISTANT,
-                author=author,
-                follows=spoken.follows,
-                state=MessageState.FAILED,
-                error=Failure(kind=kind, detail=author.name),
-                created_at=utc_now(),
-            )
-        )
+        self._live.finish_message(no_answer(spoken, author, Failure(kind=kind, detail=author.name)))
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
@@ -203,6 +192,20 @@ def user_message(
         created_at=utc_now(),
     )
     return replace(message, **fields)  # type: ignore[arg-type]
+
+
+def no_answer(spoken: Speak, author: Author, why: Failure) -> Message:
+    """Return what stands for the answer that a speaker does not give."""
+    return Message(
+        id=new_id(),
+        turn_id=spoken.turn_id or new_id(),
+        role=Role.ASSISTANT,
+        author=author,
+        follows=spoken.follows,
+        state=MessageState.FAILED,
+        error=why,
+        created_at=utc_now(),
+    )
 
 
 def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:

@@ -3,7 +3,8 @@
 Used by the terminal (`--json`, `moot show`), the export and the local socket.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
+from typing import Any
 
 from app.core.council_parts import json_of
 from app.core.events import (
@@ -46,35 +47,19 @@ def event_line(event: Event, text: str = "") -> dict[str, object] | None:
 def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
     match event:
         case SessionStarted(session=session):
-            return "session.started", {"kind": session.kind, "title": session.title}
+            return "session.started", fields_of(session, "kind", "title")
         case SessionChanged(session=session, status_changed=True):
-            return "session.status", {
-                "status": session.status,
-                "reason": session.reason,
-                "reason_code": code_of_session(session),
-            }
+            status = fields_of(session, "status", "reason")
+            return "session.status", {**status, "reason_code": code_of_session(session)}
         case TurnStarted():
-            return "turn.started", {
-                "turn_id": event.turn_id,
-                "parent_turn_id": event.parent_turn_id,
-                "author": author_object(event.author),
-                "round": event.round,
-                "why": event.why,
-            }
+            begun = fields_of(event, "turn_id", "parent_turn_id", "author", "round", "why")
+            return "turn.started", {**begun, "author": author_object(event.author)}
         case MessageStarted(message=message):
-            return "message.started", {
-                "message_id": message.id,
-                "turn_id": message.turn_id,
-                "role": message.role,
-                "author": author_object(message.author),
-            }
+            said = {"message_id": message.id, **fields_of(message, "turn_id", "role")}
+            return "message.started", {**said, "author": author_object(message.author)}
         case MessageDelta():
-            values: dict[str, object] = {"message_id": event.message_id}
-            if event.text:
-                values["text"] = event.text
-            if event.thinking:
-                values["thinking"] = event.thinking
-            return "message.delta", values
+            texts = {name: text for name, text in fields_of(event, "text", "thinking").items() if text}
+            return "message.delta", {"message_id": event.message_id, **texts}
         case MessageFinished(message=message):
             return "message.finished", {"message": message_object(message)}
         case ToolStarted():
@@ -88,14 +73,9 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
         case PlanChanged():
             return "plan.changed", {"plan": plan_object(event.plan)}
         case StepChanged(step=step):
-            return "step.changed", {"step_id": step.id, "state": step.state, "reason": step.reason}
+            return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
         case AvailabilityChanged():
-            return "availability.changed", {
-                "assistant_id": event.assistant_id,
-                "running": event.running,
-                "queued": event.queued,
-                "waiting": event.waiting,
-            }
+            return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():
@@ -106,7 +86,18 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
 
 
 def _call(event: ToolStarted | ToolProgressed | ToolFinished) -> dict[str, object]:
-    return {"turn_id": event.turn_id, "tool_call_id": event.tool_call_id, "name": event.name}
+    return fields_of(event, "turn_id", "tool_call_id", "name")
+
+
+def fields_of(record: object, *names: str) -> dict[str, object]:
+    """Return these fields of a record as JSON has them."""
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def plan_object(plan: Plan | None) -> dict[str, object] | None:
@@ -121,17 +112,8 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
     for step in work.definition.steps:
         state = states.get(step.id, StepState(id=step.id))
         steps.append(
-            {
-                "id": step.id,
-                "name": step.name,
-                "role": step.role,
-                "depends_on": list(step.depends_on),
-                "state": state.state,
-                "reason": state.reason,
-                "artifacts": state.artifacts,
-                "assistant_id": state.assistant_id,
-                "attempt": state.attempt,
-            }
+            fields_of(step, "id", "name", "role", "depends_on")
+            | fields_of(state, "state", "reason", "artifacts", "assistant_id", "attempt")
         )
     return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
 
@@ -148,7 +130,5 @@ def message_object(message: Message) -> dict[str, object]:
         "data": json_of(message.data),
         "tokens_per_second": message.tokens_per_second,
         "author": author_object(message.author),
-        "tool_calls": [asdict(call) for call in message.tool_calls],
-        "resources": list(message.resources),
-        "attachments": [asdict(attachment) for attachment in message.attachments],
+        **fields_of(message, "tool_calls", "resources", "attachments"),
     }

@@ -8,14 +8,13 @@ from typing import Any
 
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput
-from app.core.events import EventBus, GroupsChanged, utc_now
-from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
+from app.core.events import EventBus, GroupsChanged
+from app.core.message import Attachment, Author, Failure
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.store import Documents
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
-from app.engine.chat.run import user_message
+from app.engine.chat.run import no_answer, user_message
 from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
@@ -135,20 +134,9 @@ class Groups(Definitions[Group]):
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)
-        # A member that has not begun to answer has no message yet.
-        turn_id = hangs.turn_id or new_id()
         name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
-        lost = Message(
-            id=new_id(),
-            turn_id=turn_id,
-            role=Role.ASSISTANT,
-            author=Author(id=hangs.speaker, name=name, path=(hangs.speaker,)),
-            follows=hangs.follows,
-            state=MessageState.FAILED,
-            error=Failure(kind="skipped"),
-            created_at=utc_now(),
-        )
-        live.finish_message(lost)
+        author = Author(id=hangs.speaker, name=name, path=(hangs.speaker,))
+        live.finish_message(no_answer(hangs, author, Failure(kind="skipped")))
         self._sessions.run(live)
 
     def _checked(self, definition: Group) -> Group:

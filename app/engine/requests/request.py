@@ -6,7 +6,7 @@ two requests share, so what was sent is sent again as it was, what changes is at
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
@@ -488,11 +488,7 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
     return Agent(
         id=ORCHESTRATOR,
         name=live.chat_session.chat.assistant_name,
-        provider=leader.provider,
-        model=leader.model,
-        effort=leader.effort,
-        creativity=leader.creativity,
-        length=leader.length,
+        **asdict(leader),
         instructions=saved.instructions if saved else "",
         tools=(REPORT_RESULT,) if last else (ORCHESTRATION,),
         max_steps=1 if last else MOST_STEPS,

@@ -1,9 +1,10 @@
 """What runs and turns share, how far a turn came, and the view of a session that a running tool has."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from app.core.agent import Agent
 from app.core.message import Message, Prompt, ToolCall
@@ -81,55 +82,44 @@ class TreeContext:
     asks_too: frozenset[str] = frozenset()
 
 
+@dataclass(slots=True)
 class ToolRun:
     """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
 
-    `ask` puts a question of the tool to the user, `report` shows how far it is. A plan that the tool changes is
-    written in one batch with the call's result: a tool that runs again finds the plan as it was.
+    A plan that the tool changes is written in one batch with the call's result: a tool that runs again finds the plan as
+    it was.
     """
 
-    def __init__(
-        self,
-        context: TreeContext,
-        turn: AgentTurn,
-        ask: Callable[[Prompt], Awaitable[str | None]],
-        report: Callable[[ToolProgress], None],
-    ) -> None:
-        self._context = context
-        self._live = context.live
-        self._turn = turn
-        self._ask = ask
-        self._report = report
-        self.new_plan: tuple[Plan | None, ...] = ()
+    context: TreeContext
+    turn: AgentTurn
+    # Puts a question of the tool to the user.
+    ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
+    # Shows how far it is.
+    report: Callable[[ToolProgress], None]
+    new_plan: tuple[Plan | None, ...] = ()
 
     @property
     def session_id(self) -> str:
-        return self._live.id
+        return self.context.live.id
 
     @property
     def mode(self) -> str:
-        return self._turn.mode
+        return self.turn.mode
 
     @property
     def pages(self) -> Sequence[str]:
-        return self._turn.agent.pages
+        return self.turn.agent.pages
 
     @property
     def plan(self) -> Plan | None:
-        return self.new_plan[0] if self.new_plan else self._live.session.plan
+        return self.new_plan[0] if self.new_plan else self.context.live.session.plan
 
     def change_plan(self, plan: Plan | None) -> None:
         self.new_plan = (plan,)
 
     @property
     def members(self) -> Sequence[Agent]:
-        return self._context.members
+        return self.context.members
 
     def messages(self) -> Sequence[Message]:
-        return self._live.messages
-
-    async def ask(self, prompt: Prompt) -> str | None:
-        return await self._ask(prompt)
-
-    def report(self, progress: ToolProgress) -> None:
-        self._report(progress)
+        return self.context.live.messages

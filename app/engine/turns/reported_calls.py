@@ -88,13 +88,12 @@ class ReportedCalls:
     def ask(self, ask: AgentAsk) -> None:
         """Put what the agent asks to the user, while it goes on reporting."""
         # The agent would wait for ever for an answer that nobody gives.
-        task = start_owned(
+        start_owned(
             self._put(ask),
             lambda _: self._models.answer_agent(ask.id, Consent.DENY),
             name="question of an external agent",
+            among=self._asking,
         )
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
 
     def close(self, state: str, text: str = "") -> None:
         """End what has no result yet, because the answer has ended: nothing more will be reported."""

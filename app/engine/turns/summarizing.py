@@ -301,32 +301,29 @@ class Summarizing:
         """Return a summary by a model, else what stands in for it; None where nothing may change."""
         self._show(Reason.SUMMARISING)
         try:
-            return await self._by_model(turn, wanted, note)
+            for _ in range(ATTEMPTS):
+                if not self._context.budget.take_model_call():
+                    return None
+                try:
+                    content, call = await ask_for_summary(
+                        self._live, self._services.models, wanted.request, turn.author, self._context.waits
+                    )
+                except ProviderError as error:
+                    if error.kind in _SAME_FOR_THE_CALL:
+                        return None
+                    if error.kind in PASSING or error.kind == FailureKind.CONTEXT_WINDOW:
+                        break
+                    continue
+                if content and wanted.said:
+                    quoted = (f"> {text}" for text in wanted.said)
+                    content = "\n".join((f"{content}\n\n{self._words['quoted']}", *quoted))
+                if _is_worth(turn, content, wanted.replaces):
+                    model = f"{wanted.request.provider}/{wanted.request.model}"
+                    return _Summary(content, note, model, call.usage)
+                self._services.models.note_unsaid(self._live, turn.author, call)
+            return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
         finally:
             self._show("")
-
-    async def _by_model(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
-        for _ in range(ATTEMPTS):
-            if not self._context.budget.take_model_call():
-                return None
-            try:
-                content, call = await ask_for_summary(
-                    self._live, self._services.models, wanted.request, turn.author, self._context.waits
-                )
-            except ProviderError as error:
-                if error.kind in _SAME_FOR_THE_CALL:
-                    return None
-                if error.kind in PASSING or error.kind == FailureKind.CONTEXT_WINDOW:
-                    break
-                continue
-            if content and wanted.said:
-                quoted = (f"> {text}" for text in wanted.said)
-                content = "\n".join((f"{content}\n\n{self._words['quoted']}", *quoted))
-            if _is_worth(turn, content, wanted.replaces):
-                model = f"{wanted.request.provider}/{wanted.request.model}"
-                return _Summary(content, note, model, call.usage)
-            self._services.models.note_unsaid(self._live, turn.author, call)
-        return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
 
     def _helper(self, turn: AgentTurn) -> AgentModel | None:
         """Return who writes summaries in place of the turn's own model."""

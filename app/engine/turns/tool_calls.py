@@ -163,7 +163,7 @@ class ToolCalls:
         self._stopped: set[str] = set()
         # The turns of sub-agents that wait for a slot.
         self._waiting: set[str] = set()
-        self._repeated = RepeatedCalls(context.live)
+        self.repeated = RepeatedCalls(context.live)
 
     def answered(self) -> None:
         """Let waiting calls check again."""
@@ -200,10 +200,6 @@ class ToolCalls:
         if open_calls and (blocked := await self._answer_side_by_side(turn, answer, open_calls)):
             return blocked
         return self._after_results(turn, answer)
-
-    def insists(self, turn: AgentTurn, answer: Message) -> bool:
-        """Say whether an answer calls only what an answer before it was told will not run again."""
-        return self._repeated.insists(turn, answer)
 
     def _refuse(self, turn: AgentTurn, texts: Mapping[ToolCall, str]) -> None:
         """Write the results of calls that are not carried out, in one batch."""
@@ -249,7 +245,7 @@ class ToolCalls:
         self, turn: AgentTurn, answer: Message, calls: Sequence[ToolCall]
     ) -> Outcome | None:
         """Answer calls, MOST_AT_ONCE at a time; one that waits for the user lets another run."""
-        places, alike = asyncio.Semaphore(MOST_AT_ONCE), self._repeated.before(turn, answer)
+        places, alike = asyncio.Semaphore(MOST_AT_ONCE), self.repeated.before(turn, answer)
 
         def start(call: ToolCall) -> "asyncio.Task[Outcome | None]":
             work = self._answer(turn, call, alike.get(call.id, 0), places)

@@ -104,7 +104,7 @@ class TurnTree:
                 outcome = await self._calls.answer_all(turn, answer, refuse=spent)
                 if outcome is not None:
                     return outcome
-            repeats = answer is not None and self._calls.insists(turn, answer)
+            repeats = answer is not None and self._calls.repeated.insists(turn, answer)
             if spent or repeats:
                 failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
                 message = turn.message(state=MessageState.FAILED, error=failure)

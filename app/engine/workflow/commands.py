@@ -11,12 +11,11 @@ from app.core.events import EventBus, WorkflowsChanged, utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.reasons import Reason
-from app.core.roles import role_of, roles_of
+from app.core.roles import ROLES, role_of, roles_of
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
-from app.engine.availability import known_roles
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import AgentDirectory
@@ -100,7 +99,8 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
-        roles = known_roles().union(*map(roles_of, self._directory.agents()))
+        # A temporary assistant can be made for a known role that nobody has.
+        roles = frozenset(ROLES).union(*map(roles_of, self._directory.agents()))
         steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
         return [
             replace(fault, detail=definition.steps[fault.place].role)

@@ -79,9 +79,7 @@ class AgentHost(HostServer):
         finally:
             del self._turns[line["id"]]
             # Also after a cancel, in which nothing more may be awaited.
-            closing = start_owned(session.close())
-            self._leaving.add(closing)
-            closing.add_done_callback(self._leaving.discard)
+            start_owned(session.close(), among=self._leaving)
 
     async def _running(self, line: dict[str, Any]) -> AgentProgram:
         """Return the program of an entry, started where it does not run. Raises ProviderError."""
@@ -119,15 +117,10 @@ class AgentHost(HostServer):
                     _START_SECONDS,
                 )
             except BaseException:
-                self._leave(program)
+                start_owned(program.end(), among=self._leaving)
                 raise
             self._pipes.write({"provider": line["provider"], "images": program.takes_images})
             return program
-
-    def _leave(self, program: AgentProgram) -> None:
-        ending = start_owned(program.end())
-        self._leaving.add(ending)
-        ending.add_done_callback(self._leaving.discard)
 
     async def _keep_looking(self) -> None:
         """Record what the programs start, and end those that nobody has used for a while."""

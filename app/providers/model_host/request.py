@@ -176,7 +176,6 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
         FailureKind.SERVER,
         FailureKind.MODEL_NOT_FOUND,
         FailureKind.WRONG_PATH,
-        FailureKind.WRONG_PATH,
     ) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
         return failure

@@ -78,15 +78,15 @@ class ToolHost(HostServer):
         return await servers.connect(line["server"], line["limits"], line["log"], put)
 
     async def _call(self, line: Line) -> Line:
-        servers = await self._mcp()
-        return await servers.call(line, self._putting(line))
+        server = (await self._mcp()).named(line["server"])
+        return await server.call(line["tool"], line["arguments"], line["page"], self._putting(line))
 
     def _putting(self, line: Line) -> Callable[[Line], None]:
         """Return what writes lines that come before the answer to a request: questions and progress."""
         return lambda more: self._pipes.write({"id": line["id"], **more})
 
     async def _library(self, line: Line) -> Line:
-        return await (await self._mcp()).look_up(line)
+        return await (await self._mcp()).named(line["server"]).look_up(line)
 
     async def _disconnect(self, line: Line) -> Line:
         await (await self._mcp()).disconnect(line["server"])

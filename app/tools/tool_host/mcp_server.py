@@ -642,18 +642,11 @@ class RunningServers:
         if server := self._servers.pop(name, None):
             await server.leave()
 
-    async def call(self, line: Line, ask: Callable[[Line], None]) -> dict[str, Any]:
-        """Call the tool of a connected server that a line names. Raises RequestError."""
-        return await self._named(line).call(line["tool"], line["arguments"], line["page"], ask)
-
-    async def look_up(self, line: Line) -> dict[str, Any]:
-        """Return what a line asks about the resources and prompts of a connected server. Raises RequestError."""
-        return await self._named(line).look_up(line)
-
-    def _named(self, line: Line) -> Server:
-        server = self._servers.get(line["server"])
+    def named(self, name: str) -> Server:
+        """Return a connected server. Raises RequestError."""
+        server = self._servers.get(name)
         if server is None:
-            raise RequestError(f"The MCP server {line['server']!r} is not connected.")
+            raise RequestError(f"The MCP server {name!r} is not connected.")
         return server
 
     def answer(self, number: int, words: str | None) -> None:

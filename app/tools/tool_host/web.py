@@ -146,9 +146,7 @@ async def download(
         raise RequestError(f"There is no server named {url.host!r}, or the network is down.") from None
     except aiohttp.ClientConnectorCertificateError:
         raise RequestError(f"{shown(url)} has no valid certificate, so it was not read.") from None
-    except aiohttp.ClientError as error:
-        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
-    except (OSError, ValueError) as error:
+    except (aiohttp.ClientError, OSError, ValueError) as error:
         raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
 
 
