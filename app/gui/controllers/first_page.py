@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
@@ -199,18 +199,19 @@ class FirstPageController(Controller):
 
     def _show_work(self) -> None:
         words, (kind, chosen) = self._language, self._with
-        price, lacks = "", words("first.work.choose")
-        self._first.work.show_words(words("first.work.button"))
+        name, price, lacks = words("first.work.button"), "", words("first.work.choose")
         if kind == GROUP:
             group = next(one for one in self._engine.groups.all() if one.id == chosen)
-            self._first.work.show_words(short_name(group.name), plain_tip(group.name))
+            name = group.name
             estimate, lacks = self._engine.estimates.group(group), ""
             price = most_text(words, estimate)
         elif kind == WORKFLOW:
             workflow = self._engine.workflows.find(chosen)
-            self._first.work.show_words(short_name(workflow.name), plain_tip(workflow.name))
+            name = workflow.name
             estimate, lacks = self._engine.estimates.workflow(workflow, self._page.composer.box.text()), ""
             price = estimate_text(words, estimate, "steps")
+        self._first.work.show_words(short_name(name), plain_tip(name))
+        self._first.work.setAccessibleName(name)
         if kind and estimate.unasked:
             self._tasks.replace("work prices", self._ask_prices(estimate.unasked))
         self._page.show_begins(price, lacks)
@@ -260,6 +261,8 @@ class FirstPageController(Controller):
     def _wire(self) -> None:
         first, setup = self._first, self._setup
         first.mode.chosen.connect(self._choose_mode)
+        for segment in first.mode.findChildren(QAbstractButton):
+            segment.clicked.connect(self._page.composer.box.setFocus)
         # A menu is filled when it is wanted: before a click opens it.
         first.how.pressed.connect(self._fill_how)
         first.work.pressed.connect(self._fill_work)

@@ -86,6 +86,8 @@ class ModelChips(FlowBox):
         for chip in self._chips:
             self.remove(chip)
             chip.hide()
+            # The next one has its name before it is gone.
+            chip.setObjectName("")
             chip.deleteLater()
         letters = initials([name for _id, name in models])
         self._chips = [
@@ -117,12 +119,17 @@ class FirstCard(QFrame):
         self._row = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._row.addLayout(hbox(HeadingIcon(look, icon, "text_2"), (self.title, 1), spacing=9))
         self._row.addWidget(self.text, 1)
-        self._row.addLayout(hbox(self.button, *more, STRETCH, spacing=6))
+        self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._links.setSpacing(0)
+        for link in (self.button, *more):
+            self._links.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        self._row.addLayout(self._links)
 
     def lie(self, flat: bool) -> None:
         """Show all of the card, or one row."""
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(across if flat else down)
+        for layout in (self._row, self._links):
+            layout.setDirection(across if flat else down)
         self._row.setStretch(0, 1 if flat else 0)
         self._row.setContentsMargins(18, 5 if flat else 16, 14, 5 if flat else 12)
         self.text.setVisible(not flat)
