@@ -95,29 +95,34 @@ class SessionRows(ItemModel):
     def text_of(self, row: Folder | SessionSummary) -> str:
         return row.name if isinstance(row, Folder) else row.title
 
+    def said_of(self, row: Folder | SessionSummary) -> str:
+        words = self._language
+        if isinstance(row, Folder):
+            state = words("folder.closed" if row.id in self.closed else "folder.open")
+            return words("folder.said", name=row.name, count=self._counts.get(row.id, 0), state=state)
+        state = words("status.waiting") if self.asks(row) else state_of(row, words)[0]
+        title = f"{kind_text(row.kind, words)}: {row.title}"
+        return ", ".join(filter(None, (title, state, asked_by(row, words))))
+
     def asks(self, summary: SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
         return summary.status == Status.WAITING or summary.id in self._asking
 
     def _folder(self, folder: Folder) -> Item:
-        words, closed, count = self._language, folder.id in self.closed, self._counts.get(folder.id, 0)
-        state = words("folder.closed" if closed else "folder.open")
         return Item(
             id=folder.id,
             title=" ".join(folder.name.split()),
-            note=str(count),
+            note=str(self._counts.get(folder.id, 0)),
             icon="folder-open",
             icon_colour="accent" if folder.id == self.current else "text_2",
-            chevron="chevron-right" if closed else "chevron-down",
+            chevron="chevron-right" if folder.id in self.closed else "chevron-down",
             indent=INDENT,
             action="plus",
-            spoken=words("folder.said", name=folder.name, count=count, state=state),
         )
 
     def _session(self, summary: SessionSummary) -> Item:
-        words, asks, by = self._language, self.asks(summary), asked_by(summary, self._language)
-        state = words("status.waiting") if asks else state_of(summary, words)[0]
-        note, colour = (words("status.short.waiting"), "warn") if asks else self._meta(summary)
+        words, waits = self._language, self.asks(summary)
+        note, colour = (words("status.short.waiting"), "warn") if waits else self._meta(summary)
         title = summary.title if len(summary.title) < 500 else summary.title[:500] + "…"
         return Item(
             id=summary.id,
@@ -126,8 +131,7 @@ class SessionRows(ItemModel):
             note_colour=colour,
             icon=icon_of(summary.kind),
             indent=INDENT if summary.id in self.inside else 0,
-            spoken=", ".join(filter(None, (f"{kind_text(summary.kind, words)}: {summary.title}", state, by))),
-            tip="\n".join(filter(None, (title, by))),
+            tip="\n".join(filter(None, (title, asked_by(summary, words)))),
         )
 
     def _meta(self, summary: SessionSummary) -> tuple[str, str]:

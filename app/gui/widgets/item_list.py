@@ -153,7 +153,7 @@ class ItemDelegate(QStyledItemDelegate):
     def _paint_heading(self, painter: QPainter, rect: QRect, item: Item) -> None:
         style = self._style
         room = rect.adjusted(style.left, 0, -style.right, -6)
-        room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, 0))
+        room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, room.left()))
         font = sized(painter.font(), style.heading_size, 620)
         if style.upper:
             font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
@@ -171,13 +171,12 @@ class ItemDelegate(QStyledItemDelegate):
         if not style.fades:
             painter.setOpacity(1)
         font = sized(painter.font(), style.size, style.selected_weight if selected else style.weight)
-        spare = rect.right() - style.right - left - QFontMetrics(font).horizontalAdvance(item.title) - 16
         if item.action and hovered:
             picture = self._look.picture(item.action, "text", 15, painter.device().devicePixelRatioF())
             painter.drawPixmap(rect.right() - 21, rect.center().y() - 7, picture)
             right = rect.right() - 29
         else:
-            right = self._paint_note(painter, rect, item, spare)
+            right = self._paint_note(painter, rect, item, left)
         room = QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
         line = Qt.AlignmentFlag.AlignTop if item.second else Qt.AlignmentFlag.AlignVCenter
         self._write(painter, room, item.title, font, "text", line)
@@ -223,13 +222,16 @@ class ItemDelegate(QStyledItemDelegate):
             return left
         return left + style.mark + style.space
 
-    def _paint_note(self, painter: QPainter, rect: QRect, item: Item, spare: int) -> int:
-        """Paint the note, and return where the room for the title ends; `spare` is what the title leaves."""
+    def _paint_note(self, painter: QPainter, rect: QRect, item: Item, left: int) -> int:
+        """Paint the note, and return where the room for the title ends, which begins at `left`."""
         style, tokens, right = self._style, self._look.tokens, rect.right() - self._style.right
         if not item.note:
             return right
+        most = rect.width() // style.share
+        if item.title_first:
+            title = QFontMetrics(sized(painter.font(), style.size, style.selected_weight))
+            most = min(rect.width() // 3, right - left - title.horizontalAdvance(item.title) - 16)
         painter.setFont(sized(painter.font(), style.note, 500 if style.chip else 400))
-        most = min(rect.width() // 3, spare) if item.title_first else rect.width() // style.share
         note = painter.fontMetrics().elidedText(item.note, Qt.TextElideMode.ElideRight, most)
         width = painter.fontMetrics().horizontalAdvance(note)
         if style.chip:
@@ -288,6 +290,10 @@ class ItemModel(QAbstractListModel):
         """Return the text of a row that is no heading, which typing in the list looks for in every row."""
         return self.item_of(row).text
 
+    def said_of(self, row: Any) -> str:
+        """Return what a screen reader says of a row that is no heading."""
+        return self.item_of(row).said
+
     def item(self, place: int) -> Item:
         """Return what the row at a place shows."""
         row = self._rows[place]
@@ -311,17 +317,17 @@ class ItemModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row = self._rows[index.row()]
         if role == ROW:
-            return self._rows[index.row()]
+            return row
         if role == HEADING:
             return self.is_heading(index.row())
         if role == ITEM:
             return self.item(index.row())
         if role == Qt.ItemDataRole.DisplayRole:
-            row = self._rows[index.row()]
             return row if isinstance(row, str) else self.text_of(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.item(index.row()).said
+            return row if isinstance(row, str) else self.said_of(row)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self.item(index.row()).tip)
         return None

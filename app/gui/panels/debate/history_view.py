@@ -39,13 +39,11 @@ class DebateRows(ItemModel):
         self._language = language
 
     def item_of(self, row: SessionSummary) -> Item:
-        words, speakers = self._language, ", ".join(row.speakers)
-        day = words.day_and_time(row.updated_at)
-        spoken = f"{row.title}, {state_of(row, words)[0]}, {speakers}, {day}"
-        return Item(id=row.id, title=row.title, spoken=spoken, tip=speakers)
+        return Item(id=row.id, title=row.title, tip=", ".join(row.speakers))
 
-    def text_of(self, row: SessionSummary) -> str:
-        return row.title
+    def said_of(self, row: SessionSummary) -> str:
+        words, speakers = self._language, ", ".join(row.speakers)
+        return f"{row.title}, {state_of(row, words)[0]}, {speakers}, {words.day_and_time(row.updated_at)}"
 
 
 class DebateCardDelegate(ItemDelegate):
