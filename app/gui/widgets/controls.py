@@ -433,7 +433,8 @@ def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
     """Put widgets into the tab order at the place of their container, which was made before them."""
     before = place.previousInFocusChain()
     while before is not None and before is not place:
-        if before.focusPolicy() != Qt.FocusPolicy.NoFocus and not place.isAncestorOf(before):
+        stops = before.focusPolicy() != Qt.FocusPolicy.NoFocus and before.focusProxy() is None
+        if stops and not place.isAncestorOf(before):
             put_in_tab_order((before, *widgets))
             return
         before = before.previousInFocusChain()

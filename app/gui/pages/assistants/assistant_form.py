@@ -70,8 +70,9 @@ class AssistantForm(Form):
         self.servers = ChipList(language, look, "assistant_servers")
         self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
-        deep, steps = NumberBox("assistant_depth", 0, DEEPEST), NumberBox("assistant_steps", 1, MOST_STEPS)
-        self._limits = Sentence(language, "assistant.limits.row", deep, steps)
+        self.deep = NumberBox("assistant_depth", 0, DEEPEST)
+        self.steps = NumberBox("assistant_steps", 1, MOST_STEPS)
+        self._limits = Sentence(language, "assistant.limits.row", self.deep, self.steps)
         self._own_tools = say(Paragraph("hint"), language, "assistant.own_tools.text")
         super().__init__(
             language,
@@ -120,8 +121,8 @@ class AssistantForm(Form):
             Field("enabled", named("assistant_enabled", TickBox(look)), text="assistant.enabled"),
             STRETCH,
             inner=(
-                Field("max_depth", deep, says="assistant.depth.name"),
-                Field("max_steps", steps, says="assistant.steps.name"),
+                Field("max_depth", self.deep, says="assistant.depth.name"),
+                Field("max_steps", self.steps, says="assistant.steps.name"),
             ),
             labels="assistant.field",
             spacing=14,

@@ -162,7 +162,7 @@ class GroupForm(Form):
         if agent_id not in self.members:
             self.members = (*self.members, agent_id)
             self.show_members(agent_id)
-            self.changed.emit()
+            self.changed.emit("members")
             self.member_chosen.emit(agent_id)
 
     def remove(self, agent_id: str) -> None:
@@ -171,7 +171,7 @@ class GroupForm(Form):
         self.members = tuple(member for member in self.members if member != agent_id)
         near = self.members[min(place, len(self.members) - 1)] if self.members else ""
         self.show_members(near)
-        self.changed.emit()
+        self.changed.emit("members")
         self.member_removed.emit(agent_id, place)
         self.member_chosen.emit(near)
         if near:
@@ -202,7 +202,7 @@ class GroupForm(Form):
 
     def _on_order(self, members: tuple[str, ...]) -> None:
         self.members = members
-        self.changed.emit()
+        self.changed.emit("members")
 
     def _retranslate(self) -> None:
         super()._retranslate()
