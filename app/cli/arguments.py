@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "servers": ("servers.servers", "list", "allow", "deny", "login", "logout", "log"),
     "agents": ("providers.agents", "list", "add", "allow", "deny", "check"),
     "keys": ("providers.keys", "list", "set", "remove"),
-    "models": ("providers.models", "list", "get", "remove", "add", "check", "allow"),
+    "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),
 }
 # Of those with a function these change nothing, and neither does the action `list`.
 _READING = ("show", "export", "sessions", "providers", "panels", "journal", "usage")
