@@ -63,7 +63,7 @@ def next_steps(
         return (CouncilStep(CouncilPart.MERGE),)
     if record.count(CouncilPart.SOLO) < council.solos and (best := surest(record)):
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
-    if record.count(CouncilPart.CHECK) < council.checks and council.outsider:
+    if record.count(CouncilPart.CHECK, number=0) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
     return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
 
@@ -205,7 +205,7 @@ def _until(council: Council, record: Record, number: int) -> Council:
         again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
         merges=record.count(CouncilPart.MERGE),
         solos=record.count(CouncilPart.SOLO),
-        checks=record.count(CouncilPart.CHECK),
+        checks=record.count(CouncilPart.CHECK, number=0),
         rounds=number,
         debated=number,
         judges=tuple(dict.fromkeys(readers)),

@@ -250,9 +250,9 @@ class Record:
         message = self.last(part, who, number=number)
         return message.data_as(kind) if message else kind()
 
-    def count(self, part: str) -> int:
-        """Return how many messages of a part, outside the rounds of a debate, ended since all were asked."""
-        return sum(one.part == part and one.ended and not one.round for one in self.since)
+    def count(self, part: str, *, number: int | None = None) -> int:
+        """Return how many messages of a part (of a round) ended since all were asked."""
+        return sum(one.part == part and one.ended and number in (None, one.round) for one in self.since)
 
     def evidence(self) -> list[tuple[str, str]]:
         """Return what tools found for the answers since all were asked, as (the call, its result), by participant."""

@@ -64,7 +64,7 @@ def with_rounds(
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _TakenStep:
     """A step that is taken: the answers as they are numbered, what its reader sees, and what cleans each try."""
 
     step: CouncilStep
@@ -197,7 +197,7 @@ class CouncilRun(StatementRun):
             self._sources = await asyncio.to_thread(Sources, debate.context)
         # Answers that come in meanwhile must not change what the numbers stand for.
         record = Record(debate, self._live.messages)
-        call = _Call(step, () if step.who else tuple(requests.numbered(record)), seen_by(record, step))
+        call = _TakenStep(step, () if step.who else tuple(requests.numbered(record)), seen_by(record, step))
         plan, model = self._plan(call)
         turn = self._turn(plan, model, self._tools(step))
         quotes: list[FileQuote] = []
@@ -222,7 +222,7 @@ class CouncilRun(StatementRun):
         tools = self._providers.tools(debate, participant_of(debate, step.who))
         return DebateTools.READING if tools != DebateTools.NONE else DebateTools.NONE
 
-    def _plan(self, call: _Call) -> tuple[CallPlan, str]:
+    def _plan(self, call: _TakenStep) -> tuple[CallPlan, str]:
         step, session = call.step, self._live.debate_session
         debate = session.debate
         if step.who:
@@ -264,7 +264,7 @@ class CouncilRun(StatementRun):
         )
         return plan, model
 
-    def _request(self, call: _Call, debate: Debate) -> ModelRequest:
+    def _request(self, call: _TakenStep, debate: Debate) -> ModelRequest:
         step, view, prompts = call.step, call.view, self._services.prompts
         record = Record(debate, self._live.messages)
         match step.part:
@@ -300,7 +300,7 @@ class CouncilRun(StatementRun):
         # One that is made up takes about 10 ms for each million characters.
         return await asyncio.to_thread(self._sources.check, message.content, others)
 
-    def _read(self, call: _Call, message: Message) -> Message:
+    def _read(self, call: _TakenStep, message: Message) -> Message:
         """Return a message with what was read in it."""
         step, view, text = call.step, call.view, message.content
         if message.state != MessageState.DONE:
