@@ -338,7 +338,7 @@ def _message_of_lobe_chat(
     files = taken(raw.get("fileList") or raw.get("files") or [], list, f"{where}.files")
     pieces += [words["picture"] for _ in pictures]
     if not pictures:
-        pieces += [file_words(words, text_in(one, "name"), is_picture=False) for one in files]
+        pieces += [file_words(words, text_in(file, "name"), is_picture=False) for file in files]
     config = session.get("config") if session else None
     name = text_in(raw, "model", "fromModel") or text_in(raw.get("extra"), "fromModel")
     name = name or text_in(config, "model") or text_in(session, "model") or _LOBE_CHAT_NAME

@@ -168,8 +168,8 @@ def export(
 ) -> Iterator[str]:
     """Return a session in an ExportFormat piece by piece, none much longer than a message.
 
-    It has what the user decided after it; `render` turns Markdown into HTML. Raises BadInput for a format that it cannot
-    have.
+    It has what the user decided after it; `render` turns Markdown into HTML. Raises BadInput for a format that it
+    cannot have.
     """
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))

@@ -55,8 +55,8 @@ class Dismissed(Exception):
 class SystemKeyring:
     """A keyring behind the keyring library, which may ask its user at any time.
 
-    The methods block, and raise what `problem_of` classifies. `asks_user` is true while it may be waiting for its user,
-    for instance for a password.
+    The methods block, and raise what `problem_of` classifies. `asks_user` is true while it may be waiting for its
+    user, for instance for a password.
     """
 
     asks_user = True

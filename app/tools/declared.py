@@ -195,5 +195,6 @@ class Declared:
                 checked[name] = outside if kind is Outside else context
             return await self.function(**checked)
 
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "function"}
+        names = [field.name for field in fields(self) if field.name != "function"]
+        own = {name: getattr(self, name) for name in names}
         return Tool(description=signature.description, parameters=signature.parameters, run=run, **own)

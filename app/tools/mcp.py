@@ -1,8 +1,8 @@
 """The MCP servers of `mcp.json`: which may run, which are connected, and their tools. The tool host speaks MCP.
 
-`ServerConsents`: what the user allowed. Entries as the tool host needs them, with their secrets and the tokens of their
-logins in place. Resources and prompts. `McpServers` connects, makes tools of what servers offer, and calls them: their
-questions, their progress and their results.
+`ServerConsents`: what the user allowed. Entries as the tool host needs them, with their secrets and the tokens of
+their logins in place. Resources and prompts. `McpServers` connects, makes tools of what servers offer, and calls
+them: their questions, their progress and their results.
 """
 
 import asyncio

@@ -16,7 +16,8 @@ from app.tools.tool_host_client import ToolHostClient
 class Toolbox(McpServers):
     """Implements `core.tool.Tools`: Moot's own tools beside those of the MCP servers.
 
-    Owns `host`, and closes it; `open_link` opens an address in the system's browser and returns whether that worked.
+    Owns `host`, and closes it; `open_link` opens an address in the system's browser and returns whether that
+    worked.
     """
 
     def __init__(

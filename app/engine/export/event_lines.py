@@ -96,7 +96,7 @@ def fields_of(record: object, *names: str) -> dict[str, object]:
 
 def _plain(value: Any) -> object:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 

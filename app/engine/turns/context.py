@@ -86,8 +86,8 @@ class TreeContext:
 class ToolRun:
     """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
 
-    A plan that the tool changes is written in one batch with the call's result: a tool that runs again finds the plan as
-    it was.
+    A plan that the tool changes is written in one batch with the call's result: a tool that runs again finds the
+    plan as it was.
     """
 
     context: TreeContext
