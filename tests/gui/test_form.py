@@ -61,7 +61,7 @@ class Made:
                 Field("model", self.model, of=("provider", "model"), label="assistant.field.model"),
             ),
             Field("line", self.lines, hint="server.line.hint", help="saved_prompt.name"),
-            Field("tags", self.chips, label="assistant.field.tools", hint="assistant.none.tools"),
+            Field("tags", self.chips, label="assistant.field.tools", hint="assistant.none.tools", card=True),
             Sentence(self.language, "group.turns", self.count),
             Field("on", self.on, text="group.ask"),
             Field("way", self.way, says="busy.by_role", options=WAYS, shown_when=self.on.isChecked),

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.appearance import Language, tall
-from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, vbox
 from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
@@ -151,8 +151,11 @@ class Row(QWidget):
         if field.help:
             parts.insert(0 if field.leads else 1, say(Paragraph("hint"), language, field.help))
         if field.card:
-            inside = vbox(*parts, *field.under, margins=(12, 11, 12, 11), spacing=9)
-            parts = [frame("card", inside), self.error, STRETCH]
+            # With a parent from the start: in a window of its own it would leave the order of Tab.
+            card = QFrame(self)
+            card.setProperty("kind", "card")
+            vbox(*parts, *field.under, inside=card, margins=(12, 11, 12, 11), spacing=9)
+            parts = [card, self.error, STRETCH]
         else:
             parts += [self.error, *field.under]
         if field.label:
