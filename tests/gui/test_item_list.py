@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.gui.display.appearance import Look
-from app.gui.widgets.item_list import TICKS, TWO_LINES, Item, ItemList, ItemModel, RowStyle
+from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, ListItem, ListStyle
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ALT, LEFT = Qt.KeyboardModifier.AltModifier, Qt.MouseButton.LeftButton
@@ -23,7 +23,7 @@ def look(qapp):
     result.deleteLater()
 
 
-def listed(qtbot, look: Look, style: RowStyle = TWO_LINES, **fields) -> ItemList:
+def listed(qtbot, look: Look, style: ListStyle = TWO_LINES, **fields) -> ItemList:
     shown = ItemList(look, "a_list", style, **fields)
     qtbot.addWidget(shown)
     shown.resize(300, 200)
@@ -31,8 +31,8 @@ def listed(qtbot, look: Look, style: RowStyle = TWO_LINES, **fields) -> ItemList
     return shown
 
 
-def items(*names: str) -> list[Item]:
-    return [Item(id=name, title=name.title()) for name in names]
+def items(*names: str) -> list[ListItem]:
+    return [ListItem(id=name, title=name.title()) for name in names]
 
 
 def heard(signal) -> list[object]:
@@ -82,11 +82,11 @@ def test_what_is_asked_of_a_row_carries_its_id(qtbot, look):
 
 def test_the_row_and_the_place_stay_when_the_rows_change(qtbot, look):
     shown = listed(qtbot, look)
-    shown.show_rows([Item(id=str(row), title=f"Row {row}") for row in range(100)])
+    shown.show_rows([ListItem(id=str(row), title=f"Row {row}") for row in range(100)])
     shown.choose("50")
     place = shown.verticalScrollBar().value()
     shown.verticalScrollBar().setValue(place + 30)
-    shown.show_rows([Item(id=str(row), title=f"Row {row}", note="new") for row in range(120)])
+    shown.show_rows([ListItem(id=str(row), title=f"Row {row}", note="new") for row in range(120)])
     assert shown.current_id() == "50" and shown.item(50).note == "new"
     assert shown.verticalScrollBar().value() == place + 30
     shown.show_rows(items(*NAMES))
@@ -107,7 +107,7 @@ def test_headings_are_read_but_never_chosen(qtbot, look):
 
 def test_a_tick_is_given_by_its_box_or_the_space_bar_not_by_a_click_on_the_name(qtbot, look):
     shown = listed(qtbot, look, TICKS)
-    shown.show_rows([Item(id="one", title="One", ticked=False), Item(id="plain", title="Plain")])
+    shown.show_rows([ListItem(id="one", title="One", ticked=False), ListItem(id="plain", title="Plain")])
     ticks = heard(shown.ticked)
     row, plain = (shown.visualItemRect(shown.item(row)) for row in (0, 1))
     QTest.mouseClick(shown.viewport(), LEFT, pos=QPoint(60, row.center().y()))
@@ -123,9 +123,9 @@ class Lazy(ItemModel):
 
     made = 0
 
-    def item_of(self, row: int) -> Item:
+    def item_of(self, row: int) -> ListItem:
         self.made += 1
-        return Item(id=str(row), title=f"Row {row}")
+        return ListItem(id=str(row), title=f"Row {row}")
 
 
 def test_of_ten_thousand_rows_only_those_in_sight_are_made(qtbot, look):
@@ -151,12 +151,16 @@ def painted(shown: ItemList, row: int) -> set[str]:
 def test_a_row_is_painted_with_what_it_has(qtbot, look):
     tokens = look.tokens
     shown = listed(qtbot, look)
-    rows = [Item(id="a", title="A"), Item(id="b", title="B", second="c", dot="ok"), Item(id="c", title="")]
+    rows = [
+        ListItem(id="a", title="A"),
+        ListItem(id="b", title="B", second="c", dot="ok"),
+        ListItem(id="c", title=""),
+    ]
     shown.show_rows(rows)
     assert tokens.ok.upper() in painted(shown, 1) and tokens.ok.upper() not in painted(shown, 0)
     assert len(painted(shown, 2)) == 1 < len(painted(shown, 0))
     shown.choose("a")
     assert tokens.accent_bg.upper() in painted(shown, 0)
     # Markup is a text like any other.
-    shown.show_rows([Item(id="a", title="<b>A</b>", tip="<b>A</b>")])
+    shown.show_rows([ListItem(id="a", title="<b>A</b>", tip="<b>A</b>")])
     assert shown.rows.index(0).data(Qt.ItemDataRole.ToolTipRole).count("&lt;") == 2

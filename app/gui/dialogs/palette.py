@@ -20,7 +20,7 @@ from app.core.store import Hit
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, icon_of
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.item_list import ROW, Item, ItemList, ItemModel, RowStyle
+from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListItem, ListStyle
 from app.gui.widgets.text import plain_label, say, show_or_hide
 
 MOST_SESSIONS = 8
@@ -159,7 +159,7 @@ SEARCH_AFTER_MS = 200
 LEAST_SEARCHED = 2
 HIGHEST = 480
 FRAME = 90  # height of the box and of the line under the list, in pixels
-STYLE = RowStyle(height=34, heading=28, left=11, right=14, mark=20, space=11, inset=4, share=3, hovers=False)
+STYLE = ListStyle(height=34, heading=28, left=11, right=14, mark=20, space=11, inset=4, share=3, hovers=False)
 
 
 class PaletteRows(ItemModel):
@@ -180,8 +180,8 @@ class PaletteRows(ItemModel):
             rows.append(entry)
         self.set_rows(rows)
 
-    def item_of(self, row: PaletteEntry) -> Item:
-        return Item(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
+    def item_of(self, row: PaletteEntry) -> ListItem:
+        return ListItem(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
 
 
 class PaletteBox(QLineEdit):

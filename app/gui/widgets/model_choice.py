@@ -27,7 +27,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
-from app.gui.widgets.item_list import Index, Item, ItemDelegate, RowStyle
+from app.gui.widgets.item_list import Index, ItemDelegate, ListItem, ListStyle
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say
 
@@ -38,7 +38,7 @@ HEADING = Qt.ItemDataRole.UserRole + 1
 """The name in a provider's own row, which cannot be chosen."""
 
 MILLION = 1_000_000
-STYLE = RowStyle(height=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
+STYLE = ListStyle(height=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
 WIDE = 400
 
 
@@ -178,12 +178,12 @@ class ModelLines(ItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(WIDE, super().sizeHint(option, index).height())
 
-    def item_of(self, index: Index) -> Item:
+    def item_of(self, index: Index) -> ListItem:
         words, pair = str(index.data() or ""), index.data(PAIR)
         if not pair:
-            return Item(title=str(index.data(HEADING) or ""), heading=True)
+            return ListItem(title=str(index.data(HEADING) or ""), heading=True)
         title = words if self._whole else pair[1] or words
-        return Item(title=title, second=self._facts_of((pair[0], pair[1])))
+        return ListItem(title=title, second=self._facts_of((pair[0], pair[1])))
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:

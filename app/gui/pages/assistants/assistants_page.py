@@ -20,7 +20,7 @@ from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.item_list import Item, ItemList, RowStyle
+from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 MARGIN = 24
@@ -226,7 +226,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
 
 CARD_HEIGHT = 56
 GAP = 6
-CARDS = RowStyle(
+CARDS = ListStyle(
     height=CARD_HEIGHT,
     gap=GAP,
     left=12,
@@ -280,7 +280,7 @@ class AssistantCards(ItemList):
         with QSignalBlocker(self):
             self.show_rows(
                 [
-                    Item(
+                    ListItem(
                         id=agent.id,
                         title=agent.name,
                         second=model_line(agent, tools, words),
@@ -305,7 +305,7 @@ class AssistantCards(ItemList):
             menu.addAction(f"{words(self._removal)}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
-    def _on_current_changed(self, item: Item | None) -> None:
+    def _on_current_changed(self, item: ListItem | None) -> None:
         if item is not None:
             self.chosen.emit(item.id)
 

@@ -17,7 +17,7 @@ from app.engine.requests.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import initials
 from app.gui.widgets.controls import ENTER
-from app.gui.widgets.item_list import Item, ItemList, RowStyle
+from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
 from app.gui.widgets.text import named
 
 WORKING = "working"
@@ -25,7 +25,7 @@ ASKING = "waiting"
 HELPED = "helped"
 RESTING = "idle"
 GONE = "gone"
-STYLE = RowStyle(height=28, left=2, right=4, mark=20, chip=22, size=14, hovers=False, fades=False)
+STYLE = ListStyle(height=28, left=2, right=4, mark=20, chip=22, size=14, hovers=False, fades=False)
 _TONES = {WORKING: "accent", HELPED: "accent", ASKING: "warn", GONE: "error"}
 
 
@@ -130,10 +130,10 @@ class MemberList(ItemList):
         else:
             super().keyPressEvent(event)
 
-    def _item(self, member: MemberWork, colour: int, letters: str) -> Item:
+    def _item(self, member: MemberWork, colour: int, letters: str) -> ListItem:
         words, name, key = self._language, " ".join(member.name.split()), f"member.{member.doing}"
         state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
-        return Item(
+        return ListItem(
             id=member.agent_id,
             title=name,
             note=state,

@@ -49,7 +49,7 @@ from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import button, keep_place, scrolling
-from app.gui.widgets.item_list import Item, ItemList, RowStyle
+from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, say
@@ -83,7 +83,7 @@ FRAME = QSize(40, 40)  # space between dialog and window, in pixels
 # Restores what was removed; returns False if a key is restored for this run only.
 Undo = Callable[[], Awaitable[bool]]
 Page = TypeVar("Page", bound=QWidget)
-STYLE = RowStyle(height=32, left=9, space=6)
+STYLE = ListStyle(height=32, left=9, space=6)
 
 
 class SettingsDialog(QDialog):
@@ -303,14 +303,14 @@ class SettingsDialog(QDialog):
     def _list_pages(self) -> None:
         """List the pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
-        items: list[Item] = []
+        items: list[ListItem] = []
         for page, icon in PAGES.items():
             title = words(f"settings.{page}")
             if fits(f"{title} {words(f'settings.{page}.find')}", typed):
-                items.append(Item(id=page, title=title, icon=icon))
+                items.append(ListItem(id=page, title=title, icon=icon))
             rows = self._rows_of(page) if typed else ()
             items += [
-                Item(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
+                ListItem(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
             ]
         with QSignalBlocker(self.pages):
             self.pages.show_rows(items)
@@ -340,7 +340,7 @@ class SettingsDialog(QDialog):
             QWidget.setTabOrder(last, self._close)
         return super().focusNextPrevChild(forward)
 
-    def _on_item(self, item: Item | None) -> None:
+    def _on_item(self, item: ListItem | None) -> None:
         if item is None:
             return
         page, _, row = item.id.partition(" ")

@@ -18,12 +18,12 @@ from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.item_list import ROW, Index, Item, ItemDelegate, ItemList, ItemModel, RowStyle
+from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListItem, ListStyle
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
 CARD_HEIGHT = 76
-STYLE = RowStyle(height=CARD_HEIGHT, gap=12)
+STYLE = ListStyle(height=CARD_HEIGHT, gap=12)
 MARGIN = 14
 BESIDE = 10
 MOST_AVATARS = 6
@@ -38,8 +38,8 @@ class DebateRows(ItemModel):
         super().__init__()
         self._language = language
 
-    def item_of(self, row: SessionSummary) -> Item:
-        return Item(id=row.id, title=row.title, tip=", ".join(row.speakers))
+    def item_of(self, row: SessionSummary) -> ListItem:
+        return ListItem(id=row.id, title=row.title, tip=", ".join(row.speakers))
 
     def said_of(self, row: SessionSummary) -> str:
         words, speakers = self._language, ", ".join(row.speakers)
