@@ -57,7 +57,7 @@ class GroupForm(Form):
         self.model = named("group_model", ModelChoice(language, look))
         self.answers = AnswerStyleChoice(language, look)
         self.answers.set_across(False)
-        turns = NumberBox("group_turns", 1, MOST_TURNS)
+        self.turns = NumberBox("group_turns", 1, MOST_TURNS)
         self.ask = named("group_ask", TickBox(look))
         self.instructions = named("group_instructions", TextBox(lines=4, most=10, submits=False))
         told = say(plain_label("field"), language, "assistant.field.instructions")
@@ -72,7 +72,7 @@ class GroupForm(Form):
                 error="assistant.error.model",
             ),
             Field("answers", self.answers, of=STYLE),
-            Sentence(language, "group.turns", turns),
+            Sentence(language, "group.turns", self.turns),
             self.ask,
             told,
             self.instructions,
@@ -93,7 +93,7 @@ class GroupForm(Form):
             self._leader,
             STRETCH,
             inner=(
-                Field("turns_limit", turns, says="group.turns.name"),
+                Field("turns_limit", self.turns, says="group.turns.name"),
                 Field("ask_before_hand_over", self.ask, text="group.ask"),
                 Field(
                     "instructions",
