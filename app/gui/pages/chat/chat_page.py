@@ -351,6 +351,7 @@ class ChatPage(ConversationView):
         column = vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
         if self.first is not None:
             composer, first = self.chat_composer, self.first
+            first.setParent(self)
             column.insertWidget(0, first.over)
             column.addWidget(first.under, 1)
             composer.column.insertWidget(composer.column.count() - 1, first.chips)
