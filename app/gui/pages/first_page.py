@@ -122,7 +122,9 @@ class FirstCard(QFrame):
         self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._links.setSpacing(0)
         for link in (self.button, *more):
-            self._links.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+            # The arrow stands behind the words by the direction of the button, which would turn its side as well.
+            left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+            self._links.addWidget(link, 0, left)
         self._row.addLayout(self._links)
 
     def lie(self, flat: bool) -> None:
