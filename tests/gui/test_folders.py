@@ -108,9 +108,9 @@ async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
 
         # Dragged in, and another by its menu.
         drop(person, "one", "[School]")
-        await until(lambda: rows(person) == ["three", "two", "[School]", "- one"])
+        await until(lambda: rows(person) == ["[School]", "- one", "three", "two"])
         await trigger(person, menu_of(person, "three"), "Move to folder", "School")
-        await until(lambda: rows(person) == ["two", "[School]", "- three", "- one"])
+        await until(lambda: rows(person) == ["[School]", "- three", "- one", "two"])
 
         # Dragged out, which can be undone.
         drop(person, "- one", "two")
@@ -122,17 +122,17 @@ async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
         choose(person, "- one")
         for key in (KEYS.Key_Left, KEYS.Key_Left):
             await person.press("session_list", key)
-        assert rows(person) == ["two", "[School]"]
+        assert rows(person) == ["[School]", "two"]
         said = side.sessions.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
         assert said == "Folder School, 2 sessions, closed"
         folder, view = engine.folders.find("School"), side.sessions.viewport()
-        for listed in (["two", "[School]", "- three", "- one"], ["two", "[School]"]):
+        for listed in (["[School]", "- three", "- one", "two"], ["[School]", "two"]):
             QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(10, row_at(person, "[School]").y()))
             assert rows(person) == listed
         assert person.window.controller.folders.folder_id == ""
         assert not person.window.controller.chat_page.chat_composer.folder.isVisible()
         QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=row_at(person, "[School]"))
-        assert rows(person) == ["two", "[School]", "- three", "- one"]
+        assert rows(person) == ["[School]", "- three", "- one", "two"]
         assert person.window.controller.folders.folder_id == folder.id
         assert person.window.controller.chat_page.chat_composer.folder.isVisible()
 
@@ -148,10 +148,10 @@ async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
         await person.press("session_list", KEYS.Key_Delete)
         await until(lambda: rows(person) == ["three", "two", "one"])
         person.window.controller.undo()
-        await until(lambda: rows(person) == ["two", "[Physics]", "- three", "- one"])
+        await until(lambda: rows(person) == ["[Physics]", "- three", "- one", "two"])
         side.sessions.fold(folder.id, closed=True)
     async with at_window(data_dir) as person:
-        assert rows(person) == ["two", "[Physics]"]
+        assert rows(person) == ["[Physics]", "two"]
 
 
 @pytest.mark.qt_log_ignore("does not support", extend=True)

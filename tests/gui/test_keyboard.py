@@ -80,7 +80,7 @@ async def test_every_button_of_the_first_page_is_reached_in_the_order_in_which_t
     chips = [f"model_chip_{number}" for number in (1, 2)]
     order = ["composer", *chips, "more_models", "attach_button", "decide_how", "first_example", "first_group"]
     assert [name for name in names if name in order] == order
-    for name in ("segment_chat", "search_everything", "work_button", "decisions_button", "team_title"):
+    for name in ("segment_decide", "search_everything", "work_button", "decisions_button", "team_title"):
         assert name in names
 
 
@@ -107,7 +107,7 @@ async def test_the_focus_can_be_seen(person, theme):
 async def test_enter_and_space_do_what_a_click_does(person):
     window = person.window
     await person.press("first_example", Qt.Key.Key_Space)
-    assert window.chat_page.composer.box.text().startswith("Postgres or SQLite")
+    assert window.chat_page.composer.box.text() == window.language("first.example")
     window.controller.debates.show_setup()
     await person.press("remove_ada", Qt.Key.Key_Space)
     assert not person.find("seat_ada").isChecked()

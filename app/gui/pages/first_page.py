@@ -17,7 +17,7 @@ from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, centred, hbox, vbox
 from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
-from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, button, put_in_tab_order
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, put_in_tab_order
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say
 
@@ -122,7 +122,9 @@ class FirstCard(QFrame):
         self._links = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._links.setSpacing(0)
         for link in (self.button, *more):
-            self._links.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+            # The arrow stands behind the words by the direction of the button, which would turn its side as well.
+            left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
+            self._links.addWidget(link, 0, left)
         self._row.addLayout(self._links)
 
     def lie(self, flat: bool) -> None:
@@ -146,10 +148,6 @@ class FirstCards(QWidget):
         self._row.setSpacing(SPACE)
         for card in cards:
             self._row.addWidget(card, 1)
-
-    def lead_with(self, card: FirstCard) -> None:
-        """Put a card before the others."""
-        self._row.insertWidget(0, card, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -192,7 +190,9 @@ class FirstPage(QObject):
             menu.choices.setToolTipsVisible(True)
         self.offers = ServerOffers(language, look, "first_offer")
         self._model = OfferLine(look, "first_model", "download", "accent")
-        self._other = button("link", "first_better_model", self._on_other)
+        self._other = ShorteningButton("link", "first_better_model")
+        self._other.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._other.clicked.connect(self._on_other)
         self._decide = FirstCard(look, "scale", "first_example")
         self._hand_over = FirstCard(look, "list-checks", "first_group")
         self._connect = FirstCard(look, "cpu", "first_connect", self._other)
@@ -227,14 +227,12 @@ class FirstPage(QObject):
     def show_state(self, ready: Sequence[ProviderStatus], *, keeps_keys: bool) -> None:
         """Show which providers are ready, and whether a keyring keeps keys.
 
-        The third card stays until there is more than the built-in model, and comes first while there is no model.
+        The third card stays until there is more than the built-in model.
         """
         built_in = all(status.config.kind == EMBEDDED for status in ready)
         self._third = CONNECT if ready else FREE
         self._keeps_keys = keeps_keys
         self._connect.setVisible(built_in)
-        if not ready:
-            self._cards.lead_with(self._connect)
         # Before, nobody knows which of them are to be seen.
         self._cards.show()
         self._retranslate()
@@ -303,5 +301,5 @@ class FirstPage(QObject):
         elif self._fetches:
             size = size_text(words, EMBEDDED_BYTES)
             self._connect.button.show_words(words("embedded.fetch", size=size))
-        self._other.setText(words("first.connect.button" if self._fetches else "first.better"))
+        self._other.show_words(words("first.connect.button" if self._fetches else "first.better"))
         self._other.setVisible(third == CONNECT or self._fetches)

@@ -21,7 +21,7 @@ from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
-MARGINS, SEND = 40, 34
+MARGINS, SEND, WORDY = 40, 34, 480
 LONGEST_NAME = 24
 
 
@@ -114,6 +114,7 @@ class ChatComposer(AttachingComposer):
             more=True,
         )
         self.group = MenuButton(look, "users", "group_button", chevron=True)
+        self.model.dress(look, "cpu")
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
         self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
@@ -362,6 +363,7 @@ class ChatComposer(AttachingComposer):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._show_send()
         self._fit_hint()
 
     def _fit_hint(self) -> None:
@@ -462,7 +464,8 @@ class ChatComposer(AttachingComposer):
         self.send.setEnabled(bool(something) and not self._held and not self._lacks)
         send = self._language("discussion.send")
         name_button(self.send, self._lacks or send)
-        if self.send.text() != (shown := send if self._new else ""):
+        shown = send if self._new and self.width() > WORDY else ""
+        if self.send.text() != shown:
             self.send.setText(shown)
             wanted = self.send.fontMetrics().horizontalAdvance(shown)
             self.send.setFixedWidth(SEND + (wanted + 14 if shown else 0))

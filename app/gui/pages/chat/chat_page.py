@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
@@ -31,7 +31,7 @@ from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
-from app.gui.widgets.boxes import centred, hbox, vbox
+from app.gui.widgets.boxes import Part, centred, hbox, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button, put_in_tab_order
 from app.gui.widgets.editable_lists import QueueStrip
@@ -348,19 +348,18 @@ class ChatPage(ConversationView):
         parts = (self.state_line, self.box, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
-        column = vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
+        over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
+        column = vbox(*over, self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
         if self.first is not None:
             composer, first = self.chat_composer, self.first
-            column.insertWidget(0, first.over)
+            first.setParent(self)
             column.addWidget(first.under, 1)
             composer.column.insertWidget(composer.column.count() - 1, first.chips)
             for place, part in enumerate((first.how, first.work)):
                 composer.foot.insertWidget(1 + place, part)
             first.chips.before = composer.box
-            before, after = (one.findChildren(QAbstractButton) for one in (first.mode, first.under))
             attach, *others = composer.stops
-            stops = (composer.box, first.chips.more, attach, first.how, first.work, *others)
-            put_in_tab_order((*before, *stops, *after))
+            put_in_tab_order((composer.box, first.chips.more, attach, first.how, first.work, *others))
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:
