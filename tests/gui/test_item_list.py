@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.gui.display.appearance import Look
-from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, ListItem, ListStyle
+from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, ListStyle, RowItem
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ALT, LEFT = Qt.KeyboardModifier.AltModifier, Qt.MouseButton.LeftButton
@@ -31,8 +31,8 @@ def listed(qtbot, look: Look, style: ListStyle = TWO_LINES, **fields) -> ItemLis
     return shown
 
 
-def items(*names: str) -> list[ListItem]:
-    return [ListItem(id=name, title=name.title()) for name in names]
+def items(*names: str) -> list[RowItem]:
+    return [RowItem(id=name, title=name.title()) for name in names]
 
 
 def heard(signal) -> list[object]:
@@ -82,11 +82,11 @@ def test_what_is_asked_of_a_row_carries_its_id(qtbot, look):
 
 def test_the_row_and_the_place_stay_when_the_rows_change(qtbot, look):
     shown = listed(qtbot, look)
-    shown.show_rows([ListItem(id=str(row), title=f"Row {row}") for row in range(100)])
+    shown.show_rows([RowItem(id=str(row), title=f"Row {row}") for row in range(100)])
     shown.choose("50")
     place = shown.verticalScrollBar().value()
     shown.verticalScrollBar().setValue(place + 30)
-    shown.show_rows([ListItem(id=str(row), title=f"Row {row}", note="new") for row in range(120)])
+    shown.show_rows([RowItem(id=str(row), title=f"Row {row}", note="new") for row in range(120)])
     assert shown.current_id() == "50" and shown.item(50).note == "new"
     assert shown.verticalScrollBar().value() == place + 30
     shown.show_rows(items(*NAMES))
@@ -107,7 +107,7 @@ def test_headings_are_read_but_never_chosen(qtbot, look):
 
 def test_a_tick_is_given_by_its_box_or_the_space_bar_not_by_a_click_on_the_name(qtbot, look):
     shown = listed(qtbot, look, TICKS)
-    shown.show_rows([ListItem(id="one", title="One", ticked=False), ListItem(id="plain", title="Plain")])
+    shown.show_rows([RowItem(id="one", title="One", ticked=False), RowItem(id="plain", title="Plain")])
     ticks = heard(shown.ticked)
     row, plain = (shown.visualItemRect(shown.item(row)) for row in (0, 1))
     QTest.mouseClick(shown.viewport(), LEFT, pos=QPoint(60, row.center().y()))
@@ -123,9 +123,9 @@ class Lazy(ItemModel):
 
     made = 0
 
-    def item_of(self, row: int) -> ListItem:
+    def item_of(self, row: int) -> RowItem:
         self.made += 1
-        return ListItem(id=str(row), title=f"Row {row}")
+        return RowItem(id=str(row), title=f"Row {row}")
 
 
 def test_of_ten_thousand_rows_only_those_in_sight_are_made(qtbot, look):
@@ -152,9 +152,9 @@ def test_a_row_is_painted_with_what_it_has(qtbot, look):
     tokens = look.tokens
     shown = listed(qtbot, look)
     rows = [
-        ListItem(id="a", title="A"),
-        ListItem(id="b", title="B", second="c", dot="ok"),
-        ListItem(id="c", title=""),
+        RowItem(id="a", title="A"),
+        RowItem(id="b", title="B", second="c", dot="ok"),
+        RowItem(id="c", title=""),
     ]
     shown.show_rows(rows)
     assert tokens.ok.upper() in painted(shown, 1) and tokens.ok.upper() not in painted(shown, 0)
@@ -162,5 +162,5 @@ def test_a_row_is_painted_with_what_it_has(qtbot, look):
     shown.choose("a")
     assert tokens.accent_bg.upper() in painted(shown, 0)
     # Markup is a text like any other.
-    shown.show_rows([ListItem(id="a", title="<b>A</b>", tip="<b>A</b>")])
+    shown.show_rows([RowItem(id="a", title="<b>A</b>", tip="<b>A</b>")])
     assert shown.rows.index(0).data(Qt.ItemDataRole.ToolTipRole).count("&lt;") == 2

@@ -20,7 +20,7 @@ from app.core.store import Hit
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, icon_of
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListItem, ListStyle
+from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListStyle, RowItem
 from app.gui.widgets.text import plain_label, say, show_or_hide
 
 MOST_SESSIONS = 8
@@ -180,8 +180,8 @@ class PaletteRows(ItemModel):
             rows.append(entry)
         self.set_rows(rows)
 
-    def item_of(self, row: PaletteEntry) -> ListItem:
-        return ListItem(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
+    def item_of(self, row: PaletteEntry) -> RowItem:
+        return RowItem(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
 
 
 class PaletteBox(QLineEdit):

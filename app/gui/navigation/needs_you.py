@@ -15,7 +15,7 @@ from app.gui.display.descriptions import called
 from app.gui.widgets.approval_card import arguments_of, is_hand_over
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import ENTER, Button
-from app.gui.widgets.item_list import TWO_LINES, ItemList, ListItem
+from app.gui.widgets.item_list import TWO_LINES, ItemList, RowItem
 from app.gui.widgets.text import name_button, plain_label
 
 WIDTH = 380
@@ -134,11 +134,11 @@ class NeedsYou(Button):
         if not count and self._popup.isVisible():
             self._on_left()
 
-    def _item(self, waiting: Waiting) -> ListItem:
+    def _item(self, waiting: Waiting) -> RowItem:
         spoken = self._language(
             "needs_you.row", name=waiting.who, title=waiting.session, question=waiting.question
         )
-        return ListItem(
+        return RowItem(
             title=" ".join(waiting.question.split()),
             second=" ".join(f"{waiting.who} · {waiting.session}".split()),
             spoken=spoken,

@@ -16,7 +16,7 @@ from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, short_model
 from app.gui.widgets.badge import initials
-from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListItem, ListStyle
+from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListStyle, RowItem
 
 STYLE = ListStyle(height=34, left=8, mark=22, note=11, selected_weight=520, fill="surface", tile=True)
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -112,9 +112,9 @@ class PartnerRows(ItemModel):
         self.busy: dict[str, str] = {}
         self.in_front = ""
 
-    def item_of(self, row: Partner) -> ListItem:
+    def item_of(self, row: Partner) -> RowItem:
         busy = self.busy.get(row.id, "")
-        return ListItem(
+        return RowItem(
             id=row.id,
             title=row.name,
             note=busy or row.meta,

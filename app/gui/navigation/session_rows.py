@@ -12,7 +12,7 @@ from app.core.matching import fits
 from app.core.session import Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
-from app.gui.widgets.item_list import ROW, Index, ItemModel, ListItem, ListStyle
+from app.gui.widgets.item_list import ROW, Index, ItemModel, ListStyle, RowItem
 
 DRAGGED = "application/x-moot-session"
 STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
@@ -89,7 +89,7 @@ class SessionRows(ItemModel):
             self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
         self.inside = frozenset(one.id for some in within.values() for one in some)
 
-    def item_of(self, row: Folder | SessionSummary) -> ListItem:
+    def item_of(self, row: Folder | SessionSummary) -> RowItem:
         return self._folder(row) if isinstance(row, Folder) else self._session(row)
 
     def text_of(self, row: Folder | SessionSummary) -> str:
@@ -108,8 +108,8 @@ class SessionRows(ItemModel):
         """Say whether a session has a question to the user."""
         return summary.status == Status.WAITING or summary.id in self._asking
 
-    def _folder(self, folder: Folder) -> ListItem:
-        return ListItem(
+    def _folder(self, folder: Folder) -> RowItem:
+        return RowItem(
             id=folder.id,
             title=" ".join(folder.name.split()),
             note=str(self._counts.get(folder.id, 0)),
@@ -120,11 +120,11 @@ class SessionRows(ItemModel):
             action="plus",
         )
 
-    def _session(self, summary: SessionSummary) -> ListItem:
+    def _session(self, summary: SessionSummary) -> RowItem:
         words, waits = self._language, self.asks(summary)
         note, colour = (words("status.short.waiting"), "warn") if waits else self._meta(summary)
         title = summary.title if len(summary.title) < 500 else summary.title[:500] + "…"
-        return ListItem(
+        return RowItem(
             id=summary.id,
             title=" ".join(summary.title[:MOST_TITLE].split()),
             note=note,

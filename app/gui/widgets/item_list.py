@@ -45,7 +45,7 @@ STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListItem:
+class RowItem:
     """What a row shows. All texts are plain; colours and icons go by their names in the theme."""
 
     title: str
@@ -131,9 +131,9 @@ class ItemDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._look, self._style = look, style
 
-    def item_of(self, index: Index) -> ListItem:
+    def item_of(self, index: Index) -> RowItem:
         """Return what the row shows."""
-        item: ListItem = index.data(ITEM)
+        item: RowItem = index.data(ITEM)
         return item
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -150,7 +150,7 @@ class ItemDelegate(QStyledItemDelegate):
             self._paint_item(painter, option, item)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, rect: QRect, item: ListItem) -> None:
+    def _paint_heading(self, painter: QPainter, rect: QRect, item: RowItem) -> None:
         style = self._style
         room = rect.adjusted(style.left, 0, -style.right, -6)
         room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, room.left()))
@@ -160,7 +160,7 @@ class ItemDelegate(QStyledItemDelegate):
         text = item.title.upper() if style.upper else item.title
         self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignBottom)
 
-    def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: ListItem) -> None:
+    def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: RowItem) -> None:
         style, rect = self._style, QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         selected = item.front or bool(option.state & QStyle.StateFlag.State_Selected)
@@ -201,7 +201,7 @@ class ItemDelegate(QStyledItemDelegate):
         radius = 9 if style.card else 7
         painter.drawRoundedRect(inside, radius, radius)
 
-    def _paint_mark(self, painter: QPainter, rect: QRect, item: ListItem) -> int:
+    def _paint_mark(self, painter: QPainter, rect: QRect, item: RowItem) -> int:
         """Paint what stands before the title, and return where that begins."""
         look, style, ratio = self._look, self._style, painter.device().devicePixelRatioF()
         left, middle = rect.left() + style.left + item.indent, rect.center().y()
@@ -222,7 +222,7 @@ class ItemDelegate(QStyledItemDelegate):
             return left
         return left + style.mark + style.space
 
-    def _paint_note(self, painter: QPainter, rect: QRect, item: ListItem, left: int) -> int:
+    def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
         """Paint the note, and return where the room for the title ends, which begins at `left`."""
         style, tokens, right = self._style, self._look.tokens, rect.right() - self._style.right
         if not item.note:
@@ -283,9 +283,9 @@ class ItemModel(QAbstractListModel):
         self._rows = list(rows)
         self.endResetModel()
 
-    def item_of(self, row: Any) -> ListItem:
+    def item_of(self, row: Any) -> RowItem:
         """Return what a row shows that is no text."""
-        item: ListItem = row
+        item: RowItem = row
         return item
 
     def text_of(self, row: Any) -> str:
@@ -296,15 +296,15 @@ class ItemModel(QAbstractListModel):
         """Return what a screen reader says of a row that is no heading."""
         return self.item_of(row).said
 
-    def item(self, place: int) -> ListItem:
+    def item(self, place: int) -> RowItem:
         """Return what the row at a place shows."""
         row = self._rows[place]
-        return ListItem(title=row, heading=True) if isinstance(row, str) else self.item_of(row)
+        return RowItem(title=row, heading=True) if isinstance(row, str) else self.item_of(row)
 
     def is_heading(self, place: int) -> bool:
         """Say whether the row at a place is a heading."""
         row = self._rows[place]
-        return isinstance(row, str) or (isinstance(row, ListItem) and row.heading)
+        return isinstance(row, str) or (isinstance(row, RowItem) and row.heading)
 
     def ids(self) -> list[str]:
         """Return the ids in order, "" for a row without one."""
@@ -417,11 +417,11 @@ class ItemList(QListView):
         """Return the ids in order."""
         return tuple(self.rows.ids())
 
-    def item(self, row: int) -> ListItem:
+    def item(self, row: int) -> RowItem:
         """Return what a row shows."""
         return self.rows.item(row)
 
-    def currentItem(self) -> ListItem | None:
+    def currentItem(self) -> RowItem | None:
         """Return what the current row shows, None if there is none."""
         return self._item_at(self.currentIndex())
 
@@ -441,7 +441,7 @@ class ItemList(QListView):
             self.setCurrentRow(row)
         return row >= 0
 
-    def visualItemRect(self, item: ListItem | None) -> QRect:
+    def visualItemRect(self, item: RowItem | None) -> QRect:
         """Return the rectangle of an item's row."""
         return self.visualRect(self.rows.index(self.rows.row_of(item.id if item else "")))
 
@@ -519,7 +519,7 @@ class ItemList(QListView):
         if self.ids() != before:
             self.order_chosen.emit(self.ids())
 
-    def _item_at(self, index: QModelIndex) -> ListItem | None:
+    def _item_at(self, index: QModelIndex) -> RowItem | None:
         return self.rows.item(index.row()) if index.isValid() else None
 
     def _pop_up(self, row_id: str, place: QPoint) -> bool:

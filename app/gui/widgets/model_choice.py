@@ -27,7 +27,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
-from app.gui.widgets.item_list import Index, ItemDelegate, ListItem, ListStyle
+from app.gui.widgets.item_list import Index, ItemDelegate, ListStyle, RowItem
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say
 
@@ -178,12 +178,12 @@ class ModelLines(ItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(WIDE, super().sizeHint(option, index).height())
 
-    def item_of(self, index: Index) -> ListItem:
+    def item_of(self, index: Index) -> RowItem:
         words, pair = str(index.data() or ""), index.data(PAIR)
         if not pair:
-            return ListItem(title=str(index.data(HEADING) or ""), heading=True)
+            return RowItem(title=str(index.data(HEADING) or ""), heading=True)
         title = words if self._whole else pair[1] or words
-        return ListItem(title=title, second=self._facts_of((pair[0], pair[1])))
+        return RowItem(title=title, second=self._facts_of((pair[0], pair[1])))
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:

@@ -20,7 +20,7 @@ from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 MARGIN = 24
@@ -280,7 +280,7 @@ class AssistantCards(ItemList):
         with QSignalBlocker(self):
             self.show_rows(
                 [
-                    ListItem(
+                    RowItem(
                         id=agent.id,
                         title=agent.name,
                         second=model_line(agent, tools, words),
@@ -305,7 +305,7 @@ class AssistantCards(ItemList):
             menu.addAction(f"{words(self._removal)}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
-    def _on_current_changed(self, item: ListItem | None) -> None:
+    def _on_current_changed(self, item: RowItem | None) -> None:
         if item is not None:
             self.chosen.emit(item.id)
 

@@ -17,7 +17,7 @@ from app.engine.requests.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import initials
 from app.gui.widgets.controls import ENTER
-from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import named
 
 WORKING = "working"
@@ -130,10 +130,10 @@ class MemberList(ItemList):
         else:
             super().keyPressEvent(event)
 
-    def _item(self, member: MemberWork, colour: int, letters: str) -> ListItem:
+    def _item(self, member: MemberWork, colour: int, letters: str) -> RowItem:
         words, name, key = self._language, " ".join(member.name.split()), f"member.{member.doing}"
         state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
-        return ListItem(
+        return RowItem(
             id=member.agent_id,
             title=name,
             note=state,

@@ -12,7 +12,7 @@ from app.core.texts import visible
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.item_list import ITEM, TICKS, TWO_LINES, ItemDelegate, ItemList, ItemModel, ListItem
+from app.gui.widgets.item_list import ITEM, TICKS, TWO_LINES, ItemDelegate, ItemList, ItemModel, RowItem
 from app.gui.widgets.text import plain_label, say
 
 MOST_ROWS = 4
@@ -42,7 +42,7 @@ class TwoLineList(QListWidget):
 
     def set_row(self, row: int, first: str, second: str, tone: str = "") -> None:
         """Change the lines and the dot of a row."""
-        self.item(row).setData(ITEM, ListItem(title=first, second=second, dot=tone))
+        self.item(row).setData(ITEM, RowItem(title=first, second=second, dot=tone))
         self.item(row).setText(f"{first}\n{second}")
         self.item(row).setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
 
@@ -142,7 +142,7 @@ class TickRows(ItemModel):
         super().__init__()
         self.ticked: dict[str, bool] = {}
 
-    def item_of(self, row: ListItem) -> ListItem:
+    def item_of(self, row: RowItem) -> RowItem:
         return replace(row, ticked=self.ticked[row.id])
 
 
@@ -171,7 +171,7 @@ class TickList(QWidget):
         self._rows.ticked = {row_id: ticked for row_id, _, _ in rows}
         self.list.show_rows(
             [
-                ListItem(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
+                RowItem(id=row_id, title=" ".join(visible(text[:200]).split()), note=visible(note))
                 for row_id, text, note in rows[:SHOWN]
             ]
         )

@@ -28,7 +28,7 @@ from app.gui.files.user_files import ask_for_file
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
-from app.gui.widgets.item_list import TICKS, ItemList, ListItem
+from app.gui.widgets.item_list import TICKS, ItemList, RowItem
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
@@ -115,7 +115,7 @@ class ModelsPage(QWidget):
     def _statuses(self) -> list[ProviderStatus]:
         return [status for status in self._engine.providers() if status.config.enabled]
 
-    def _rows_of(self, status: ProviderStatus) -> list[ListItem]:
+    def _rows_of(self, status: ProviderStatus) -> list[RowItem]:
         """Return the heading of a provider and its models."""
         words = self._language
         fetched = self._engine.connections.list_of(status.config.id)
@@ -130,20 +130,20 @@ class ModelsPage(QWidget):
             self._row(status, model, own=bool(fetched) and model not in listed)
             for model in dict.fromkeys((*status.models, *listed))
         ]
-        return [ListItem(title=visible(words.provider(status)), note=note, heading=True), *models]
+        return [RowItem(title=visible(words.provider(status)), note=note, heading=True), *models]
 
     def _hidden_of(self, status: ProviderStatus) -> list[str]:
         """Return the models of a provider's list that can't chat and are not offered all the same."""
         fetched = self._engine.connections.list_of(status.config.id)
         return [model for model in fetched.hidden if model not in status.models] if fetched else []
 
-    def _row(self, status: ProviderStatus, model: str, *, own: bool) -> ListItem:
+    def _row(self, status: ProviderStatus, model: str, *, own: bool) -> RowItem:
         words = self._language
         ticked = model in status.models
         notes = [words("models.is_first")] if model == status.default_model else []
         notes += [words("models.is_own")] if own and model in status.config.models else []
         state = words("models.offered" if ticked else "models.not_offered")
-        return ListItem(
+        return RowItem(
             id=f"{status.config.id}\n{model}",
             title=visible(model),
             note=" · ".join(notes),

@@ -49,7 +49,7 @@ from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import button, keep_place, scrolling
-from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, say
@@ -303,14 +303,14 @@ class SettingsDialog(QDialog):
     def _list_pages(self) -> None:
         """List the pages, or the pages and settings that match the search."""
         words, typed = self._language, self.search.text().strip()
-        items: list[ListItem] = []
+        items: list[RowItem] = []
         for page, icon in PAGES.items():
             title = words(f"settings.{page}")
             if fits(f"{title} {words(f'settings.{page}.find')}", typed):
-                items.append(ListItem(id=page, title=title, icon=icon))
+                items.append(RowItem(id=page, title=title, icon=icon))
             rows = self._rows_of(page) if typed else ()
             items += [
-                ListItem(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
+                RowItem(id=f"{page} {row}", title=name, icon=icon) for row, name in rows if fits(name, typed)
             ]
         with QSignalBlocker(self.pages):
             self.pages.show_rows(items)
@@ -340,7 +340,7 @@ class SettingsDialog(QDialog):
             QWidget.setTabOrder(last, self._close)
         return super().focusNextPrevChild(forward)
 
-    def _on_item(self, item: ListItem | None) -> None:
+    def _on_item(self, item: RowItem | None) -> None:
         if item is None:
             return
         page, _, row = item.id.partition(" ")

@@ -18,7 +18,7 @@ from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListItem, ListStyle
+from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
@@ -38,8 +38,8 @@ class DebateRows(ItemModel):
         super().__init__()
         self._language = language
 
-    def item_of(self, row: SessionSummary) -> ListItem:
-        return ListItem(id=row.id, title=row.title, tip=", ".join(row.speakers))
+    def item_of(self, row: SessionSummary) -> RowItem:
+        return RowItem(id=row.id, title=row.title, tip=", ".join(row.speakers))
 
     def said_of(self, row: SessionSummary) -> str:
         words, speakers = self._language, ", ".join(row.speakers)

@@ -18,7 +18,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.item_list import ItemList, ListItem, ListStyle
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
 
 MOST_ROWS = 6
@@ -101,7 +101,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
         wanted = self.definition_id if self.definition_id in self._definitions else ""
         with QSignalBlocker(self.list):
-            self.list.show_rows([ListItem(id=one.id, title=self._title_of(one)) for one in definitions])
+            self.list.show_rows([RowItem(id=one.id, title=self._title_of(one)) for one in definitions])
             self.list.setCurrentRow(self.list.rows.row_of(wanted))
             self.list.setFixedHeight(tall(STYLE.height) * min(MOST_ROWS, max(1, len(definitions))) + 12)
         if not wanted:
@@ -175,7 +175,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
     # Actions of the user
 
-    def _on_row(self, item: ListItem | None) -> None:
+    def _on_row(self, item: RowItem | None) -> None:
         if item is not None and item.id != self.definition_id:
             self.show_definition(item.id)
 
