@@ -233,8 +233,6 @@ class FirstPage(QObject):
         self._third = CONNECT if ready else FREE
         self._keeps_keys = keeps_keys
         self._connect.setVisible(built_in)
-        # Before, nobody knows which of them are to be seen.
-        self._cards.show()
         self._retranslate()
 
     def offer_model(self, missing: bool) -> None:
@@ -242,6 +240,8 @@ class FirstPage(QObject):
         self._missing, self._progress = missing, None
         self._model.hide()
         self._retranslate()
+        # Before servers were looked for, nobody knows which of the cards are to be seen.
+        self._cards.show()
 
     def show_model_progress(self, done: int, total: int) -> None:
         """Show the download progress of the built-in model, in bytes; `total` is 0 if unknown."""

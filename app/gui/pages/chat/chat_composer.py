@@ -165,7 +165,7 @@ class ChatComposer(AttachingComposer):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus in the row under the box, from left to right."""
-        choices = (self.attach, self.assistant, self.group, self.model, self.tools, self.gauge)
+        choices = (self.attach, self.assistant, self.group, self.tools, self.model, self.gauge)
         return (*choices, self.stop, self.send)
 
     @property

@@ -273,6 +273,8 @@ class ChatPage(ConversationView):
         super().resizeEvent(event)
         if self.first is not None:
             self.first.fit(self.size())
+            # In this frame: nothing is painted at a place that it leaves.
+            self.layout().activate()
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
 
