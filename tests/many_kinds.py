@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from app.core.council import Participant
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import (
@@ -11,7 +12,6 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Participant,
     Plan,
     PlanItem,
     QueuedMessage,

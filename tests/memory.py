@@ -5,14 +5,15 @@ from dataclasses import replace
 from typing import Any, Generic
 
 from app.core.agent import Agent, Group
+from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import Message, MessageState, Role
-from app.core.provider import ModelList, ProviderConfig
 from app.core.saved_prompt import SavedPrompt
-from app.core.session import Folder, Session, SessionSummary, Status
+from app.core.server_secrets import McpServer
+from app.core.session import Session
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -25,7 +26,8 @@ from app.core.store import (
     UsageLedger,
 )
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
-from app.core.tool import McpServer, ServerStatus, Tool, Tools
+from app.core.summary import Folder, SessionSummary, Status
+from app.core.tool import ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry, totals
 from app.core.workflow import WorkflowDefinition
 

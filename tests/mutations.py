@@ -7,7 +7,7 @@ import random
 import zipfile
 from typing import Any
 
-from app.storage.log import decode_line, encode_line
+from app.storage.lines import decode_line, encode_line
 
 WORDS = (
     "",

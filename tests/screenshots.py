@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.session import DebateMode
+from app.core.summary import DebateMode
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
@@ -22,7 +22,7 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.engine import DebateSetup, Engine
 from app.gui.desktop.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until

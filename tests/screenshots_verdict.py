@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import DebateMode, Participant
+from app.core.council import Participant
+from app.core.summary import DebateMode
 from app.engine.engine import DebateSetup, Engine
 from tests.app_driver import Person
 from tests.wire import Answer, WireServer

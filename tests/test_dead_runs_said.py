@@ -11,7 +11,7 @@ from app.cli.commands.sessions import run_command
 from app.cli.exit_status import FAULT
 from app.cli.interrupt import Interrupt
 from app.core.reasons import Reason
-from app.core.session import Status
+from app.core.summary import Status
 from app.engine.runner import Run
 from app.wiring import Moot, open_moot
 from tests.asked import Answers

@@ -16,8 +16,8 @@ from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.server_secrets import LOGIN, secret_place
-from app.core.tool import McpServer, ServerState
+from app.core.server_secrets import LOGIN, McpServer, secret_place
+from app.core.tool import ServerState
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until

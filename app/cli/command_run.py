@@ -19,14 +19,15 @@ from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
+from app.core.catalog import ProviderStatus
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import Event, MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
-from app.core.provider import ProviderStatus
 from app.core.reasons import LIMITS, reason_code
-from app.core.session import Council, DebateSession, Session, Status
+from app.core.session import Council, DebateSession, Session
+from app.core.summary import Status
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
 from app.engine.export.event_lines import event_line

@@ -3,7 +3,16 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.usage import Effort
+
+class Effort(StrEnum):
+    """How much a model thinks before it answers; AUTO leaves it to the model."""
+
+    AUTO = "auto"
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    MAX = "max"
 
 
 class Creativity(StrEnum):

@@ -10,7 +10,8 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, PromptType, Role
 from app.core.reasons import Reason
-from app.core.session import Session, Status
+from app.core.session import Session
+from app.core.summary import Status
 from app.core.workflow import STEP
 
 CLOSED_RESULT = (

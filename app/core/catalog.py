@@ -7,12 +7,82 @@ API asks for differently is in providers/endpoints.py (addresses) and providers/
 import ipaddress
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
+from json import dumps
 from urllib.parse import urlsplit
 
 from app.core.external_agents import DEFAULT_MODEL
-from app.core.provider import ProviderStatus
+
+# The most tokens that a user can say a window has.
+MOST_WINDOW = 99_999_999
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderConfig:
+    """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
+
+    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known. `windows`
+    says the same of single models, by name. Of a program, `command` with its `args` is what runs, `env` are names of variables that it
+    gets from Moot's environment, and `recipe` names how it is kept from using tools (`core.external_agents`).
+    """
+
+    id: str
+    kind: str
+    label: str = ""
+    base_url: str = ""
+    models: tuple[str, ...] = ()
+    enabled: bool = True
+    window: int = 0
+    windows: dict[str, int] = field(default_factory=dict)
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    recipe: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """What the consent to run a program is bound to."""
+        bound = ["program", self.command, list(self.args), sorted(self.env), self.recipe]
+        return sha256(dumps(bound).encode()).hexdigest()
+
+    def work_consent(self, folder: str) -> str:
+        """Return what the consent to the program's work in a folder is bound to; begins with its fingerprint."""
+        return f"{self.fingerprint}/{sha256(folder.encode('utf-8', 'replace')).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """A provider as the faces show it.
+
+    `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
+    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed),
+    `place` the file, line and field of an entry that cannot be read.
+    """
+
+    config: ProviderConfig
+    label: str
+    base_url: str
+    models: tuple[str, ...]
+    default_model: str
+    # Whether its server is on this computer or in its network, by its address.
+    local: bool
+    needs_key: bool
+    key_source: str
+    ready: bool
+    problem: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelList:
+    """The models a provider listed the last time (`models.json`); those in `hidden` can't chat, as their names tell."""
+
+    provider: str
+    fetched_at: str
+    models: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
 
 
 def server_of(address: str) -> str:

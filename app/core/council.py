@@ -1,8 +1,32 @@
-"""What is kept beside councils: panels, which are saved sets of participants, and the journal of what was decided."""
+"""Who takes part in debates and councils, panels of them that are saved, and the journal of what was decided."""
 
 from dataclasses import dataclass
 
-from app.core.session import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, Participant
+from app.core.agent import Creativity, Effort, Length
+
+ANY_JUDGE, NO_JUDGE = "any", "none"
+DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """A participant of a debate; it has an id of its own, so that one model can take part twice.
+
+    `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the user's own
+    text; `persona` are the instructions of its assistant, a part of the generated prompt; `system_prompt` replaces
+    that prompt when the user changed it.
+    """
+
+    id: str
+    name: str
+    provider: str
+    model: str
+    role: str = ""
+    persona: str = ""
+    system_prompt: str = ""
+    effort: str = Effort.AUTO
+    creativity: str = Creativity.AUTO
+    length: str = Length.AUTO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ In JSON a field is left out where it has its default, but for those that are mad
 """
 
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.core.message import CouncilPart, PartData
@@ -15,34 +14,6 @@ from app.core.verdict import Point
 def kept_beside(other: str, default: Any = (), name: str = "") -> Any:
     """Return a field that is also written where it is empty, if the field `other` is not; JSON has it under `name`."""
     return field(default=default, metadata={"beside": other, "name": name})
-
-
-def json_name(described: "Field[Any]") -> str:
-    """Return how a field is called in JSON."""
-    return described.metadata.get("name") or described.name
-
-
-def json_of(value: object) -> object:
-    """Return data as JSON objects and arrays."""
-    if isinstance(value, tuple):
-        return [json_of(item) for item in value]
-    if not is_dataclass(value):
-        return value
-    kind: Any = type(value)
-    record: dict[str, object] = {}
-    for own, name, default, beside in _fields(kind):
-        held = getattr(value, own)
-        if held != default or (beside and getattr(value, beside)):
-            record[name] = json_of(held)
-    return record
-
-
-@cache
-def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
-    """Return the fields of a class: each with its names in the class and in JSON, its default and `other`."""
-    return [
-        (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
-"""JSON from outside: what should be an object or an array may be anything, and is read as an empty one then."""
+"""JSON: of dataclasses; and from outside, where what should be an object or an array may be anything."""
 
 import json
+from dataclasses import Field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 
@@ -26,3 +28,31 @@ def as_list(value: object) -> list[Any]:
 def objects_in(value: object) -> list[dict[str, Any]]:
     """Return the objects in a JSON array, none where it is no array."""
     return [one for one in as_list(value) if isinstance(one, dict)]
+
+
+def json_name(described: "Field[Any]") -> str:
+    """Return how a field is called in JSON."""
+    return described.metadata.get("name") or described.name
+
+
+def json_of(value: object) -> object:
+    """Return data as JSON objects and arrays."""
+    if isinstance(value, tuple):
+        return [json_of(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    kind: Any = type(value)
+    record: dict[str, object] = {}
+    for own, name, default, beside in _fields(kind):
+        held = getattr(value, own)
+        if held != default or (beside and getattr(value, beside)):
+            record[name] = json_of(held)
+    return record
+
+
+@cache
+def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
+    """Return the fields of a class: each with its names in the class and in JSON, its default and `other`."""
+    return [
+        (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
+    ]

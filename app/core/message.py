@@ -1,6 +1,6 @@
 """A message: one bubble on the screen, one message of a provider's API, one record, one id."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -344,7 +344,7 @@ class Message:
     round: int = 0
     # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted.
     part: str = ""
-    data: PartData | None = None
+    data: PartData | None = field(default=None, metadata={"by_part": True})
     state: str = MessageState.DONE
     # Of a finished answer: a warning, as truncated, length, content_filter or passed (nothing new to say); of a summary:
     # a SummaryNote.

@@ -5,12 +5,16 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from app.core.catalog import usual_label
 from app.core.errors import BY_PROVIDER, FailureKind
-from app.core.session import ENDED, Session, SessionSummary, Status
+from app.core.summary import ENDED, SessionSummary, Status
 from app.core.texts import Texts
 from app.core.workflow import StepStatus
+
+if TYPE_CHECKING:
+    from app.core.session import Session
 
 MOST_DIGITS = 9
 
@@ -91,7 +95,7 @@ def reason_code(reason: str) -> str:
     return "budget" if code.startswith("budget_") else _FOR_SCRIPTS.get(code, "")
 
 
-def code_of_session(session: Session) -> str:
+def code_of_session(session: "Session") -> str:
     """Return the code for scripts of why a session has its status; of a workflow, of its first failed step."""
     if session.workflow is not None and session.reason == Reason.STEP_FAILED:
         failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
@@ -99,13 +103,13 @@ def code_of_session(session: Session) -> str:
     return reason_code(session.reason)
 
 
-def resumable(session: Session | SessionSummary) -> bool:
+def resumable(session: "Session | SessionSummary") -> bool:
     """Say whether a session can be resumed: it is paused, or a fault of the program ended its run."""
     failed = (session.status, session.reason) == (Status.ERROR, Reason.FAULT)
     return failed or session.status == Status.PAUSED
 
 
-def has_ended(session: Session | SessionSummary) -> bool:
+def has_ended(session: "Session | SessionSummary") -> bool:
     """Say whether a session has ended, and cannot be resumed."""
     return session.status in ENDED and not resumable(session)
 

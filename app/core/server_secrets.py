@@ -1,4 +1,4 @@
-"""Secrets of MCP servers: which parts of an entry are some, and the references that stand for them in `mcp.json`.
+"""MCP servers and their secrets: which parts of an entry are some, and the references that stand for them.
 
 Used by the engine, which keeps them in the keyring, by whoever starts a server, and by whoever shows one.
 A part is named by its field: `env.TOKEN`, `headers.Authorization`, `url.api_key`, `args.token`.
@@ -7,12 +7,46 @@ A part is named by its field: `env.TOKEN`, `headers.Authorization`, `url.api_key
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from json import dumps
+from typing import Any, Final
 from urllib.parse import unquote
 
 from app.core.json_values import object_in
-from app.core.tool import REFERENCE, McpServer
+
+REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
+"""The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    disabled: bool = False
+
+    @property
+    def fingerprint(self) -> str:
+        """What consent is bound to: the exact command line, folder and address, the names of all variables and
+        headers, and the value of each that is not kept in the keyring. Any variable may change what runs.
+        """
+        names, headers = sorted(self.env), sorted(self.headers)
+        bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
+        values = [
+            {name: value for name, value in pairs.items() if REFERENCE.fullmatch(value) is None}
+            for pairs in (self.env, self.headers)
+        ]
+        if any(values):
+            bound += values
+        return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
+
 
 PLACE = "mcp:"
 LOGIN = "login"

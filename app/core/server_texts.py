@@ -11,9 +11,7 @@ from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
 from app.core.errors import BadInput
-from app.core.server_secrets import has_user, hidden_address
-from app.core.texts import Texts, exact
-from app.core.tool import REFERENCE, McpServer, ServerStatus
+from app.core.server_secrets import REFERENCE, McpServer, has_user, hidden_address
 
 Field = tuple[str | int, ...]
 Fault = tuple[str, Field, str]
@@ -59,14 +57,6 @@ _OPTIONS = {
     "--url": "url",
 }
 _PAIR = {"env": re.compile(r"(\w+)=(.*)", re.DOTALL), "headers": re.compile(r"([\w-]+):\s*(.*)", re.DOTALL)}
-
-
-def changed_tools(status: ServerStatus, texts: Texts) -> list[str]:
-    """Return a line for each changed tool of a server: what is new of it."""
-    return [
-        f"{exact(tool)}: {', '.join(texts(f'consent.new.{code}') for code in codes)}"
-        for tool, codes in status.changes.items()
-    ]
 
 
 def is_web_address(text: str) -> bool:

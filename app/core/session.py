@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from app.core.agent import Creativity, Length
+from app.core.council import DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
 from app.core.message import Attachment
-from app.core.usage import Effort, UsageEntry
+from app.core.summary import DEFAULT_ROUNDS, AgentMode, DebateMode, DebateTools, Status
+from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
@@ -33,91 +33,10 @@ class Plan:
         return tuple(item for item in self.items if not item.done)
 
 
-ANY_JUDGE, NO_JUDGE = "any", "none"
-
-
-class ExportFormat(StrEnum):
-    """What a session can be exported as; the window adds PDF."""
-
-    MARKDOWN = "md"
-    HTML = "html"
-    JSON = "json"
-
-
-class Status(StrEnum):
-    """The status of a session."""
-
-    IDLE = "idle"
-    RUNNING = "running"
-    WAITING = "waiting"
-    PAUSED = "paused"
-    COMPLETED = "completed"
-    STOPPED = "stopped"
-    ERROR = "error"
-
-
-ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
-
-
-class DebateMode(StrEnum):
-    """Who speaks next in a debate: in order, by what was said, in order with roles, or all at once (a council)."""
-
-    ROUND_ROBIN = "round-robin"
-    FREE = "free"
-    ROLES = "roles"
-    COUNCIL = "council"
-
-
-CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
-"""The modes of debates in which one speaks after the other."""
-
-MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
-DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 MIN_PARTICIPANTS = 2
 # A debate can be extended again and again, but hardly this far.
 MOST_ROUNDS = 1_000
 MAX_TOPIC_CHARACTERS = 8_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Participant:
-    """A participant of a debate; it has an id of its own, so that one model can take part twice.
-
-    `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the user's own
-    text; `persona` are the instructions of its assistant, a part of the generated prompt; `system_prompt` replaces
-    that prompt when the user changed it.
-    """
-
-    id: str
-    name: str
-    provider: str
-    model: str
-    role: str = ""
-    persona: str = ""
-    system_prompt: str = ""
-    effort: str = Effort.AUTO
-    creativity: str = Creativity.AUTO
-    length: str = Length.AUTO
-
-
-class DebateTools(StrEnum):
-    """What participants may use: nothing, searching and reading the web, or what each of those that are assistants has."""
-
-    NONE = "none"
-    READING = "reading"
-    OWN = "own"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
-    """Sessions of one project: `instructions` and the paths of `context` files that those begun in it are given."""
-
-    id: str
-    name: str
-    instructions: str = ""
-    context: tuple[str, ...] = ()
-    version: int = 1
-    kind: str = "folder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,13 +158,6 @@ class Debate(DebateChoices):
             (one, tuple(found.get((one.id, number)) for number in rounds))
             for one in (self.participants if rounds else ())
         ]
-
-
-class AgentMode(StrEnum):
-    """What an assistant may do: its work, or change Moot's settings."""
-
-    DEFAULT = "default"
-    SETTINGS = "settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,28 +344,3 @@ class WorkflowSession(ChatSession):
 
     workflow: WorkflowState
     kind: Literal["workflow"] = "workflow"  # type: ignore[assignment]
-
-
-class SessionSummary(NamedTuple):
-    """One line of the list of sessions; what a list shows without opening the session.
-
-    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the assistant's, `always`
-    is the session's. A tuple, because a thousand of them are made before the list shows.
-    """
-
-    id: str
-    kind: str
-    title: str
-    status: str
-    updated_at: str
-    messages: int
-    reason: str = ""
-    created_at: str = ""
-    read_only: bool = False
-    mode: str = ""
-    rounds: int = 0
-    round: int = 0
-    folder: str = ""
-    asked_by: str = ""
-    speakers: tuple[str, ...] = ()
-    always: tuple[str, ...] = ()

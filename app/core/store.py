@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 # Only hints name them: a command that lists sessions starts without these modules.
 if TYPE_CHECKING:
     from app.core.agent import Agent, Group
+    from app.core.catalog import ModelList, ProviderConfig
     from app.core.council import Decision, Panel
     from app.core.draft import Draft
     from app.core.events import Event
     from app.core.message import Message
-    from app.core.provider import ModelList, ProviderConfig
     from app.core.saved_prompt import SavedPrompt
-    from app.core.session import Folder, Session, SessionSummary
+    from app.core.server_secrets import McpServer
+    from app.core.session import Session
     from app.core.settings import Settings
     from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
-    from app.core.tool import McpServer
+    from app.core.summary import Folder, SessionSummary
     from app.core.usage import Total, UsageEntry
     from app.core.workflow import WorkflowDefinition
 

@@ -1,18 +1,18 @@
 """The plug for tools: what a tool is, what it returns, and who answers for the allow-list and MCP."""
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import sha256
-from json import dumps
 from typing import Any, Final, Protocol
 
 from app.core.agent import Agent
 from app.core.message import Attachment, Message, Prompt
 from app.core.saved_prompt import ServerPrompt
-from app.core.session import AgentMode, Plan
+from app.core.server_secrets import McpServer
+from app.core.session import Plan
+from app.core.summary import AgentMode
+from app.core.texts import Texts, exact
 
 
 class Control(StrEnum):
@@ -55,9 +55,6 @@ PARTS: Final = ("name", "description", "schema", "effects", "page")
 READ_FILE_PART: Final = "read_file_part"
 FILES: Final = "files"
 """The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a file."""
-
-REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
-"""The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,35 +177,6 @@ class ToolChoice:
 
 class ToolError(Exception):
     """A tool failed; the text tells the model what, where and what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
-    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
-
-    name: str
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str = ""
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    disabled: bool = False
-
-    @property
-    def fingerprint(self) -> str:
-        """What consent is bound to: the exact command line, folder and address, the names of all variables and
-        headers, and the value of each that is not kept in the keyring. Any variable may change what runs.
-        """
-        names, headers = sorted(self.env), sorted(self.headers)
-        bound: list[object] = [self.command, list(self.args), names, self.cwd, self.url, headers]
-        values = [
-            {name: value for name, value in pairs.items() if REFERENCE.fullmatch(value) is None}
-            for pairs in (self.env, self.headers)
-        ]
-        if any(values):
-            bound += values
-        return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,3 +369,11 @@ def canonical(text: str) -> str:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+def changed_tools(status: ServerStatus, texts: Texts) -> list[str]:
+    """Return a line for each changed tool of a server: what is new of it."""
+    return [
+        f"{exact(tool)}: {', '.join(texts(f'consent.new.{code}') for code in codes)}"
+        for tool, codes in status.changes.items()
+    ]

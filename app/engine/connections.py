@@ -11,24 +11,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, chat_models, provider_kind, with_scheme
+from app.core.catalog import (
+    EMBEDDED,
+    EMBEDDED_MODEL,
+    LOCAL,
+    PROGRAM,
+    ModelList,
+    ProviderConfig,
+    ProviderStatus,
+    chat_models,
+    provider_kind,
+    with_scheme,
+)
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice, utc_now
 from app.core.external_agents import recipe_of
+from app.core.model_facts import ModelFacts
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    FetchProgress,
-    FoundServer,
-    LocalModel,
-    ModelList,
-    Models,
-    ProviderConfig,
-    ProviderStatus,
-    TestResult,
-)
+from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, TestResult
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.usage import ModelFacts
 from app.engine.library.agents import AgentModel
 from app.engine.providers import (
     check_base_url,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
-from app.core.catalog import provider_kind
+from app.core.catalog import ProviderConfig, ProviderStatus, provider_kind
 from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
@@ -23,10 +23,10 @@ from app.core.events import (
 from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.network import Network
-from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
+from app.core.provider import Models, TestResult
 from app.core.reasons import Reason, resumable
 from app.core.saved_prompt import SavedPrompt
-from app.core.session import Session, SessionSummary, Status
+from app.core.session import Session
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -38,6 +38,7 @@ from app.core.store import (
     SessionStore,
     UsageLedger,
 )
+from app.core.summary import SessionSummary, Status
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.core.council import Participant
 from app.core.message import Author
-from app.core.session import Participant
 from app.core.texts import KOREAN_READINGS
 
 USER_NAMES: tuple[str, ...] = ("User", "사용자")

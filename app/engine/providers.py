@@ -8,10 +8,19 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.core.catalog import EMBEDDED, KINDS, PROGRAM, is_near, provider_kind, server_of, with_scheme
+from app.core.catalog import (
+    EMBEDDED,
+    KINDS,
+    PROGRAM,
+    ProviderConfig,
+    ProviderStatus,
+    is_near,
+    provider_kind,
+    server_of,
+    with_scheme,
+)
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
-from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.server_secrets import PLACE, has_key, has_user, hidden_address, secret_fields, secret_place
 from app.core.store import Documents, KeyNews, Secrets
 

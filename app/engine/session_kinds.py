@@ -16,7 +16,8 @@ from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
 from app.core.roles import role_of
-from app.core.session import ExportFormat, Session
+from app.core.session import Session
+from app.core.summary import ExportFormat
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object

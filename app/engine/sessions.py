@@ -9,8 +9,9 @@ from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
 from app.core.reasons import Reason, has_ended
-from app.core.session import Session, Status
+from app.core.session import Session
 from app.core.store import SessionStore, StoredSession
+from app.core.summary import Status
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 

@@ -20,9 +20,9 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
-from app.core.session import ExportFormat
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
+from app.core.summary import ExportFormat
 from app.core.texts import escape_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.formats import is_day

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from app.children.commands import find_command, search_path
-from app.core.catalog import PROGRAM
+from app.core.catalog import PROGRAM, ProviderConfig
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
-from app.core.provider import Delta, ModelRequest, ProviderConfig, TestResult
-from app.core.usage import ModelFacts, Price, TakesTemperature
+from app.core.model_facts import ModelFacts, Price, TakesTemperature
+from app.core.provider import Delta, ModelRequest, TestResult
 from app.providers.external_agents import ExternalAgents
 from app.providers.remote import RemoteModels
 

@@ -6,9 +6,10 @@ from functools import cache, partial
 from pathlib import Path
 
 from app.children.packages import PackageError, in_thread
+from app.core.agent import Effort
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW
 from app.core.errors import MootError
-from app.core.usage import Effort, ModelFacts, TakesTemperature
+from app.core.model_facts import ModelFacts, TakesTemperature
 from app.providers.embedded_server import ServerSpec
 from app.providers.model_file import fetch_model
 

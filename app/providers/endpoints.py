@@ -5,9 +5,10 @@ import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from app.core.agent import Effort
 from app.core.catalog import provider_kind, with_scheme
 from app.core.errors import FailureKind, ProviderError
-from app.core.usage import Effort, ModelFacts
+from app.core.model_facts import ModelFacts
 
 # Where almost every server has OpenAI's API.
 _USUAL_PATH = "/v1"

@@ -10,8 +10,16 @@ from typing import Any
 
 from app.core.errors import MootError
 from app.core.events import utc_now
+from app.core.model_facts import (
+    FactSource,
+    KnownFacts,
+    KnownModels,
+    KnownQuirks,
+    ModelFacts,
+    ModelQuirks,
+    believed,
+)
 from app.core.owned_tasks import start_owned
-from app.core.usage import FactSource, KnownFacts, KnownModels, KnownQuirks, ModelFacts, ModelQuirks, believed
 
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)

@@ -12,13 +12,22 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, ProviderKind, is_near, provider_kind
+from app.core.catalog import (
+    EMBEDDED,
+    EMBEDDED_MODEL,
+    LOCAL,
+    PROGRAM,
+    ProviderConfig,
+    ProviderKind,
+    is_near,
+    provider_kind,
+)
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
+from app.core.model_facts import FactSource, ModelFacts, Price, read_facts
 from app.core.owned_tasks import start_owned
-from app.core.provider import Delta, FoundServer, LocalModel, ModelRequest, ProviderConfig, TestResult
+from app.core.provider import Delta, FoundServer, LocalModel, ModelRequest, TestResult
 from app.core.texts import clean_values
-from app.core.usage import FactSource, ModelFacts, Price, read_facts
 from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, fetch_beside, has_llama
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
 from app.providers.endpoints import ModelLimits, complete_address, listens, usual_limits

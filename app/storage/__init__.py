@@ -1,5 +1,5 @@
 """All files. Sessions: `sessions` (the store), `writer` (its thread), `session_log` (a log while it is
-written, and how often text that streams is: FLUSH_SECONDS), `log` (lines of a log, and replaying them),
+written, and how often text that streams is: FLUSH_SECONDS), `log` (a whole log, and replaying it), `lines` (of a log),
 `records`, `index` (the list of sessions), `search`. `codec` converts all of Moot's
 own JSON. Documents: `documents`, `definitions`, `other_versions` (of replaced files),
 `providers_file`, `mcp_file`, `drafts`, `json_file`. Also `usage_ledger`; `secrets` (also the

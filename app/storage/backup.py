@@ -43,16 +43,8 @@ from app.storage.file_system import (
 )
 from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, as_bytes, parse_json
-from app.storage.log import (
-    READER,
-    Op,
-    by_number,
-    encode_line,
-    read_lines,
-    read_log,
-    stored_session,
-    with_line,
-)
+from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
+from app.storage.log import read_log, stored_session
 from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.records import MessageReader, merge_patch, read_session, summary_of

@@ -9,14 +9,13 @@ import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 
-from app.core.council_parts import PART_DATA, json_name, json_of
-from app.core.message import Message
+from app.core.json_values import json_name, json_of
 from app.core.texts import clean_values
 
 Plain = dict[str, Any]
@@ -53,10 +52,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     record = _DECODER.decode(encode(value))
+    kind: Any = type(value)
     if dataclasses.is_dataclass(value):
-        kind: type = type(value)
         _leave_out_empty(kind, record)
-    if isinstance(value, Message) and value.data is not None:
+    if _has_parts(kind) and value.data is not None:
         record["data"] = json_of(value.data)
     return record
 
@@ -99,7 +98,7 @@ def _convert(value: Any, hint: type[Kind]) -> Kind:
     msgspec chooses no class by another field, and knows no other names of fields than those in their class.
     """
     kind = _class_in(typing.cast("Any", hint))
-    if kind is Message and isinstance(value, dict) and value.get("data") is not None:
+    if isinstance(value, dict) and value.get("data") is not None and _has_parts(kind):
         data = _hints(kind, value).get("data")
         value = {**value, "data": None if data is None else _convert(value["data"], data)}
     elif kind is not None:
@@ -209,16 +208,31 @@ def _types(kind: Any) -> dict[str, Any]:
 
 def _hints(kind: Any, record: Plain) -> dict[str, Any]:
     """Return the types of a record's fields by their names in JSON, without a message's data whose part is not known."""
-    part = record.get("part") if kind is Message else None
-    return _hints_of(kind, part if isinstance(part, str) and part in PART_DATA else "")
+    part = record.get("part") if _has_parts(kind) else None
+    return _hints_of(kind, part if isinstance(part, str) and part in _part_data() else "")
 
 
 @functools.cache
 def _hints_of(kind: Any, part: str) -> dict[str, Any]:
     hints = {json_name(field): _types(kind)[field.name] for field in dataclasses.fields(kind)}
-    if kind is Message:
+    if _has_parts(kind):
         del hints["data"]
-    return {**hints, "data": PART_DATA[part] | None} if part else hints
+    return {**hints, "data": _part_data()[part] | None} if part else hints
+
+
+def _part_data() -> Mapping[str, type]:
+    # Imported with the first message: what lists sessions reads none.
+    from app.core.council_parts import PART_DATA
+
+    return PART_DATA
+
+
+@functools.cache
+def _has_parts(kind: Any) -> bool:
+    """Return whether the class of what a record's `data` holds depends on its `part`, as in a message."""
+    return dataclasses.is_dataclass(kind) and any(
+        field.metadata.get("by_part") for field in dataclasses.fields(kind)
+    )
 
 
 @functools.cache

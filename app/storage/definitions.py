@@ -15,8 +15,8 @@ from app.core.agent import Agent, Group, Leader
 from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
 from app.core.saved_prompt import SavedPrompt
-from app.core.session import Folder
 from app.core.store import Definition, Problem
+from app.core.summary import Folder
 from app.core.workflow import WorkflowDefinition, faults
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from app.core.catalog import ModelList, ProviderConfig
 from app.core.errors import NotFound, StorageError
-from app.core.provider import ModelList, ProviderConfig
+from app.core.model_facts import KnownModels
+from app.core.server_secrets import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
-from app.core.tool import McpServer
-from app.core.usage import KnownModels
 from app.storage.codec import plain
 from app.storage.definitions import (
     ASSISTANT,

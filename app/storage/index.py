@@ -11,10 +11,10 @@ import msgspec
 
 from app.core.ids import is_id
 from app.core.reasons import Reason
-from app.core.session import SessionSummary, Status
+from app.core.summary import SessionSummary, Status
 from app.storage.access import WriterLock
 from app.storage.file_system import FileStat, FileSystem, Stamp, storage_errors, write_whole
-from app.storage.log import decode_line, encode_line, read_summary
+from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 
 INDEX_VERSION = 4
@@ -138,6 +138,9 @@ def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -
 
 
 def _read_summary(file_system: FileSystem, paths: DataPaths, session_id: str) -> SessionSummary | None:
+    # Imported with the first log that the index does not know.
+    from app.storage.log import read_summary
+
     try:
         return read_summary(file_system, paths.session(session_id))
     except OSError:

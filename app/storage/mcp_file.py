@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.server_secrets import parted, resolved
+from app.core.server_secrets import McpServer, parted, resolved
 from app.core.server_texts import BY_ADDRESS, BY_COMMAND, entry_fault, server_of_entry, usual_entry
 from app.core.store import Problem
-from app.core.tool import McpServer
 from app.storage.codec import encode
 from app.storage.file_system import FileSystem
 from app.storage.json_file import (

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
-from app.core.session import SessionSummary
 from app.core.store import Hit
+from app.core.summary import SessionSummary
 from app.core.texts import clean_text
 from app.storage.file_system import FileSystem
-from app.storage.log import decode_line
+from app.storage.lines import decode_line
 
 MOST_IN_SESSION = 5
 # Tool results are searched up to here: a fetched page is not part of the conversation.

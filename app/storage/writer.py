@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.events import Event
-from app.core.session import SessionSummary
 from app.core.store import StoredSession
+from app.core.summary import SessionSummary
 from app.storage.file_system import FileSystem
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths

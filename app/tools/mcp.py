@@ -24,6 +24,7 @@ from app.core.owned_tasks import start_owned
 from app.core.saved_prompt import ServerPrompt
 from app.core.server_secrets import (
     LOGIN,
+    McpServer,
     is_login_to,
     login_texts,
     parted,
@@ -37,7 +38,6 @@ from app.core.texts import exact
 from app.core.tool import (
     PARTS,
     Control,
-    McpServer,
     ServerProblem,
     ServerResource,
     ServerState,

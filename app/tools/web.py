@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.session import AgentMode
+from app.core.summary import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
 

@@ -18,7 +18,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.debate.setup import DebateSetup
 from app.gui.desktop.event_loop import AppLoop
 from tests.app_driver import Person, at_window, until

@@ -12,10 +12,10 @@ from statistics import median
 
 from app.children.network import HostNetwork
 from app.core.agent import Agent
+from app.core.catalog import ProviderConfig
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import Role
-from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel

@@ -24,10 +24,11 @@ from PySide6.QtWidgets import QApplication
 
 import app.wiring
 from app.core.agent import Agent
+from app.core.catalog import ProviderConfig
+from app.core.council import Participant
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Role, Usage
-from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, Text
-from app.core.session import Participant
+from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Text
 from app.engine.debate.setup import DebateSetup
 from app.gui.desktop.event_loop import AppLoop
 from app.gui.pages.settings.settings_dialog import PAGES as SETTINGS_PAGES

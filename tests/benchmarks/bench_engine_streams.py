@@ -18,9 +18,10 @@ from statistics import median
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.core.council import Participant
 from app.core.events import MessageFinished, MessageStarted
 from app.core.message import MessageState
-from app.core.session import Participant, Session
+from app.core.session import Session
 from app.engine.debate.setup import DebateSetup
 from app.gui.bridge import Bridge
 from app.gui.desktop.event_loop import AppLoop

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import IO
 
 from app.children.processes import child_environment
+from app.core.catalog import ProviderConfig
+from app.core.council import Participant
 from app.core.events import Event, MessageStarted, TurnStarted
-from app.core.provider import CallPiece, ModelRequest, ProviderConfig
-from app.core.session import Participant, Status
+from app.core.provider import CallPiece, ModelRequest
+from app.core.summary import Status
 from app.engine.engine import DebateSetup
 from app.providers.remote import RemoteModels
 from app.wiring import Moot, open_moot

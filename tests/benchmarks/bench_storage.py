@@ -12,12 +12,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from app.core.council import Participant
 from app.core.events import MessageFinished
 from app.core.ids import new_id
 from app.core.message import Author, Message
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Debate, DebateSession
 from app.storage.codec import plain
-from app.storage.log import encode_line
+from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.redaction import Redactor
 from app.storage.sessions import JsonLogStore

@@ -14,8 +14,9 @@ import pytest
 from app.children import host_client, private_files
 from app.children.host_client import HostClient, HostProcess
 from app.children.pipes import HostServer, Pipes
+from app.core.catalog import ProviderConfig
 from app.core.errors import ProviderError
-from app.core.provider import ModelRequest, ProviderConfig
+from app.core.provider import ModelRequest
 from app.core.tool import ToolError
 from app.providers.remote import RemoteModels
 from app.tools.tool_host_client import ToolHostClient

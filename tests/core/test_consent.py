@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.server_secrets import shown_values
-from app.core.tool import McpServer
+from app.core.server_secrets import McpServer, shown_values
 
 SERVER = McpServer(
     name="files",

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.core.server_secrets import (
+    McpServer,
     has_key,
     has_user,
     hidden_address,
@@ -13,7 +14,6 @@ from app.core.server_secrets import (
     secret_fields,
     to_hide,
 )
-from app.core.tool import McpServer
 
 KEY = "sk-canary-7Qx0ZlV9pT3mKw8RbN2d"
 

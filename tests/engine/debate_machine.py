@@ -9,11 +9,13 @@ import asyncio
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
+from app.core.council import Participant
 from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import Message, MessageState, Usage
 from app.core.provider import Delta, Finished, Text
-from app.core.session import ENDED, DebateSession, Participant, Status
+from app.core.session import DebateSession
+from app.core.summary import ENDED, Status
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.modes import next_speaker
 from tests.builders import people

@@ -4,9 +4,9 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest
 from app.core.tool import Tool
-from app.core.usage import ModelFacts
 from tests.builders import Bench
 from tests.engine.request_rules import as_sent, shared_bytes
 from tests.engine.test_group import acting, hand

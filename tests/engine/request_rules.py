@@ -3,9 +3,10 @@
 import json
 from itertools import pairwise
 
+from app.core.council import Participant
 from app.core.message import Message, MessageState
 from app.core.provider import ModelRequest
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 
 
 def check_request(

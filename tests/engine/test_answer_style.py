@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Creativity, Group, Leader, Length
+from app.core.agent import Agent, Creativity, Effort, Group, Leader, Length
 from app.core.errors import BadInput
-from app.core.usage import Effort
 from app.engine.debate.perspective import chat_request
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store
 

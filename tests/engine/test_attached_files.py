@@ -7,8 +7,8 @@ import pytest
 
 from app.core.files import LONG_TEXT, NEW_PAGE, PDF
 from app.core.message import Attachment, Author, Message, Role
+from app.core.model_facts import ModelFacts, ModelPrices
 from app.core.texts import Texts
-from app.core.usage import ModelFacts, ModelPrices
 from app.engine.library.agents import AgentModel
 from app.engine.requests.attached_files import is_long, look_cost, look_words, user_content
 

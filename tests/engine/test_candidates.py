@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, ProviderConfig
+from app.core.council import Participant
 from app.core.message import Attachment
-from app.core.provider import ProviderConfig
-from app.core.session import Participant
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, transcript_request
 from app.engine.debate.setup import Candidate

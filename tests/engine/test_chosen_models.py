@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.core.agent import Agent
-from app.core.provider import ProviderConfig
+from app.core.catalog import ProviderConfig
 from tests.builders import a_bench, a_log_store, remotes
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council import NO_JUDGE
 from app.core.message import Role
 from app.core.provider import ModelRequest
-from app.core.session import NO_JUDGE, DebateTools, Status
+from app.core.summary import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
 from app.engine.council.record import Record
 from tests.builders import Script, a_bench, a_log_store

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
+from app.core.council import Participant
 from app.core.errors import BadInput
-from app.core.session import Council, Participant
+from app.core.session import Council
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup
 from tests.builders import a_bench, a_log_store, remotes

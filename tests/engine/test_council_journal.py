@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.council import CastVote, Decision, Panel
+from app.core.catalog import ProviderStatus
+from app.core.council import ANY_JUDGE, NO_JUDGE, CastVote, Decision, Panel
 from app.core.errors import BadInput, NotFound
-from app.core.provider import ProviderStatus
-from app.core.session import ANY_JUDGE, NO_JUDGE
 from app.core.verdict import Calibration
 from app.engine.council.journal import CALIBRATED, Score, calibrations, held_up, is_right, scores
 from app.engine.council.panels import assembled

@@ -14,7 +14,7 @@ from app.core.events import Event, MessageFinished, TurnFinished
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, reason_code, reason_text
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.texts import Texts
 from app.core.workflow import StepStatus
 from app.engine import runner

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.core.model_facts import ModelFacts
 from app.core.settings import DebateHistory, Settings
-from app.core.usage import ModelFacts
 from tests.builders import Bench, a_bench, a_log_store, a_setup
 from tests.engine.request_rules import as_sent
 from tests.engine.test_debate_notes import asks_for_notes

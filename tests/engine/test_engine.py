@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council import Participant
 from app.core.errors import BadInput, ProviderError
 from app.core.events import TurnStarted, UsageReported
 from app.core.message import Attachment
 from app.core.provider import Finished, FinishReason, Text
-from app.core.session import Participant, Status
+from app.core.summary import Status
 from app.engine.debate.verdict import Judge, verdict_request
 from tests.builders import (
     PROMPTS,
@@ -243,7 +244,7 @@ async def test_seats_offer_the_keyed_providers_else_the_voices(data_dir: Path) -
     assert [
         candidate.participant.name for candidate in bench.engine.debates.candidates() if candidate.chosen
     ] == ["Ada", "Ben"]
-    from app.core.provider import ProviderConfig
+    from app.core.catalog import ProviderConfig
 
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="anthropic", kind="anthropic")]
     one = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k"))

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from app.core.agent import Agent, Group
+from app.core.council import NO_JUDGE
+from app.core.model_facts import Price
 from app.core.provider import ModelRequest
-from app.core.session import NO_JUDGE
-from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.debate.estimates import (
     AGAIN,

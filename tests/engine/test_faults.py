@@ -9,7 +9,7 @@ from app.core.errors import ProviderError
 from app.core.events import Notice, RetryScheduled
 from app.core.message import MessageState
 from app.core.provider import Finished, FinishReason, Text
-from app.core.session import Status
+from app.core.summary import Status
 from app.engine.turns import metered_models
 from tests.builders import (
     Bench,

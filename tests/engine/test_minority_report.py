@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council import ANY_JUDGE
 from app.core.errors import BadInput
-from app.core.session import ANY_JUDGE
 from app.core.verdict import Ballot, MinorityView
 from app.engine.debate.verdict import judge_letters, minority_points, read_verdict
 from tests.builders import PROMPTS, a_debate, a_setup, said

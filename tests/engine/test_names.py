@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.names import addressed, aliases_of, find_names, mentioned
 
 PEOPLE = tuple(

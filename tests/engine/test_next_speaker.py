@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.council import Participant
 from app.core.message import Message
-from app.core.session import Participant
 from app.engine.debate.modes import bound, next_speaker
 from app.engine.debate.setup import set_up_again
 from tests.builders import Bench, a_debate, a_setup, failed, people, said, user_said

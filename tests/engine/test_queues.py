@@ -11,7 +11,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, Notice
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability import Availability, Job, Slots
 from tests.builders import Bench, until

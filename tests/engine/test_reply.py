@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
 from tests.repeats import examples
 

@@ -1,6 +1,6 @@
 """Local servers are looked for before they are offered; nothing else is asked."""
 
-from app.core.provider import ProviderConfig
+from app.core.catalog import ProviderConfig
 from tests.builders import Bench
 
 

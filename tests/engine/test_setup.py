@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.catalog import ProviderConfig
+from app.core.council import Participant
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.provider import ProviderConfig
-from app.core.session import Participant
 from app.core.texts import Texts
 from app.engine.debate.director import forked
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of

@@ -13,11 +13,12 @@ from app.core.events import Notice
 from app.core.files import LONG_TEXT
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, Usage
+from app.core.model_facts import ModelFacts
 from app.core.provider import Finished, ModelRequest
-from app.core.session import Chat, ChatSession, Status
+from app.core.session import Chat, ChatSession
 from app.core.settings import Settings
+from app.core.summary import Status
 from app.core.tool import FILES, Tool, ToolContext, ToolResult
-from app.core.usage import ModelFacts
 from app.engine.chat.commands import ChatStart
 from app.engine.history.token_count import request_tokens
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from app.core.events import EventBus
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, ToolCall
+from app.core.model_facts import ModelFacts, ModelPrices
 from app.core.provider import ModelRequest
 from app.core.session import Chat, ChatSession
 from app.core.settings import Settings
 from app.core.store import StoredSession
-from app.core.usage import ModelFacts, ModelPrices
 from app.engine.history.summaries import PastTurn, limit_for, summary_for, turns_to_replace
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession

@@ -8,7 +8,7 @@ import pytest
 from app.core.agent import Busy
 from app.core.provider import Finished
 from app.core.roles import role_of
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.availability import (
     Availability,

@@ -11,10 +11,12 @@ import pytest
 
 from app.cli.printing.debates import verdict_text
 from app.cli.printing.sessions import cost_line
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, DebateMode, Status
+from app.core.session import Debate
+from app.core.summary import DebateMode, Status
 from app.core.texts import Texts
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.debate.verdict import (

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council import NO_JUDGE
 from app.core.errors import FailureKind, ProviderError
 from app.core.provider import ModelRequest
-from app.core.session import NO_JUDGE, Debate
+from app.core.session import Debate
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.debate.verdict import QUESTIONS

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.provider import ModelRequest
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition
 from tests.builders import Bench, Script, until
 from tests.engine.test_queues import QUEUE, TWO, gated, waiting

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition
 from tests.builders import Hang, until
 from tests.engine.test_turn import status

@@ -11,27 +11,26 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.core.agent import Agent, Group, Leader
+from app.core.council import Participant
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, PromptType, Usage
+from app.core.server_secrets import McpServer
 from app.core.session import (
     Chat,
     ChatSession,
     Debate,
-    DebateMode,
     DebateSession,
     GroupSession,
     GroupState,
-    Participant,
     Plan,
     PlanItem,
     QueuedMessage,
     Session,
-    Status,
     WorkflowSession,
     WorkflowState,
 )
-from app.core.tool import McpServer
+from app.core.summary import DebateMode, Status
 from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition
 from app.engine.library.definitions import read_built_in

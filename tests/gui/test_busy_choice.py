@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from app.core.agent import Busy
 from app.core.message import MessageState, Role
-from app.core.session import Status
+from app.core.summary import Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_queue_dialog import MODEL, ONE, Pace, jobs, status

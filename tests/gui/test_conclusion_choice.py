@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.core.session import ANY_JUDGE
-from app.core.usage import Price
+from app.core.council import ANY_JUDGE
+from app.core.model_facts import Price
 from tests.app_driver import at_window, until
 from tests.gui.test_setup_view import card_of
 

@@ -11,8 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
+from app.core.council import Participant
 from app.core.message import Attachment, CouncilPart
-from app.core.session import DebateMode, Participant
+from app.core.summary import DebateMode
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.pages.council.council_page import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT, CouncilPage
 from app.gui.pages.council.verdict_page import ClaimRow

@@ -3,7 +3,7 @@
 import pytest
 
 from app.core.agent import Agent, Busy
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.engine import DebateSetup
 from tests.app_driver import at_window, until
 from tests.wire import Answer

@@ -8,10 +8,12 @@ from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
+from app.core.council import Participant
 from app.core.draft import Draft
 from app.core.events import RetryScheduled
 from app.core.message import Attachment, Author, Failure, Message
-from app.core.session import Debate, DebateMode, DebateSession, Participant
+from app.core.session import Debate, DebateSession
+from app.core.summary import DebateMode
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer

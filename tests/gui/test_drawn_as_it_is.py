@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 
+from app.core.council import Participant
 from app.core.message import MessageState
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 from app.core.verdict import Ballot
 from app.gui.display.appearance import Language, Look, ui_font
 from app.gui.display.theme import LIGHT

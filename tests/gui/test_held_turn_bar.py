@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.discussion_view import DiscussionView
 from tests.app_driver import Person, at_window, until

@@ -10,7 +10,7 @@ import pytest
 
 from app.core.errors import BadInput, StorageError
 from app.core.message import Author, Message
-from app.core.session import SessionSummary
+from app.core.summary import SessionSummary
 from app.core.verdict import Ballot
 from app.core.workflow import StepState
 from app.gui.display.appearance import Language

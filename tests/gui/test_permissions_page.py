@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.ids import new_id
+from app.core.server_secrets import McpServer
 from app.core.session import Chat, ChatSession, Debate, DebateSession
-from app.core.tool import McpServer
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.app_driver import Person, at_window, until

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from app.core.agent import Busy
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests import app_driver
 from tests.app_driver import Person, at_window

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.council import Participant
 from app.core.message import Author, Consent, Message, MessageState, Prompt, PromptType
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Debate, DebateSession
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.transcript_model import CARD, GROUP, MESSAGE, QUESTION, TranscriptModel, group_id

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.core.agent import Agent
 from app.core.message import Author, Message, Prompt, PromptType
+from app.core.server_secrets import McpServer
 from app.core.stored_data import Backup, BackupContents, PackedSession
-from app.core.tool import McpServer, ServerState, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog

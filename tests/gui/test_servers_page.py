@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
 from app.core.agent import Agent
 from app.core.errors import BadInput
-from app.core.tool import McpServer, ServerState
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerState
 from app.gui.dialogs.connect_dialogs import edited, form_of, server_of
 from app.gui.display.descriptions import server_line
 from app.gui.widgets.text import Paragraph

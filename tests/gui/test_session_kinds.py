@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.session import Debate, DebateSession, SessionSummary
+from app.core.session import Debate, DebateSession
+from app.core.summary import SessionSummary
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import failed, state_of
 

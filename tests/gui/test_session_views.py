@@ -2,9 +2,10 @@
 
 import pytest
 
+from app.core.council import Participant
 from app.core.events import MessageFinished, SessionStarted, TurnStarted
 from app.core.message import Author, Message
-from app.core.session import Chat, ChatSession, Debate, DebateSession, Participant
+from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.gui.window_frame import MOST_KEPT, WindowState
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
 
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
+from app.core.model_facts import ModelFacts, Price
 from app.core.texts import has_hangul
-from app.core.usage import ModelFacts, Price
 from app.gui.panels.debate.participant_list import ParticipantCard
 from app.gui.widgets.controls import IconButton, ScrollingPage, TextBox
 from tests.app_driver import at_window, until

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.tool import McpServer, ServerState, ServerStatus
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerState, ServerStatus
 from tests import app_driver
 from tests.gui.test_chat_page import person  # noqa: F401
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

@@ -11,8 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.core.council import Participant
 from app.core.message import Author, Failure, Message, MessageState, Role
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Debate, DebateSession
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.row_text import COMPACT
 from app.gui.transcript.transcript_view import TranscriptView

@@ -9,8 +9,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from app.core.council import Participant
 from app.core.message import Author, Message
-from app.core.session import Debate, DebateSession, Participant
+from app.core.session import Debate, DebateSession
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.engine import DebateSetup
 from app.gui.display.appearance import Look

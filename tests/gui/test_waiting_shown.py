@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.agent import Group, Leader
-from app.core.session import Status
+from app.core.summary import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 import pytest_asyncio
 
-from app.core.provider import ProviderConfig
+from app.core.catalog import ProviderConfig
 from app.providers.endpoints import ModelLimits
 from app.providers.remote import RemoteModels
 from tests.split_hosts import loaded_host, loaded_tool_host, own_host, split_hosts

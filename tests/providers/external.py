@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from app.children.process_tree import below, living, process_of
-from app.core.catalog import PROGRAM
-from app.core.provider import Finished, ModelRequest, ProviderConfig, Text
+from app.core.catalog import PROGRAM, ProviderConfig
+from app.core.provider import Finished, ModelRequest, Text
 from app.providers.external_agents import ExternalAgents
 
 AGENT = Path(__file__).parents[1] / "wire" / "acp_agent.py"

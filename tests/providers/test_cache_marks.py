@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from app.core.model_facts import ModelFacts
 from app.core.provider import CachePlan, ModelRequest
-from app.core.usage import ModelFacts
 from app.providers.endpoints import ModelLimits
 from app.providers.model_host.request import ModelCall, Quirks, litellm_arguments, with_marks
 from app.providers.remote import RemoteModels

@@ -12,8 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.core.catalog import ProviderConfig
 from app.core.errors import FailureKind, ProviderError
-from app.core.provider import FinishReason, ModelRequest, ProviderConfig, Text
+from app.core.provider import FinishReason, ModelRequest, Text
 from app.providers.external_agents import UNSEEN, ExternalAgents, as_prompt
 from app.providers.fact_book import FactBook
 from tests.app_driver import until

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.usage import ModelFacts
+from app.core.model_facts import ModelFacts
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified

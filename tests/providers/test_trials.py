@@ -11,8 +11,8 @@ import pytest
 
 from app.children import packages
 from app.core import catalog
+from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
-from app.core.provider import ProviderConfig
 from app.providers import model_file
 from app.providers.remote import RemoteModels
 from tests.providers.conftest import Book

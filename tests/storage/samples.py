@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import replace
 from pathlib import Path
 
+from app.core.council import Participant
 from app.core.events import (
     Event,
     MessageDelta,
@@ -14,10 +15,11 @@ from app.core.events import (
 )
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState
-from app.core.session import Debate, DebateSession, Participant, Status
+from app.core.session import Debate, DebateSession
+from app.core.summary import Status
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
-from app.storage.log import encode_line
+from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 

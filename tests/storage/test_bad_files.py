@@ -7,7 +7,7 @@ import pytest
 from app.core.errors import NotFound, StorageError
 from app.core.ids import new_id
 from app.storage.codec import plain
-from app.storage.log import READER, encode_line
+from app.storage.lines import READER, encode_line
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import (
     changed,

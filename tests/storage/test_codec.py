@@ -13,7 +13,8 @@ from app.core.session import Chat, DebateSession, Plan, PlanItem
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
 from app.storage.drafts import DraftFolder
 from app.storage.file_system import FileSystem
-from app.storage.log import FIELD, LogFault, decode_line, encode_line, faults, load_session
+from app.storage.lines import decode_line, encode_line
+from app.storage.log import FIELD, LogFault, faults, load_session
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, read_session, whole_session
 from app.storage.sessions import JsonLogStore

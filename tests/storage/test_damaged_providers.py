@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from app.core.catalog import ProviderConfig
 from app.core.errors import StorageError
-from app.core.provider import ProviderConfig
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 

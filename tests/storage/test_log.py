@@ -6,7 +6,8 @@ import random
 import pytest
 
 from app.storage.codec import plain
-from app.storage.log import Line, Replay, decode_line, encode_line, read_lines, read_log
+from app.storage.lines import Line, decode_line, encode_line, read_lines
+from app.storage.log import Replay, read_log
 from tests.storage.samples import debate, message
 
 RECORDS = 12

@@ -6,6 +6,7 @@ import pytest
 
 from app.core.message import Message, MessageState
 from app.storage.codec import plain
+from app.storage.lines import encode_line
 from app.storage.log import (
     EVERYTHING,
     LINES,
@@ -16,7 +17,6 @@ from app.storage.log import (
     TEXT,
     UNKNOWN,
     LogFault,
-    encode_line,
     faults,
 )
 from tests.storage.samples import debate, message

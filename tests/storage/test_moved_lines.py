@@ -7,7 +7,7 @@ import pytest
 
 from app.core.message import Message, MessageState
 from app.core.store import StoredSession
-from app.storage.log import Line, decode_line
+from app.storage.lines import Line, decode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import changed, debate, finished, message, new_store, reopened, started, streaming

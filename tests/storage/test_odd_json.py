@@ -16,7 +16,7 @@ from app.storage.backup import OpenBackup
 from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign
-from app.storage.log import encode_line
+from app.storage.lines import encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import debate, message

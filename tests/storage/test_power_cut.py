@@ -15,7 +15,7 @@ from app.core.message import Message
 from app.core.session import DebateSession
 from app.storage import file_system, index, json_file, session_log
 from app.storage.json_file import JsonFile, parse_json
-from app.storage.log import LogRow
+from app.storage.lines import LogRow
 from app.storage.session_log import SessionLog
 from tests.repeats import slow_after
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
@@ -186,7 +186,7 @@ def _no_sync_of_folders(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _torn_tail_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SessionLog, "_mend_tail", lambda *_: None)
-    monkeypatch.setattr("app.storage.log._salvage", lambda place, body: LogRow(place, [], body))
+    monkeypatch.setattr("app.storage.lines._salvage", lambda place, body: LogRow(place, [], body))
 
 
 def _documents_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +356,7 @@ def _leave_half_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         self._size = self._known.id.size
 
     monkeypatch.setattr(SessionLog, "_take_back", leave)
-    monkeypatch.setattr("app.storage.log._salvage", lambda place, body: LogRow(place, [], body))
+    monkeypatch.setattr("app.storage.lines._salvage", lambda place, body: LogRow(place, [], body))
 
 
 @pytest.mark.parametrize("fault", [_retry_the_failed_sync, _forget_what_failed, _leave_half_lines])

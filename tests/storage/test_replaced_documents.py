@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
-from app.core.provider import ProviderConfig
-from app.core.tool import McpServer
+from app.core.catalog import ProviderConfig
+from app.core.server_secrets import McpServer
 from app.core.usage import UsageEntry
 from app.storage.documents import JsonDocuments
 from app.storage.other_versions import Replaced

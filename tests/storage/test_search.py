@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from app.core.errors import StorageError
 from app.core.message import MessageState, Prompt, PromptType, Role
-from app.core.session import SessionSummary
 from app.core.store import Hit
+from app.core.summary import SessionSummary
 from app.storage import search
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
-from app.storage.log import encode_line
+from app.storage.lines import encode_line
 from app.storage.search import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
 from app.storage.sessions import JsonLogStore
 from tests.repeats import examples

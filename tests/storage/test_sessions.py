@@ -20,7 +20,7 @@ from app.core.session import Debate
 from app.storage.access import WriterLock
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
-from app.storage.log import decode_line, encode_line
+from app.storage.lines import decode_line, encode_line
 from app.storage.records import apply_patch, merge_patch
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.trash import remove_old, thrown

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from app.core.catalog import ProviderConfig
 from app.core.errors import BadInput, NotFound, StorageError
-from app.core.provider import ProviderConfig
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

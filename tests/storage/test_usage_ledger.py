@@ -16,7 +16,7 @@ from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, Verdict
 from app.engine.live_session import LiveSession
 from app.storage.codec import plain
-from app.storage.log import decode_line, encode_line
+from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.usage_ledger import UsageFile

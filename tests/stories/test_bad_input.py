@@ -13,12 +13,14 @@ import pytest
 
 from app import __main__
 from app.cli import running
+from app.core.council import Participant
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Message, Role
-from app.core.session import Debate, DebateSession, Participant, Status
+from app.core.session import Debate, DebateSession
+from app.core.summary import Status
 from app.storage.access import WriterLock
-from app.storage.log import decode_line, encode_line
+from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.stories.processes import COMMAND, PROJECT, Running, look

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.log import encode_line
+from app.storage.lines import encode_line
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, WireServer, write_providers
 

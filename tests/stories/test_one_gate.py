@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core import catalog
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.debate.setup import DebateSetup
 from app.engine.turns import metered_models
 from app.wiring import Moot, open_moot

@@ -23,9 +23,9 @@ from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.server_secrets import secret_fields
+from app.core.server_secrets import McpServer, secret_fields
 from app.core.stored_data import Difference
-from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
+from app.core.tool import ServerProblem, ServerState, ToolError
 from app.storage.paths import DataPaths
 from app.storage.redaction import MARK
 from app.wiring import Moot, open_moot

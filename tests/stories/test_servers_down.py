@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
+from app.core.council import Participant
 from app.core.events import Event, Notice
-from app.core.session import DebateMode, DebateTools, Participant
-from app.core.tool import McpServer
+from app.core.server_secrets import McpServer
+from app.core.summary import DebateMode, DebateTools
 from app.engine.council.commands import CouncilSetup
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import Engine

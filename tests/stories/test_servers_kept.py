@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.core.tool import McpServer, ServerProblem, ServerState
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerProblem, ServerState
 from tests.storage.test_secrets import Backend
 from tests.stories.test_server_secrets import (
     CANARIES,

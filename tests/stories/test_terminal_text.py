@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.core.council import Participant
 from app.core.ids import new_id
 from app.core.message import (
     Attachment,
@@ -26,14 +27,13 @@ from app.core.session import (
     DebateSession,
     GroupSession,
     GroupState,
-    Participant,
     Plan,
     PlanItem,
     Session,
-    Status,
     WorkflowSession,
     WorkflowState,
 )
+from app.core.summary import Status
 from app.core.verdict import Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from tests.stories.processes import here

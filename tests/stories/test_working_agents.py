@@ -12,7 +12,8 @@ from app.cli.printing.lines import load_texts
 from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role
-from app.core.session import Session, Status
+from app.core.session import Session
+from app.core.summary import Status
 from app.core.usage import Total, money_text
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.chat.commands import answers_of

@@ -15,7 +15,8 @@ from typing import Any
 
 from app.core.forms import form_text
 from app.core.message import Prompt
-from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerProblem, ServerState, ToolError
 from tests.tools.serving import Bench, Context, bench
 
 _DOCUMENT = "https://conformance-test.local/client-metadata.json"

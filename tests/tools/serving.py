@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import Message, Prompt
-from app.core.tool import McpServer, ServerStatus, Tool, ToolProgress
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerStatus, Tool, ToolProgress
 from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths

@@ -10,7 +10,8 @@ import pytest
 from app.children.network import HostNetwork
 from app.children.processes import use_variables
 from app.core.message import PromptType
-from app.core.tool import Control, McpServer, ServerProblem, ServerState, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import Control, ServerProblem, ServerState, ToolError
 from app.storage.redaction import MARK
 from app.tools.mcp import ServerLimits
 from tests.tools.serving import Context, bench, proper, rude, until

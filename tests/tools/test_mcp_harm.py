@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerProblem, ServerState, ToolError
 from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Bench, Context, bench, proper, rude, until

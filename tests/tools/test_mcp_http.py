@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import Control, McpServer, ServerProblem, ServerState, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import Control, ServerProblem, ServerState, ToolError
 from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until

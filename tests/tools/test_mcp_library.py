@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.core.message import Attachment
-from app.core.tool import McpServer, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import ToolError
 from tests.tools.serving import SERVERS, bench, proper
 
 ENTRY = McpServer(name="library", command=sys.executable, args=(str(SERVERS / "library.py"),))

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.core.server_secrets import LOGIN, secret_place
-from app.core.tool import McpServer, ServerProblem, ServerState
+from app.core.server_secrets import LOGIN, McpServer, secret_place
+from app.core.tool import ServerProblem, ServerState
 from app.storage.redaction import MARK
 from app.tools.mcp import ServerLimits
 from tests.tools.servers.guarded import guarded, visit

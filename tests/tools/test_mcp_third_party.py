@@ -16,7 +16,8 @@ import pytest
 
 from app.core.forms import form_text
 from app.core.message import Prompt, PromptType
-from app.core.tool import McpServer, ServerState, ToolResult
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerState, ToolResult
 from tests.tools.serving import Bench, Context, bench, free_port, running
 
 FOLDERS = os.environ.get("MCP_TEST_SERVERS", "")

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from mcp_types import METHOD_NOT_FOUND
 
-from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
+from app.core.server_secrets import McpServer
+from app.core.tool import ServerProblem, ServerState, ToolError
 from app.tools.mcp import McpServers, ServerLimits
 from tests.tools.serving import SERVERS, Context, bench, rude, until
 

@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from app.core.session import AgentMode
+from app.core.server_secrets import McpServer
 from app.core.settings import Settings
-from app.core.tool import McpServer, ServerState, Tool, ToolError, ToolResult, Tools
+from app.core.summary import AgentMode
+from app.core.tool import ServerState, Tool, ToolError, ToolResult, Tools
 from app.storage.secrets import KeyringSecrets
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox

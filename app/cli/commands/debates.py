@@ -11,21 +11,13 @@ from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
+from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
 from app.core.errors import BadInput
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState
-from app.core.session import (
-    ANY_JUDGE,
-    CLASSIC_MODES,
-    DEFAULT_ROUNDS,
-    MIN_PARTICIPANTS,
-    NO_JUDGE,
-    DebateMode,
-    DebateSession,
-    DebateTools,
-    Participant,
-)
+from app.core.session import MIN_PARTICIPANTS, DebateSession
+from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools
 from app.core.texts import language_of
 from app.core.verdict import wilson
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines

@@ -10,9 +10,8 @@ from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.printing.lines import columns, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
-from app.core.server_texts import changed_tools
 from app.core.texts import Texts, exact, visible
-from app.core.tool import ServerState, ServerStatus
+from app.core.tool import ServerState, ServerStatus, changed_tools
 
 Name = Annotated[str, Typed(text="servers.name", metavar="NAME")]
 

@@ -31,7 +31,8 @@ from app.core.message import (
     user_name,
 )
 from app.core.reasons import Reason
-from app.core.session import Plan, Session, Status
+from app.core.session import Plan, Session
+from app.core.summary import Status
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, read_arguments
 from app.core.turns import ItemKind, Turns

@@ -19,7 +19,8 @@ from app.core.reasons import (
     reason_text,
     resumable,
 )
-from app.core.session import Session, Status
+from app.core.session import Session
+from app.core.summary import Status
 from app.core.texts import Texts, without_steering
 from app.core.usage import Total, spent_text
 

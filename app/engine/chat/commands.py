@@ -27,12 +27,13 @@ from app.core.message import (
     Role,
     SummaryNote,
 )
+from app.core.model_facts import FactSource
 from app.core.reasons import LIMITS, has_ended, reason_code
-from app.core.session import AgentMode, AnswerChoice, Chat, ChatSession, QueuedMessage, Status
+from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
 from app.core.settings import HistoryLength
+from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
-from app.core.usage import FactSource
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.history.summaries import extract, limit_for, turns_to_replace

@@ -18,7 +18,8 @@ from app.core.message import (
     Role,
 )
 from app.core.reasons import Reason
-from app.core.session import AnswerChoice, Chat, DebateTools, Status
+from app.core.session import AnswerChoice, Chat
+from app.core.summary import DebateTools, Status
 from app.core.turns import last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide

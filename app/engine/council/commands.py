@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from app.core.council import Panel
+from app.core.catalog import ProviderStatus
+from app.core.council import ANY_JUDGE, Panel, Participant
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState, PartData
-from app.core.provider import ProviderStatus
-from app.core.session import ANY_JUDGE, Council, Debate, DebateSession, Participant, Status
+from app.core.session import Council, Debate, DebateSession
 from app.core.store import Documents, SessionStore
+from app.core.summary import Status
 from app.core.texts import clean_text, trimmed
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Decision
+from app.core.council import Decision, Participant
 from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
 from app.engine.council.outcome import cite_text, verdict_parts
 from app.engine.debate.modes import role_name

@@ -16,6 +16,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 
+from app.core.council import Participant
 from app.core.council_parts import (
     ArguedOption,
     Claim,
@@ -31,7 +32,7 @@ from app.core.council_parts import (
 )
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
-from app.core.session import Council, Debate, Participant
+from app.core.session import Council, Debate
 from app.core.verdict import Calibration
 from app.engine.debate.modes import asks_about_motion, side_of
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
+from app.core.agent import Effort
+from app.core.council import Participant
 from app.core.council_parts import (
     BestCase,
     Claim,
@@ -29,8 +31,7 @@ from app.core.council_parts import (
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
-from app.core.session import Debate, Participant
-from app.core.usage import Effort
+from app.core.session import Debate
 from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Record
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion

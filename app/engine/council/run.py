@@ -10,7 +10,8 @@ from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted, joined
-from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, DebateTools, Status
+from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
+from app.core.summary import DebateTools, Status
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import outcome

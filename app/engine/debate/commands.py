@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from app.core.council import Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
-from app.core.session import DebateSession, Participant, Status
+from app.core.session import DebateSession
 from app.core.store import SessionStore
+from app.core.summary import Status
 from app.core.verdict import Verdict
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message

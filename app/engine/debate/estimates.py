@@ -8,12 +8,15 @@ from functools import partial
 from itertools import chain
 
 from app.core.agent import Agent, Group
-from app.core.catalog import RequestForm
+from app.core.catalog import ProviderStatus, RequestForm
+from app.core.council import Participant
 from app.core.errors import ProviderError
-from app.core.provider import Models, ProviderStatus
+from app.core.model_facts import Price
+from app.core.provider import Models
 from app.core.roles import role_of
-from app.core.session import AgentMode, GroupState, Participant
-from app.core.usage import Price, amount_text
+from app.core.session import GroupState
+from app.core.summary import AgentMode
+from app.core.usage import amount_text
 from app.core.workflow import WorkflowDefinition
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT

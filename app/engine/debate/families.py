@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.core.catalog import provider_kind, usual_label
-from app.core.session import Debate, Participant
+from app.core.council import Participant
+from app.core.session import Debate
 from app.engine.names import find_traces
 
 _FAMILIES = {

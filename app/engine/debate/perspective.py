@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from app.core.council import Participant
 from app.core.files import with_files
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 from app.engine.debate.modes import ROLES, motion_of, role_name, system_prompt
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession

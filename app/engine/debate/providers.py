@@ -5,12 +5,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from app.core.catalog import RequestForm, provider_kind
+from app.core.catalog import ProviderStatus, RequestForm, provider_kind
+from app.core.council import NO_JUDGE, Participant
 from app.core.message import Attachment, Message
-from app.core.provider import ModelRequest, ProviderStatus
-from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
+from app.core.provider import ModelRequest
+from app.core.session import Debate, DebateSession
 from app.core.settings import DebateHistory
 from app.core.store import Documents
+from app.core.summary import DebateTools
 from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of

@@ -12,16 +12,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from app.core.agent import Effort
 from app.core.catalog import RequestForm, provider_kind
+from app.core.council import Participant
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
 from app.core.json_values import as_list, object_in, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 from app.core.store import Documents
 from app.core.texts import clean_text
-from app.core.usage import Effort, UsageEntry
+from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.debate.families import all_without_names
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent

@@ -6,7 +6,6 @@ Used by the terminal (`--json`, `moot show`), the export and the local socket.
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from app.core.council_parts import json_of
 from app.core.events import (
     AvailabilityChanged,
     Event,
@@ -26,6 +25,7 @@ from app.core.events import (
     TurnStarted,
     UsageReported,
 )
+from app.core.json_values import json_of
 from app.core.message import Author, Message
 from app.core.reasons import code_of_session
 from app.core.session import Plan, WorkflowState

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from app.core.message import Message, MessageState, Role, SummaryNote
+from app.core.model_facts import ModelFacts
 from app.core.session import Chat
 from app.core.settings import HistoryLength, Settings
 from app.core.texts import Texts, visible
-from app.core.usage import ModelFacts
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 

@@ -19,8 +19,9 @@ from app.core.ids import new_id
 from app.core.matching import name_order
 from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
-from app.core.session import Folder, Session
+from app.core.session import Session
 from app.core.store import Definition, DefinitionStore, Documents
+from app.core.summary import Folder
 from app.core.texts import clean_text
 
 MAX_NAME = 80

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message, Role
+from app.core.model_facts import ModelFacts
 from app.core.pictures import can_be_sent
 from app.core.tool import READ_FILE_PART
-from app.core.usage import ModelFacts, amount_text
+from app.core.usage import amount_text
 from app.engine.history.token_count import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.requests.merging import Item, parts_of

@@ -25,7 +25,8 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.provider import CachePlan, ModelRequest
-from app.core.session import AgentMode, AnswerChoice, Plan
+from app.core.session import AnswerChoice, Plan
+from app.core.summary import AgentMode
 from app.core.tool import FILES, is_object
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries

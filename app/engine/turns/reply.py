@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.core.session import Participant
+from app.core.council import Participant
 from app.engine.names import USER_NAMES, aliases_of
 
 PASSED = "passed"

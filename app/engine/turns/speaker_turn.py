@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 
+from app.core.agent import Effort
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
 from app.core.ids import new_id
@@ -26,7 +27,6 @@ from app.core.provider import (
     Text,
 )
 from app.core.texts import closed, escape_markdown
-from app.core.usage import Effort
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import Attempt

@@ -35,7 +35,8 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.reasons import Reason
-from app.core.session import Plan, Status
+from app.core.session import Plan
+from app.core.summary import Status
 from app.core.texts import clean_text, exact
 from app.core.tool import (
     Control,

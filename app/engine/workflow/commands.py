@@ -12,8 +12,9 @@ from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.reasons import Reason
 from app.core.roles import ROLES, role_of, roles_of
-from app.core.session import Chat, Status, WorkflowSession, WorkflowState
+from app.core.session import Chat, WorkflowSession, WorkflowState
 from app.core.store import Documents
+from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
 from app.engine.chat.commands import begun_with, checked_text

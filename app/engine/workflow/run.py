@@ -18,7 +18,8 @@ from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.roles import role_of
-from app.core.session import Status, WorkflowState
+from app.core.session import WorkflowState
+from app.core.summary import Status
 from app.core.tool import read_arguments
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo

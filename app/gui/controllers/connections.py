@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.core.catalog import ProviderConfig
 from app.core.errors import MootError
-from app.core.provider import FoundServer, ProviderConfig
+from app.core.provider import FoundServer
 from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
-from app.core.session import Folder
+from app.core.summary import Folder
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.panels.right_panel import PlanPanel, RightPanel

@@ -9,10 +9,11 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.council import Panel
+from app.core.council import DEFAULT_COUNCIL_ROUNDS, Panel, Participant
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import MootError
-from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Debate, DebateMode, Participant
+from app.core.session import MIN_PARTICIPANTS, Debate
+from app.core.summary import DebateMode
 from app.core.texts import exact
 from app.engine.council.journal import held_up, stands
 from app.engine.council.outcome import outcome

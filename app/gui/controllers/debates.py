@@ -12,7 +12,7 @@ from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
 from app.core.reasons import has_ended
-from app.core.session import DebateMode
+from app.core.summary import DebateMode
 from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge

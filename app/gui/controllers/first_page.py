@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QAbstractButton, QMenu
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, DebateMode
+from app.core.session import MIN_PARTICIPANTS
+from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
 from app.engine.council.panels import most_calls
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts

@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
-from app.core.session import Status
+from app.core.summary import Status
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog

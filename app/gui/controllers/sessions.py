@@ -28,7 +28,8 @@ from app.core.events import (
 )
 from app.core.message import Attachment, Message
 from app.core.reasons import resumable
-from app.core.session import DebateMode, Folder, Session, SessionSummary, Status
+from app.core.session import Session
+from app.core.summary import DebateMode, Folder, SessionSummary, Status
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS, Bridge

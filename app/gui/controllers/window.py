@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.core.errors import MootError
 from app.core.events import Notice
-from app.core.session import DebateMode, SessionSummary
+from app.core.summary import DebateMode, SessionSummary
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController, VersionController

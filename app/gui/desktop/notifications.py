@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
 from app.core.events import PromptAsked, SessionChanged
 from app.core.owned_tasks import start_owned
-from app.core.session import Session, Status
+from app.core.session import Session
 from app.core.settings import Settings
+from app.core.summary import Status
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.display.appearance import Language, Look

@@ -23,15 +23,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, kind_of_key, provider_kind
+from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, ProviderConfig, kind_of_key, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.external_agents import RECIPES, AgentRecipe, recipe_of
 from app.core.matching import fits
-from app.core.provider import FoundServer, ProviderConfig, TestResult
-from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
-from app.core.server_texts import changed_tools, servers_of
+from app.core.provider import FoundServer, TestResult
+from app.core.server_secrets import (
+    McpServer,
+    has_reference,
+    has_user,
+    is_reference,
+    parted,
+    resolved,
+    shown_values,
+)
+from app.core.server_texts import servers_of
 from app.core.texts import exact, visible
-from app.core.tool import McpServer, ServerProblem, ServerStatus
+from app.core.tool import ServerProblem, ServerStatus, changed_tools
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look

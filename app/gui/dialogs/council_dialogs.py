@@ -13,17 +13,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.council import FAILED, HELD, RESULTS, Decision, Panel
-from app.core.ids import new_id
-from app.core.provider import ProviderStatus
-from app.core.session import (
+from app.core.catalog import ProviderStatus
+from app.core.council import (
     ANY_JUDGE,
+    FAILED,
+    HELD,
     MAX_COUNCIL_ROUNDS,
-    MIN_PARTICIPANTS,
-    MIN_ROUNDS,
     NO_JUDGE,
+    RESULTS,
+    Decision,
+    Panel,
     Participant,
 )
+from app.core.ids import new_id
+from app.core.session import MIN_PARTICIPANTS
+from app.core.summary import MIN_ROUNDS
 from app.core.texts import exact
 from app.engine.council.journal import ENOUGH, Score, is_date, is_late, listed, standing_lines, stands
 from app.engine.council.panels import named_apart

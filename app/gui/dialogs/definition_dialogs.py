@@ -10,8 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
-from app.core.council import Panel
-from app.core.session import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE, Panel
 from app.core.texts import visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared

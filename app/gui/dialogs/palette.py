@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QWidget
 from app.core.agent import Agent, Group
 from app.core.council import Panel
 from app.core.matching import fits
-from app.core.session import SessionSummary
 from app.core.store import Hit
+from app.core.summary import SessionSummary
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, icon_of
 from app.gui.widgets.boxes import vbox

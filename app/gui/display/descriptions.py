@@ -9,29 +9,17 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.agent import Agent
-from app.core.catalog import provider_kind
+from app.core.catalog import ProviderStatus, provider_kind
+from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.ids import is_id
 from app.core.message import Message, Prompt, Usage
-from app.core.provider import ProviderStatus
 from app.core.reasons import Reason, main_code
-from app.core.server_secrets import shown_line
-from app.core.session import (
-    AgentMode,
-    Chat,
-    ChatSession,
-    Debate,
-    DebateMode,
-    DebateSession,
-    GroupSession,
-    GroupState,
-    Participant,
-    Session,
-    SessionSummary,
-    Status,
-)
+from app.core.server_secrets import McpServer, shown_line
+from app.core.session import Chat, ChatSession, Debate, DebateSession, GroupSession, GroupState, Session
+from app.core.summary import AgentMode, DebateMode, SessionSummary, Status
 from app.core.texts import Texts, exact
-from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
+from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.core.usage import (
     Total,
     UsageEntry,

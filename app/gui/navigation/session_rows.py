@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.core.matching import fits
-from app.core.session import Folder, SessionSummary, Status
+from app.core.summary import Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.widgets.item_list import ROW, Index, ItemModel, ListStyle, RowItem

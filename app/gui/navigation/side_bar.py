@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
-from app.core.session import Folder, SessionSummary
+from app.core.summary import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList

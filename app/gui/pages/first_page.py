@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
-from app.core.provider import ProviderStatus
+from app.core.catalog import EMBEDDED, EMBEDDED_BYTES, ProviderStatus
 from app.core.usage import size_text
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN

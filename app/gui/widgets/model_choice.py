@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.agent import Creativity, Length
+from app.core.agent import Creativity, Effort, Length
+from app.core.catalog import ProviderStatus
 from app.core.matching import fits
-from app.core.provider import ProviderStatus
-from app.core.usage import Effort, FactSource, ModelFacts, TakesTemperature, amount_text
+from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
+from app.core.usage import amount_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

@@ -10,8 +10,8 @@ import httpx
 import litellm
 
 from app.core import errors
+from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
-from app.core.usage import ModelFacts
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.beside import BesideWords
 from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking

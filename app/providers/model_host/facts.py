@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 import httpx
 import litellm
 
+from app.core.agent import Effort
 from app.core.catalog import COMPATIBLE, ProviderKind, is_near, provider_kind
 from app.core.json_values import as_object, objects_in
 from app.core.message import Usage
-from app.core.usage import LOCAL_WINDOW, CacheKind, Effort, TakesTemperature
+from app.core.model_facts import LOCAL_WINDOW, CacheKind, TakesTemperature
 from app.providers.model_host.request import ModelCall
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")

@@ -13,8 +13,8 @@ import httpx
 
 from app.children.processes import EMBEDDED_SERVER, child_command, child_environment
 from app.core.errors import FailureKind, ProviderError
+from app.core.model_facts import ModelQuirks
 from app.core.owned_tasks import start_owned
-from app.core.usage import ModelQuirks
 from app.providers.embedded_server import KEY_VARIABLE, ServerSpec, memory_budget
 from app.providers.model_host.request import ModelCall
 

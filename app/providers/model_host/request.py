@@ -13,11 +13,12 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
+from app.core.agent import Effort
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
 from app.core.errors import FailureKind
+from app.core.model_facts import ModelFacts, TakesTemperature, read_facts
 from app.core.provider import CachePlan
 from app.core.texts import clean_values
-from app.core.usage import Effort, ModelFacts, TakesTemperature, read_facts
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified

@@ -12,11 +12,10 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app.core.agent import Agent, Busy
-from app.core.catalog import PROGRAM
-from app.core.provider import ProviderStatus
+from app.core.catalog import PROGRAM, ProviderStatus
+from app.core.model_facts import ModelFacts
 from app.core.texts import exact
 from app.core.tool import ServerStatus, ToolChoice
-from app.core.usage import ModelFacts
 from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of
 from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall

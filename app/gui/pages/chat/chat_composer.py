@@ -8,10 +8,11 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMous
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
-from app.core.provider import ProviderStatus, last_part
+from app.core.catalog import ProviderStatus
+from app.core.model_facts import ModelFacts
+from app.core.provider import last_part
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
-from app.core.usage import ModelFacts
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip

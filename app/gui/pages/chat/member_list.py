@@ -9,7 +9,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 from app.core.agent import Agent
-from app.core.session import GroupSession, Status
+from app.core.session import GroupSession
+from app.core.summary import Status
 from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession

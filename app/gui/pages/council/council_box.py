@@ -12,11 +12,13 @@ from itertools import chain
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QWidget
 
+from app.core.catalog import ProviderStatus
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message
-from app.core.provider import ProviderStatus
 from app.core.reasons import paused_text, resumable
-from app.core.session import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, DebateSession, Status
+from app.core.session import MIN_PARTICIPANTS, DebateSession
+from app.core.summary import Status
 from app.engine.council.commands import Councils
 from app.engine.council.outcome import (
     CouncilOutcome,

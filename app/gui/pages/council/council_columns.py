@@ -13,9 +13,10 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAccessibleWidget, QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from app.core.council import Participant
 from app.core.council_parts import ChosenAnswer, Option
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.session import DebateSession, Participant
+from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, votes_of
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS

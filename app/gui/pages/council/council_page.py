@@ -13,11 +13,13 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QWidget
 
+from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import SPOKEN, CouncilPart, Message, Role
 from app.core.reasons import resumable
-from app.core.session import ANY_JUDGE, DebateSession, Status
+from app.core.session import DebateSession
+from app.core.summary import Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import CouncilOutcome, holders_of, outcome
 from app.engine.council.record import Record

@@ -12,11 +12,11 @@ from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW, ProviderStatus
 from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.matching import fits
-from app.core.provider import HUB, MOST_WINDOW, FetchProgress, LocalModel, ProviderStatus
+from app.core.provider import HUB, FetchProgress, LocalModel
 from app.core.settings import Settings
 from app.core.texts import visible
 from app.core.usage import size_text

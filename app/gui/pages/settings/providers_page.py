@@ -14,10 +14,18 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from app.core.catalog import EMBEDDED, PROGRAM, USUAL, provider_kind
+from app.core.catalog import (
+    EMBEDDED,
+    MOST_WINDOW,
+    PROGRAM,
+    USUAL,
+    ProviderConfig,
+    ProviderStatus,
+    provider_kind,
+)
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.external_agents import recipe_of
-from app.core.provider import MOST_WINDOW, FoundServer, ProviderConfig, ProviderStatus
+from app.core.provider import FoundServer
 from app.core.settings import Settings
 from app.core.texts import exact
 from app.engine.engine import Engine

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
-from app.core.server_secrets import parted
+from app.core.server_secrets import McpServer, parted
 from app.core.texts import exact
-from app.core.tool import McpServer, ServerState, ServerStatus
+from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.permissions import Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in

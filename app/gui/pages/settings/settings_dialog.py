@@ -13,11 +13,10 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QStackedWidget, QWidget
 
 from app import __version__
-from app.core.catalog import provider_kind
+from app.core.catalog import ProviderStatus, provider_kind
 from app.core.errors import MootError
 from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
-from app.core.provider import ProviderStatus
 from app.core.settings import Settings
 from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus

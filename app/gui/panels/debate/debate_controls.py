@@ -14,10 +14,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
+from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
 from app.core.reasons import HELD_UP, Reason, has_ended, resumable
-from app.core.session import MIN_PARTICIPANTS, DebateSession, Participant, Status
+from app.core.session import MIN_PARTICIPANTS, DebateSession
+from app.core.summary import Status
 from app.core.texts import has_hangul
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT

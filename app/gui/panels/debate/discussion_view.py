@@ -15,7 +15,8 @@ from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Attachment, Message
 from app.core.reasons import Reason, has_ended, resumable
-from app.core.session import Debate, DebateSession, Status
+from app.core.session import Debate, DebateSession
+from app.core.summary import Status
 from app.core.usage import tokens_text
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text

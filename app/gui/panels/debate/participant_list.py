@@ -10,11 +10,12 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.catalog import EMBEDDED
+from app.core.agent import Effort
+from app.core.catalog import EMBEDDED, ProviderStatus
+from app.core.council import Participant
 from app.core.draft import ParticipantDraft
-from app.core.provider import ProviderStatus, last_part
-from app.core.session import Participant
-from app.core.usage import Effort, ModelFacts
+from app.core.model_facts import ModelFacts
+from app.core.provider import last_part
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine

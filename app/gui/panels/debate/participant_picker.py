@@ -7,8 +7,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.core.catalog import ProviderStatus
 from app.core.matching import fits
-from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, scrolling

@@ -8,21 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import (
-    ANY_JUDGE,
-    CLASSIC_MODES,
-    DEFAULT_ROUNDS,
-    MAX_ROUNDS,
-    MAX_TOPIC_CHARACTERS,
-    MIN_PARTICIPANTS,
-    MIN_ROUNDS,
-    NO_JUDGE,
-    DebateMode,
-    DebateTools,
-)
+from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS
+from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.reasons import Reason
-from app.core.session import ENDED, Status, WorkflowSession
+from app.core.session import WorkflowSession
+from app.core.summary import ENDED, Status
 from app.core.texts import visible
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.appearance import Language, Look

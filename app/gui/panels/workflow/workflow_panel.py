@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.draft import Draft
 from app.core.reasons import resumable
-from app.core.session import Status, WorkflowSession
+from app.core.session import WorkflowSession
+from app.core.summary import Status
 from app.core.texts import has_hangul, visible
 from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.workflow.commands import by_keyword
