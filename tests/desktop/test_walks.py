@@ -53,7 +53,7 @@ def at_the_screen(kind, programs):
         environment["PATH"] = f"{programs}:{environment['PATH']}"
         with Running("--lang", "en", environment=environment) as running:
             user = kind(bus, environment)
-            user.finds("Ask anything", "text")
+            user.finds("Message Assistant", "text")
             # Keys pressed before the window has the keyboard are lost.
             wait(bus.focused, "the keyboard in the window")
             yield user
@@ -70,7 +70,7 @@ def user(request, opened):
 def test_what_is_typed_on_a_real_screen_is_asked_and_answered(wire_home, tmp_path):  # noqa: F811
     wire_home["openai"].script("openai-wire", ["It is read."])
     with at_the_screen(KeyboardUser, tmp_path) as user:
-        user.writes("Ask anything", "Is this read?")
+        user.writes("Message Assistant", "Is this read?")
         user.presses("Return")
         user.reads("It is read.")
 

@@ -12,7 +12,7 @@ from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.stored_data import BackupReason
 from app.storage import backup as backup_module
-from app.storage import log
+from app.storage import lines
 from app.storage.backup import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
@@ -54,7 +54,7 @@ def put(path: Path, text: str) -> None:
 
 
 def test_the_versions_written_and_the_steps_to_them_agree():
-    assert 1 + len(STEPS) == log.VERSION
+    assert 1 + len(STEPS) == lines.VERSION
 
 
 def test_where_nothing_is_to_be_done_nothing_is(paths: DataPaths):
@@ -176,7 +176,7 @@ async def test_opening_runs_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
     session = await saved(store, "said")
     await store.close()
     for module in ("session_log", "log"):
-        monkeypatch.setattr(f"app.storage.{module}.READER", log.READER + 1)
+        monkeypatch.setattr(f"app.storage.{module}.READER", lines.READER + 1)
     monkeypatch.setattr(wiring, "upgrade", lambda paths, disk: upgrade(paths, disk, TOMORROW))
     moot = await wiring.open_moot(data_dir)
     try:

@@ -157,6 +157,8 @@ class UndoKey(QObject):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
+        # The window's first field has the keyboard already.
+        self._on_focus_changed(None, application.focusWidget())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):

@@ -27,7 +27,6 @@ OVER = 0.3
 """Which part of the page's height lies over the input: the same for all that can begin, so that the switch stays."""
 
 TICK, TILE, GAP = 12, 18, 6
-FREE, CONNECT = "free", "connect"
 
 
 class ModelChip(Button):
@@ -198,7 +197,8 @@ class FirstPage(QObject):
         self._cards = FirstCards((self._decide, self._hand_over, self._connect))
         self._missing = False
         self._keeps_keys = True
-        self._third = CONNECT
+        # Whether the third card connects providers; else it starts without a key.
+        self._connects = True
         self._progress: tuple[int, int] | None = None
         self.over, self.under = QWidget(), QWidget()
         self._lay_out()
@@ -229,7 +229,7 @@ class FirstPage(QObject):
         The third card stays until there is more than the built-in model.
         """
         built_in = all(status.config.kind == EMBEDDED for status in ready)
-        self._third = CONNECT if ready else FREE
+        self._connects = bool(ready)
         self._keeps_keys = keeps_keys
         self._connect.setVisible(built_in)
         self._retranslate()
@@ -272,7 +272,7 @@ class FirstPage(QObject):
     @property
     def _fetches(self) -> bool:
         """Whether the third card offers to download the built-in model."""
-        return self._third == FREE and self._missing
+        return not self._connects and self._missing
 
     def _on_connect(self) -> None:
         (self.model_requested if self._fetches else self.providers_requested).emit()
@@ -288,17 +288,22 @@ class FirstPage(QObject):
             self._model.show_progress(text, done, total, words("embedded.cancel"))
 
     def _retranslate(self) -> None:
-        words, third = self._language, self._third
+        words, connects = self._language, self._connects
         self._about.setText(words(f"first.mode.{self.mode.value()}.hint"))
         self._retranslate_model()
-        for card, key in ((self._decide, DECIDE), (self._hand_over, WORK), (self._connect, third)):
+        cards = (
+            (self._decide, DECIDE),
+            (self._hand_over, WORK),
+            (self._connect, "connect" if connects else "keyless"),
+        )
+        for card, key in cards:
             card.title.setText(words(f"first.{key}.title"))
             card.button.show_words(words(f"first.{key}.button"))
             card.text.setText(words(f"first.{key}.text"))
-        if third == CONNECT:
+        if connects:
             self._connect.text.setText(words.with_keys("first.connect.text", kept=self._keeps_keys))
         elif self._fetches:
             size = size_text(words, EMBEDDED_BYTES)
             self._connect.button.show_words(words("embedded.fetch", size=size))
         self._other.show_words(words("first.connect.button" if self._fetches else "first.better"))
-        self._other.setVisible(third == CONNECT or self._fetches)
+        self._other.setVisible(connects or self._fetches)
