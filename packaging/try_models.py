@@ -20,10 +20,10 @@ from typing import TextIO
 import psutil
 
 from app.core.catalog import EMBEDDED_MODEL, LOCAL
+from app.core.council import NO_JUDGE, Participant
 from app.core.errors import BadInput, MootError
 from app.core.message import MessageState
 from app.core.provider import LocalModel
-from app.core.council import NO_JUDGE, Participant
 from app.engine.debate.setup import DebateSetup
 from app.engine.debate.verdict import QUESTIONS
 from app.storage.paths import resources_dir

@@ -38,13 +38,14 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         program = wait(lambda: bus.desktop.children, "the program")[0]
         assert (program.role, program.name) == ("application", "Moot")
         # Roles and names.
-        box = program.find("text", "Ask anything")
+        box = program.find("text", "Message Assistant")
+        program.find("push button", "Team").press()
         for role, name in (
             ("push button", "Add a provider"),
-            ("check box", "Debate"),
+            ("check box", "Decide"),
             ("list", "Assistants"),
             ("list item", "Assistant, Default"),
-            ("label", "Two or more models debate"),
+            ("label", "An assistant answers here."),
         ):
             program.find(role, name)
         used = [one for one in program.all() if one.role in ("push button", "check box", "text", "list")]
