@@ -100,8 +100,8 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     add_provider(user, server)
     # The provider's first two models are suggested; another one is chosen.
     user.uses("Decide", "check box", inside="What to begin")
-    user.finds("alpha", "check box")
-    user.finds("beta", "check box")
+    user.finds("alpha takes part")
+    user.finds("beta takes part")
     user.writes("What do you have to decide?", TOPIC)
     user.uses("How: Answers first")
     user.uses("Round robin", "menu item")
@@ -150,7 +150,7 @@ def test_an_assistant_with_a_server_that_asks_and_a_message_that_waits(user):
         user.reads("connected")
         user.uses("Close")
         # An assistant gets it, and a sub-agent.
-        user.uses("Team")
+        user.uses("Show Team", "check box")
         user.uses("Add an assistant")
         user.uses("New assistant", "menu item")
         user.writes("Name", "Greeter")

@@ -39,7 +39,7 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         assert (program.role, program.name) == ("application", "Moot")
         # Roles and names.
         box = program.find("text", "Message Assistant")
-        program.find("push button", "Team").press()
+        program.find("check box", "Show Team").press()
         for role, name in (
             ("push button", "Add a provider"),
             ("check box", "Decide"),
