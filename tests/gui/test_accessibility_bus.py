@@ -41,7 +41,7 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         box = program.find("text", "Message Assistant")
         program.find("check box", "Show Team").press()
         for role, name in (
-            ("push button", "Add a provider"),
+            ("push button", "Settings"),
             ("check box", "Decide"),
             ("list", "Assistants"),
             ("list item", "Assistant, Default"),
