@@ -1,4 +1,4 @@
-"""The providers Moot knows, one row each, and what is known about their kinds and models; addresses as users write them.
+"""The providers Moot knows, one row each; the user's own, with their states and models; addresses as users write them.
 
 A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it. What another
 API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `host`).

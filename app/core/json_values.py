@@ -52,7 +52,7 @@ def json_of(value: object) -> object:
 
 @cache
 def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
-    """Return the fields of a class: each with its names in the class and in JSON, its default and `other`."""
+    """Return the fields of a class: its names there and in JSON, its default, and what it is `kept_beside`."""
     return [
         (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
     ]

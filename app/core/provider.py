@@ -1,4 +1,4 @@
-"""The plug for models: requests, the pieces of answers, and what is known about each provider.
+"""The plug for models: requests, the pieces of answers, and what a test or a search for servers found.
 
 Also models that can be downloaded to this computer, and the plug that keeps their files.
 """

@@ -1,4 +1,6 @@
-"""A session in a list: its states and modes, the folder it is in, and what it can be exported as."""
+"""A session in a list: its states and modes, the folder it is in, and what it can be exported as; also how long debates
+are, and what their participants may use.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

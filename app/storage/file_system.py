@@ -133,6 +133,14 @@ class FileSystem:
             raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
         return FileStat(path.name, found.st_size, found.st_mtime_ns)
 
+    def exists(self, path: Path) -> bool:
+        """Return whether there is a plain file. Raises OSError where that cannot be seen."""
+        try:
+            self.stat(path)
+        except FileNotFoundError:
+            return False
+        return True
+
     def identity(self, file: Path | int) -> FileId:
         """Return which file has a path or is open. Raises FileNotFoundError for a folder or a link."""
         found = os.fstat(file) if isinstance(file, int) else os.lstat(file)

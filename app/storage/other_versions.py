@@ -1,7 +1,7 @@
-"""What another program wrote in place of a file that Moot uses: what it lacks, what it adds, and where it is kept.
+"""What is kept of a file that another program put in place of one that Moot uses: what is said of it, and its bytes.
 
-A readable version of a session becomes a session of its own, with the time in its title; everything else is kept in
-quarantine under a name with `.other-`, which the settings and `moot doctor` list.
+They are kept in quarantine under a name with `.other-`, which the settings and `moot doctor` list. A session's log that
+can be read becomes a session of its own instead (`session_log`).
 """
 
 import zlib
@@ -32,17 +32,9 @@ class Replaced:
 def keep_bytes(disk: FileSystem, quarantine: Path, path: Path, data: bytes) -> Path:
     """Keep another version of a file in quarantine and return its path. Raises OSError."""
     kept = quarantine / f"{path.stem}{_MARK}{zlib.crc32(data):08x}{path.suffix}"
-    if not _exists(disk, kept):
+    if not disk.exists(kept):
         write_whole(disk, kept, data)
     return kept
-
-
-def _exists(disk: FileSystem, path: Path) -> bool:
-    try:
-        disk.stat(path)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def kept_versions(disk: FileSystem, quarantine: Path) -> list[Problem]:

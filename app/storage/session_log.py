@@ -1,8 +1,8 @@
 """Writes one session's log: what waits to be written, and what the disk has accepted.
 
 Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before and after
-each write the path must be the open file, as long as it was left: a program that synchronises files may have replaced,
-cut or deleted it. Then the log is written again from the session in memory, and another version is kept.
+each write the path must be the open file, as long as it was left: else another program changed it, and the log is written
+again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`other_versions`).
 """
 
 import contextlib
@@ -43,7 +43,7 @@ from app.storage.file_system import (
 )
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
-from app.storage.other_versions import Replaced, _exists, keep_bytes
+from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
 from app.storage.records import (
     MessageReader,
@@ -583,6 +583,6 @@ def keep_log(disk: FileSystem, paths: DataPaths, session_id: str, other: OtherLo
     title = f"{replay.session.get('title', '')} · {datetime.now(UTC).astimezone():%Y-%m-%d %H:%M}"
     patch = {"op": "session", "patch": {"title": title}}
     # The same bytes may be put there again and again; they are kept once.
-    if not _exists(disk, paths.session(kept_id)):
+    if not disk.exists(paths.session(kept_id)):
         write_whole(disk, paths.session(kept_id), with_line(other.data, replay.last_number + 1, [patch]))
     return title, kept_id

@@ -57,7 +57,8 @@ def calls_of(
 
     `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody.
     """
-    record, council = Record(debate, messages), debate.council or Council()
+    record = Record(debate, messages)
+    council = record.council
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.asked_all, *(file.text for file in debate.context))

@@ -71,7 +71,8 @@ def next_steps(
 
 def comparison_due(record: Record) -> bool:
     """Return whether a comparison of the answers is wanted that has not been made."""
-    return record.count(CouncilPart.DIFFERENCES) < record.council.differences + record.council.again
+    wanted = record.council.differences + record.council.again
+    return record.debate.council is not None and record.count(CouncilPart.DIFFERENCES) < wanted
 
 
 def seen_by(record: Record, step: CouncilStep) -> ReaderView:

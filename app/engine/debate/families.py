@@ -44,8 +44,9 @@ def traces_of(participant: Participant) -> Iterator[str]:
     kind = provider_kind(participant.provider)
     begins = (word for words in _FAMILIES.values() for word in words.split() if name.startswith(word))
     own = (participant.name, participant.model, name, participant.provider, *begins)
+    everyday = _EVERYDAY.split()
     for word in (*own, usual_label(participant.provider), kind.voice if kind else ""):
-        if word.strip() and word.casefold() not in _EVERYDAY.split():
+        if word.strip() and word.casefold() not in everyday:
             yield word
 
 

@@ -146,8 +146,8 @@ class StatementRun(Run):
         )
 
     @contextmanager
-    def _because(self, reason: str) -> Iterator[None]:
-        """Say what the session does meanwhile."""
+    def _telling(self, reason: str) -> Iterator[None]:
+        """Say what the session does until the block ends."""
         self._live.change(reason=reason)
         try:
             yield
@@ -160,7 +160,7 @@ class StatementRun(Run):
         due = checks.due(seats)
         if not due:
             return
-        with self._because(Reason.CHECKING_VOTES):
+        with self._telling(Reason.CHECKING_VOTES):
             await checks.ensure(due)
         unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
         if unfit:
@@ -305,7 +305,7 @@ class DebateRun(StatementRun):
         writers = [one for one in providers.writers(session) if not models.paused_for(one.provider)]
         if not writers:
             return False
-        with self._because(Reason.SUMMARISING):
+        with self._telling(Reason.SUMMARISING):
             failure = await write_notes(
                 live, part, writers, models, self._services.prompts, waits=self._waits
             )

@@ -291,7 +291,7 @@ def candidates_of(
             name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
             candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
-    for status in (one for one in enabled if one not in remote):
+    for status in (one for one in enabled if one.config.kind == EMBEDDED):
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and not downloaded and place < MIN_PARTICIPANTS and status.ready
             candidates.append(_candidate(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))

@@ -262,13 +262,15 @@ def statement_lines(
     With `letters` nothing says who wrote what: these stand for the names of the participants.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
+    blind = prompts.lines(debate.language, "council-words")["by"] if letters is not None else ""
     said, texts, who = statements(messages), [], []
     for one in said:
         most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
         texts.append(defuse(with_files(one, words), names)[:most])
-        letter = letters.get(one.author.id, "…") if letters is not None else ""
-        by = letter and prompts.line(debate.language, "council-words", "by", letter=letter)
-        who.append(label_of(one.author) if not letter or one.author.kind == "user" else by)
+        if letters is None or one.author.kind == "user":
+            who.append(label_of(one.author))
+        else:
+            who.append(blind.format(letter=letters.get(one.author.id, "…")))
     if letters is not None:
         texts = [*all_without_names(texts, debate, letters)]
     lines = enumerate(zip(who, said, texts, strict=True), 1)

@@ -37,7 +37,7 @@ from app.core.message import (
 from app.core.reasons import Reason
 from app.core.session import Plan
 from app.core.summary import Status
-from app.core.texts import clean_text, exact
+from app.core.texts import clean_text
 from app.core.tool import (
     Control,
     ServerProblem,
@@ -356,7 +356,8 @@ class ToolCalls:
 
     def _report(self, turn: AgentTurn, call: ToolCall, tool: Tool, progress: ToolProgress) -> None:
         if progress.refused:
-            self._live.notice("questions_refused", name=f"{exact(tool.name)} ({exact(tool.group)})")
+            called = Prompt(question="", tool=tool.key, name=tool.name, server=tool.group).called
+            self._live.notice("questions_refused", name=called)
         else:
             self._live.tell(ToolProgressed(**about_call(self._live, turn, call), progress=progress))
 
