@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
+from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
@@ -200,9 +201,22 @@ async def test_a_caller_gives_no_argument_but_those_of_its_call(moot: Moot) -> N
     """Its own budget, files, a folder, an effort and the mode of tools are the user's to choose."""
     everything = given(new_id(), "Hello")
     for command, call in _CALLS.items():
-        for name in everything.keys() - call.takes:
+        for name in everything.keys() - call.takes.keys():
             found = await called(moot, command, {name: everything[name]})
             assert found["error"] == "only_user_chooses" and f"“{name}”" in found["message"]
+    assert not moot.engine.sessions()
+
+
+async def test_a_value_of_the_wrong_type_is_named_and_nothing_begins(moot: Moot) -> None:
+    everything = given(new_id(), "Hello")
+    for command, call in _CALLS.items():
+        for name in call.takes:
+            values = {each: everything[each] for each in call.takes} | {name: {"odd": 1}}
+            found = await called(moot, command, values)
+            assert found["error"] == "call_value" and f"“{name}”" in found["message"], (command, found)
+        needed = [name for name, each in call.takes.items() if each.default is Parameter.empty]
+        found = await called(moot, command, {}) if needed else {}
+        assert not needed or (found["error"] == "call_value" and f"“{needed[0]}”" in found["message"])
     assert not moot.engine.sessions()
 
 

@@ -135,7 +135,7 @@ class Arguments:
     def from_json(cls, record: Mapping[str, Any]) -> "Arguments":
         """Read what `to_json` wrote. Raises ValueError for an unknown name or a wrong type.
 
-        Which values a caller may give is checked when its command is carried out.
+        What a caller gives is checked when its command is carried out (`commands/calls`).
         """
         # Only the Moot that is given commands needs it.
         from app.storage.codec import check

@@ -87,9 +87,9 @@ def _empty(kind: Any) -> tuple[tuple[str, object, Any], ...]:
     )
 
 
-def check(kind: type, record: Plain) -> None:
-    """Raise ValueError for a record that could not be read back."""
-    _convert(record, kind)
+def check(kind: Any, value: Any) -> None:
+    """Raise ValueError for a value that could not be read back as this type."""
+    _convert(value, kind)
 
 
 def _convert(value: Any, hint: type[Kind]) -> Kind:

@@ -5,14 +5,14 @@ caller has gone. They cannot read a session without its id, or do what only the 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 from app.cli.arguments import TOLD_WHOLE
 from app.cli.command_run import CommandRun, council_of, outcome_text
-from app.cli.commands.chats import open_question, said_to, who_of
+from app.cli.commands.chats import open_question, send_step, who_of
 from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import beside
@@ -31,6 +31,7 @@ from app.core.texts import Texts, language_of
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
+from app.storage.codec import check
 
 MOST_ROUNDS = 3
 MOST_PARTICIPANTS = 5
@@ -65,8 +66,14 @@ async def _check_allowed(run: CommandRun, call: "_Call") -> None:
     Only the user answers a question, and goes on after a pause, a limit or a fault that paused a session.
     """
     arguments = run.arguments
-    if chosen := arguments.values.keys() - call.takes:
+    if chosen := arguments.values.keys() - call.takes.keys():
         raise BadInput("only_user_chooses", name=min(chosen))
+    for name, parameter in call.takes.items():
+        try:
+            # What must be given and is not has a default that fits no type.
+            check(parameter.annotation, arguments.values.get(name, parameter.default))
+        except ValueError as error:
+            raise BadInput("call_value", name=name) from error
     session = arguments.values.get("session")
     if not (call.speaks and session):
         return
@@ -87,7 +94,7 @@ async def _ask(run: CommandRun, assistant: str, text: str, session: str = "") ->
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             return _begun(run, await begin(who.id, text, asked_by=run.arguments.caller))
         live = await run.open(session)
-        await said_to(run, live, who, text)()
+        await send_step(run, live, who, text)()
         return {"session_id": live.id}
 
 
@@ -206,9 +213,9 @@ class _Call:
     speaks: bool = False
 
     @property
-    def takes(self) -> frozenset[str]:
-        """The names of what a caller may give."""
-        return frozenset(signature(self.answer).parameters) - {"run"}
+    def takes(self) -> Mapping[str, Parameter]:
+        """What a caller may give, by name."""
+        return {name: each for name, each in signature(self.answer).parameters.items() if name != "run"}
 
 
 _CALLS: dict[str, _Call] = {

@@ -1,4 +1,4 @@
-"""The commands of chats, groups and workflows: ask, reply, resume, show, run a workflow, steer its steps."""
+"""The commands of chats, groups and workflows: ask, retry, run a workflow, steer its steps; how a reply is sent."""
 
 import contextlib
 import functools
@@ -69,10 +69,10 @@ async def ask(
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
-    return await run.go_on(live, said_to(run, live, who, text, attachments))
+    return await run.go_on(live, send_step(run, live, who, text, attachments))
 
 
-def said_to(
+def send_step(
     run: CommandRun, live: LiveSession, who: Agent | Group, text: str, files: tuple[Attachment, ...] = ()
 ) -> Step:
     """Return how a text is sent to an assistant or a group in an existing session.

@@ -1,4 +1,4 @@
-"""The commands of debates and councils: start, resume, reply, show; the saved panels, and the journal."""
+"""The commands of debates and councils: start, extend; the saved panels, and the journal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
