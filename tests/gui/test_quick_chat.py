@@ -114,7 +114,7 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         quick.grab = grab = OtherProgram(quick)
         grab.pressed.connect(lambda _token: quick.show())
         row.given.emit(QUICK, "Ctrl+N")
-        assert row.problem.text() == "Ctrl+N is already used: New chat."
+        assert row.problem.text() == "Ctrl+N is already used: New."
         row.given.emit(QUICK, "Ctrl+Alt+Space")
         await until(lambda: "Another program already uses Ctrl+Alt+Space" in note.text(), 10)
         row.given.emit(QUICK, "Ctrl+Alt+K")

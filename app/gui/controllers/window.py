@@ -392,7 +392,7 @@ class WindowController(QObject):
         """Refresh what shows providers, each in a callback of its own: together they take longer than a frame."""
         ready = [status for status in self.engine.providers() if status.ready]
         self.window.side_bar.show_providers(len(ready))
-        self.window.first_page.show_state(ready, keeps_keys=self.engine.keys.kept)
+        self.window.first_page.show_state(ready)
         pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
         for part in (self.panel.setup.seats, *pages):
             await asyncio.sleep(0)

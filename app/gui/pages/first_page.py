@@ -6,7 +6,7 @@ The input itself is that of the chat page, which shows these parts while it has 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QIcon, QPainter, QPixmap, QResizeEvent
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES, ProviderStatus
@@ -20,7 +20,8 @@ from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, put_i
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say
 
-SPACE = 12
+# Between the cards, and beside what stands in the column, in pixels.
+SPACE, SIDE = 12, 28
 # The least width of a card beside the others, in pixels; the least height of the page for more than one offer.
 LEAST_CARD, SHORT = 235, 600
 OVER = 0.3
@@ -124,6 +125,7 @@ class FirstCard(QFrame):
             left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute
             self._links.addWidget(link, 0, left)
         self._row.addLayout(self._links)
+        self.lie(False)
 
     def lie(self, flat: bool) -> None:
         """Show all of the card, or one row."""
@@ -147,13 +149,9 @@ class FirstCards(QWidget):
         for card in cards:
             self._row.addWidget(card, 1)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.fit()
-
-    def fit(self) -> None:
-        """Lay the cards out for the width."""
-        flat = self.width() < len(self._cards) * tall(LEAST_CARD)
+    def fit(self, width: int) -> None:
+        """Lay the cards out for a width in pixels; told before they have it, they are painted only where they stay."""
+        flat = width < len(self._cards) * tall(LEAST_CARD)
         across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._row.setDirection(down if flat else across)
         self._row.setSpacing(SPACE // 2 if flat else SPACE)
@@ -196,7 +194,6 @@ class FirstPage(QObject):
         self._connect = FirstCard(look, "cpu", "first_connect", self._other)
         self._cards = FirstCards((self._decide, self._hand_over, self._connect))
         self._missing = False
-        self._keeps_keys = True
         # Whether the third card connects providers; else it starts without a key.
         self._connects = True
         self._progress: tuple[int, int] | None = None
@@ -223,14 +220,10 @@ class FirstPage(QObject):
         self._decide.setVisible(not decided)
         self._hand_over.setVisible(not handed_over)
 
-    def show_state(self, ready: Sequence[ProviderStatus], *, keeps_keys: bool) -> None:
-        """Show which providers are ready, and whether a keyring keeps keys.
-
-        The third card stays until there is more than the built-in model.
-        """
+    def show_state(self, ready: Sequence[ProviderStatus]) -> None:
+        """Show which providers are ready: the third card stays until there is more than the built-in model."""
         built_in = all(status.config.kind == EMBEDDED for status in ready)
         self._connects = bool(ready)
-        self._keeps_keys = keeps_keys
         self._connect.setVisible(built_in)
         self._retranslate()
 
@@ -254,18 +247,18 @@ class FirstPage(QObject):
         least = layout.totalHeightForWidth(size.width()) if layout is not None else 0
         self.over.setFixedHeight(max(least, round(size.height() * OVER)))
         self.offers.show_most(1 if size.height() < SHORT else MOST_SHOWN)
-        self._cards.fit()
+        self._cards.fit(min(size.width(), MAX_COLUMN + 2 * SIDE) - 2 * SIDE)
 
     def _lay_out(self) -> None:
         heading = say(plain_label("heading", wrap=True), self._language, "first.heading")
         heading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         row = QWidget()
-        hbox(self.mode, (self._about, 1), inside=row, margins=(28, 0, 28, 0), spacing=14)
-        vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 56), inside=self.over)
+        hbox(self.mode, (self._about, 1), inside=row, margins=(SIDE, 0, SIDE, 0), spacing=14)
+        vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 2 * SIDE), inside=self.over)
         below = QWidget()
-        vbox(self.offers, self._model, self._cards, inside=below, margins=(28, 8, 28, 14), spacing=8)
-        vbox(centred(below, MAX_COLUMN + 56), STRETCH, inside=self.under)
+        vbox(self.offers, self._model, self._cards, inside=below, margins=(SIDE, 8, SIDE, 14), spacing=8)
+        vbox(centred(below, MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
         self._model.hide()
         self._cards.hide()
 
@@ -300,9 +293,7 @@ class FirstPage(QObject):
             card.title.setText(words(f"first.{key}.title"))
             card.button.show_words(words(f"first.{key}.button"))
             card.text.setText(words(f"first.{key}.text"))
-        if connects:
-            self._connect.text.setText(words.with_keys("first.connect.text", kept=self._keeps_keys))
-        elif self._fetches:
+        if self._fetches:
             size = size_text(words, EMBEDDED_BYTES)
             self._connect.button.show_words(words("embedded.fetch", size=size))
         self._other.show_words(words("first.connect.button" if self._fetches else "first.better"))

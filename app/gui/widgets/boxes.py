@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
 
 
@@ -134,8 +134,11 @@ class FlowBox(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(self.width(), move=True)
-        self.updateGeometry()
+        self._change()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._change()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
@@ -143,7 +146,9 @@ class FlowBox(QWidget):
         return super().event(event)
 
     def _change(self) -> None:
-        self._arrange(self.width(), move=True)
+        # Sizes are known once the widgets have their style, which comes when they are shown.
+        if self.isVisible():
+            self._arrange(self.width(), move=True)
         self.updateGeometry()
 
     def _arrange(self, width: int, *, move: bool) -> int:

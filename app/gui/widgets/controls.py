@@ -450,7 +450,21 @@ def bring_into_sight(widget: QWidget) -> None:
 
 
 class ScrollingPage(QScrollArea):
-    """A page that PageScroller scrolls to the widget that gets the focus."""
+    """A page that PageScroller scrolls to the widget that gets the focus.
+
+    A scroll area shows its body at once, which gives all of it its style, and each move of a part with a style costs
+    it again. So the area takes the body when it gets its own style, in the place where it stays.
+    """
+
+    def __init__(self, body: QWidget) -> None:
+        super().__init__()
+        self._body = body
+        body.setParent(self.viewport())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Polish and self.widget() is not self._body:
+            self.setWidget(self._body)
+        return super().event(event)
 
 
 class PageScroller(QObject):
@@ -482,13 +496,12 @@ def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
     `keeps_bar` always reserves the width of the scroll bar, for pages whose height depends on their width; they would
     else change size again and again.
     """
-    area = ScrollingPage()
+    area = ScrollingPage(body)
     if keeps_bar:
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidget(body)
     return area
 
 

@@ -26,7 +26,7 @@ from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.steps import Steps
-from app.gui.widgets.text import Paragraph, plain_label, say, show_or_hide
+from app.gui.widgets.text import Paragraph, plain_label, say, set_shown, show_or_hide
 
 NARROW = 560
 
@@ -273,7 +273,7 @@ class Form(QFrame):
         """Show the rows that are to be shown now, and hide the others."""
         for name, row in self._rows.items():
             when = self.fields[name].shown_when
-            row.setVisible(when is None or bool(when()))
+            set_shown(row, when is None or bool(when()))
 
     def fit(self, width: int) -> None:
         """Lay out side by side what fits into `width` pixels.
@@ -310,14 +310,15 @@ class Form(QFrame):
             fields = _fields_of(line)
             part: Any = self._row(fields[0].name) if len(fields) == 1 else line
             if len(fields) > 1:
-                across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+                across = QBoxLayout(QBoxLayout.Direction.TopToBottom)
                 across.setSpacing(14)
                 for field in fields:
                     across.addWidget(self._row(field.name), field.share)
                 self._across.append(across)
                 part = across
             add_to(self._column, part)
-            self.fit(self._width)
+            if self._width:
+                self.fit(self._width)
             yield
 
     def _on_change(self, name: str, *_values: object) -> None:

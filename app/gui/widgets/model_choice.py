@@ -30,7 +30,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
 from app.gui.widgets.item_list import Index, ItemDelegate, ListStyle, RowItem
 from app.gui.widgets.search import SearchBox, SearchPopUp
-from app.gui.widgets.text import named, plain_label, plain_tip, say
+from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_or_hide
 
 Facts = Callable[[str, str], ModelFacts]
 
@@ -482,8 +482,7 @@ class AnswerStyleChoice(QWidget):
         hints = [words("answers.no_effort")] if not efforts else []
         hints += [words("answers.no_creativity")] if takes_no_temperature else []
         hints += [words("answers.no_creativity_now")] if thinks else []
-        self.hint.setText(" ".join(hints))
-        self.hint.setVisible(bool(hints))
+        show_or_hide(self.hint, " ".join(hints))
 
     def _fill(self, name: str, offered: Sequence[str]) -> None:
         menu, words = self._menus[name], self._language
@@ -492,4 +491,4 @@ class AnswerStyleChoice(QWidget):
         texts = ((str(value), words(f"answers.{name}.{value}")) for value in offered)
         menu.offer(texts, self._values[name])
         for part in (menu, self._labels[name]):
-            part.setVisible(bool(offered))
+            set_shown(part, bool(offered))

@@ -177,7 +177,13 @@ def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QLabel
 def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
     """Show a text, or hide its label if there is none."""
     label.setText(text)
-    label.setVisible(bool(text))
+    set_shown(label, bool(text))
+
+
+def set_shown(widget: QWidget, shown: bool) -> None:
+    """Show or hide a widget; what is shown stays as it is, since showing gives it its style before its window has it."""
+    if not shown or widget.isHidden():
+        widget.setVisible(shown)
 
 
 def show_as(widget: "QLabel | QAbstractButton | Paragraph", kind: str, text: str) -> None:

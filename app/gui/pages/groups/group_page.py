@@ -206,7 +206,8 @@ class GroupForm(Form):
 
     def _retranslate(self) -> None:
         super()._retranslate()
-        self.ask.setToolTip(self._language("group.ask.text"))
+        words = self._language
+        self.ask.setToolTip(words("group.ask.text"))
         self.show_members(self.cards.current_id())
 
 
