@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from app.core.council import DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
+from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
 from app.core.message import Attachment
-from app.core.summary import DEFAULT_ROUNDS, AgentMode, DebateMode, DebateTools, Status
+from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
@@ -50,6 +50,7 @@ class Council:
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
+    `ends` is how it ends by itself; with `Ends.MERGE` one of the `merges` comes without being asked for.
     `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `offered_rounds` is for how
     long what is open is debated where the user asks for it. `wanted_rounds` is for how long it is debated without being asked
     for, 0 where it is not.
@@ -69,6 +70,7 @@ class Council:
     checks: int = 0
     solos: int = 0
     stressed: tuple[int, ...] = ()
+    ends: Ends = Ends.NONE
     panel: str = ""
     offered_rounds: int = DEFAULT_COUNCIL_ROUNDS
     wanted_rounds: int = 0
@@ -96,6 +98,22 @@ class DebateChoices:
     def concludes(self) -> bool:
         """Whether a verdict is made at the end."""
         return self.judge != NO_JUDGE and bool(self.judge or self.polls)
+
+    @property
+    def ends(self) -> Ends:
+        """How it ends by itself."""
+        votes = Ends.VOTE if self.polls or self.final_ballots else Ends.NONE
+        return Ends.VERDICT if self.concludes else votes
+
+    def ending(self, ends: Ends) -> Self:
+        """Return these choices with another end; who judges, and votes in each round, stay where they are still needed."""
+        votes, judge = ends in VOTING_ENDS, self.judge if self.concludes and self.judge else ANY_JUDGE
+        return replace(
+            self,
+            polls=votes and self.polls,
+            final_ballots=votes and not self.polls,
+            judge=judge if ends == Ends.VERDICT else NO_JUDGE,
+        )
 
     def chosen(self) -> dict[str, Any]:
         """Return these choices alone, by name."""

@@ -42,6 +42,18 @@ class DebateMode(StrEnum):
 CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
 """The modes of debates in which one speaks after the other."""
 
+
+class Ends(StrEnum):
+    """How a decision ends: with what was said, with secret votes, with one answer made of all, or with votes and a verdict."""
+
+    NONE = "none"
+    VOTE = "vote"
+    MERGE = "merge"
+    VERDICT = "verdict"
+
+
+VOTING_ENDS = (Ends.VOTE, Ends.VERDICT)
+
 MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
 
 

@@ -71,9 +71,13 @@ class SessionKind:
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
         if debate.council is None:
-            return {"debate": described}
+            return {"debate": described, "decision": {"how": debate.mode, "ends": debate.ends}}
         council = council_object(live.debate_session, list(live.whole_messages()))
-        return {"debate": {**described, "council": asdict(debate.council)}, "council": council}
+        return {
+            "debate": {**described, "council": asdict(debate.council)},
+            "council": council,
+            "decision": {"how": "answers", "ends": debate.council.ends, **council},
+        }
 
 
 class ChatKind(SessionKind):

@@ -10,6 +10,7 @@ import pytest
 from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE, NO_JUDGE, CastVote, Decision, Panel
 from app.core.errors import BadInput, NotFound
+from app.core.summary import Ends
 from app.core.verdict import Calibration
 from app.engine.council.journal import CALIBRATED, Score, calibrations, held_up, is_right, scores
 from app.engine.council.panels import assembled
@@ -57,14 +58,14 @@ async def test_a_council_is_asked_as_its_panel_says_unless_it_is_told_otherwise(
     # What was open has been debated without anybody asking for it, until nobody moved.
     assert 1 <= Record(debate, live.messages).rounds <= council.rounds == 3
     assert not Record(debate, live.messages).readings()
-    asked = wanted(rounds=1, judge="remote0/model-0", debates=False, differences=False)
+    asked = wanted(rounds=1, judge="remote0/model-0", ends=Ends.NONE, differences=False)
     live = made.engine.live(await held(made, asked))
     assert live is not None
     debate, council = live.debate_session.debate, live.debate_session.debate.council
     assert council is not None and (council.offered_rounds, council.rounds) == (1, 0)
     assert (council.differences, debate.judge, council.panel) == (False, "remote0/model-0", "Three")
     await councils.panels.save(replace(saved, judge="gone/model"))
-    live = made.engine.live(await held(made, wanted(debates=False)))
+    live = made.engine.live(await held(made, wanted(ends=Ends.NONE)))
     assert live is not None and live.debate_session.debate.judge == ANY_JUDGE
     for wrong in ({"rounds": 9}, {"judge": "gone/model"}, {"panel": "Nobody"}):
         with pytest.raises((BadInput, NotFound)):

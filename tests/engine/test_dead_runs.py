@@ -102,7 +102,7 @@ async def begin(made: Bench, kind: str) -> str:
         return await engine.workflows.start("Cut a diamond.", "diamond")
     if kind == "council":
         setup = replace(a_setup(2), mode="council")
-        return await engine.councils.start(CouncilSetup(setup=setup, differences=False, debates=False))
+        return await engine.councils.start(CouncilSetup(setup=setup, differences=False))
     return await engine.debates.start(a_setup(2))
 
 

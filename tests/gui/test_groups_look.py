@@ -50,7 +50,8 @@ async def test_nothing_is_cut_off_in_any_size(person):
     assert cut_off(person) == []
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
     person.window.resize(900, 600)
-    await person.settle()
+    # The rows of the form are laid out in several turns of the event loop.
+    await until(lambda: leaves(person) == [])
     assert (person.window.width(), cut_off(person), leaves(person)) == (900, [], [])
 
 

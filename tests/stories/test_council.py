@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -352,6 +353,44 @@ def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireSe
     assert moot("council", QUESTION, *THREE, "--debate", "--rounds", "9").status == 2
     refused = moot("council", QUESTION, *THREE, "--debate", "--judge", "nobody")
     assert refused.status == 2 and "nobody" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("ends", "calls"), [("none", 3), ("merge", 3 + 1), ("vote", 3 + 3 + 3), ("verdict", 3 + 3 + 3 + 2 + 1)]
+)
+def test_a_council_ends_as_was_chosen(wire_home: dict[str, WireServer], ends: str, calls: int) -> None:
+    def chosen(shown: dict[str, str], _text: str) -> str:
+        return json.dumps({"choice": shown["Postgres"], "confidence": 70})
+
+    for kind in HELD:
+        for model in wire_home[kind].models:
+            said_by = partial(argued, kind)
+            wire_home[kind].script(model, lambda one, said_by=said_by: said_by(one.messages[-1].text, chosen))
+    done = moot("council", QUESTION, *THREE, "--no-differences", "--rounds", "1", "--ends", ends)
+    assert done.status == 0, done.err
+    assert _asked(wire_home) == calls
+    session_id = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)[0]
+    decision = look("show", session_id, "--json").json["decision"]
+    assert (decision["how"], decision["ends"]) == ("answers", ends)
+    assert [one["choice"] != "" for one in decision["readings"]] == (
+        [True, True] if ends == "verdict" else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "ends"),
+    [
+        (("--ends", "none", "--debate"), ("none", "verdict")),
+        (("--ends", "vote", "--judge", "any"), ("vote", "verdict")),
+        (("--ends", "verdict", "--debate", "--judge", "none"), ("verdict", "vote")),
+    ],
+)
+def test_options_that_contradict_the_end_are_refused(
+    wire_home: dict[str, WireServer], more: tuple[str, ...], ends: tuple[str, str]
+) -> None:
+    refused = moot("council", QUESTION, *THREE, *more)
+    assert refused.status == 2 and _asked(wire_home) == 0
+    assert all(f"“--ends {one}”" in refused.err for one in ends)
 
 
 def test_judges_that_fail_leave_the_ballots_and_say_why(wire_home: dict[str, WireServer]) -> None:

@@ -26,7 +26,7 @@ from app.core.ids import new_id
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.provider import last_part
 from app.core.reasons import RESTART, has_ended, reason_code, resumable
-from app.core.summary import DEFAULT_ROUNDS, DebateMode, Status
+from app.core.summary import DEFAULT_ROUNDS, DebateMode, Ends, Status
 from app.core.texts import Texts, language_of
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
@@ -121,7 +121,7 @@ async def _council(run: CommandRun, text: str, participants: Sequence[str] = (),
     saved = run.moot.engine.councils.panels.find(panel) if panel else None
     of_panel = saved.participants if saved else ()
     setup = _setup(run, text, participants, of_panel, mode=DebateMode.COUNCIL)
-    wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", debates=False)
+    wanted = CouncilSetup(setup=setup, panel=saved.id if saved else "", ends=Ends.NONE)
     async with run.moot.calling:
         _check_free(run)
         return _begun(run, await run.moot.engine.councils.start(wanted))

@@ -17,7 +17,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, DebateSession
-from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools
+from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
 from app.core.texts import language_of
 from app.core.verdict import wilson
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
@@ -30,6 +30,7 @@ from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.wiring import Moot
 
+DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
 Judge = Annotated[str, Typed("--judge", text="council_judge", metavar="PROVIDER/MODEL")]
 # What a council can be asked to do further.
 _FURTHER = ("debate", "argue", "stress", "check", "join", "solo", "judge", "compare", "merge")
@@ -45,6 +46,7 @@ async def debate(
     seed: Annotated[int | None, Typed("--seed", type=int, metavar="N")] = None,
     ballots: Annotated[str, Typed("--ballots", choices=("final", "rounds"))] = "",
     verdict: Annotated[bool, Typed("--verdict")] = False,
+    ends: Annotated[str, Typed("--ends", text="debate_ends", choices=DEBATE_ENDS)] = "",
     judge: Annotated[str, Typed("--judge", text="debate_judge", metavar="PROVIDER/MODEL")] = "",
     tools: Annotated[str, Typed("--tools", text="debate_tools", choices=DebateTools)] = DebateTools.NONE,
     context: Annotated[Many, Typed("--context", metavar="FILE", type=absolute)] = (),
@@ -52,6 +54,10 @@ async def debate(
     as_it_looks: AsItLooks = False,
 ) -> int:
     """Start a debate; without participants, models of this computer take part."""
+    judges = verdict or judge not in ("", NO_JUDGE)
+    # A verdict comes after votes.
+    votes = ballots and ends != Ends.VERDICT
+    _check_ends(ends, Ends.VERDICT if judges else Ends.VOTE if votes else "")
     chosen = participants_of(run, participants)
     setup = DebateSetup(
         topic=text,
@@ -67,9 +73,16 @@ async def debate(
         folder=run.folder_id(folder),
         context=await context_of(run, context, chosen, as_it_looks=as_it_looks),
     )
+    setup = setup.ending(Ends(ends)) if ends else setup
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
     return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
+
+
+def _check_ends(ends: str, other: str) -> None:
+    """Raise BadInput where a decision is to end in one way, and other options mean another."""
+    if ends and other and ends != other:
+        raise BadInput("ends_differ", ends=ends, other=other)
 
 
 def participants_of(run: CommandRun, specs: Sequence[str]) -> tuple[Participant, ...]:
@@ -103,6 +116,7 @@ async def council(
     files: Annotated[Many, Typed("--file", text="council_file", metavar="PATH", type=absolute)] = (),
     no_differences: Annotated[bool, Typed("--no-differences")] = False,
     debate: Annotated[bool, Typed("--debate", text="council_debate")] = False,
+    ends: Annotated[str, Typed("--ends", text="council_ends", choices=Ends)] = "",
     rounds: Annotated[int | None, Typed("--rounds", text="council_rounds", type=int, metavar="1..5")] = None,
     judge: Judge = "",
     tools: Annotated[
@@ -114,6 +128,10 @@ async def council(
     as_it_looks: AsItLooks = False,
 ) -> int:
     """Ask several models, or those of a saved panel, and compare their answers."""
+    if debate or judge not in ("", NO_JUDGE):
+        other = Ends.VOTE if judge == NO_JUDGE else Ends.VERDICT
+        _check_ends(ends, other)
+        ends = ends or other
     councils = run.moot.engine.councils
     saved = councils.panels.find(panel) if panel else None
     described = participants_of(run, participants) if participants else ()
@@ -138,7 +156,7 @@ async def council(
         panel=saved.id if saved else "",
         rounds=rounds,
         judge=judge or None,
-        debates=debate or None,
+        ends=Ends(ends) if ends else None,
     )
     councils.check(wanted)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))

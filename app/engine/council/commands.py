@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE, Panel, Participant
+from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
@@ -16,7 +16,7 @@ from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState, PartData
 from app.core.session import Council, Debate, DebateSession
 from app.core.store import Documents, SessionStore
-from app.core.summary import Status
+from app.core.summary import VOTING_ENDS, Ends, Status
 from app.core.texts import clean_text, trimmed
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
@@ -62,11 +62,12 @@ def calls_of(
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.asked_all, *(file.text for file in debate.context))
-    asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said)
+    models = {each.id: (each.provider, each.model) for each in debate.participants}
+    # Before anybody has answered, all will.
+    asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said) or one * len(models)
     thought = _THOUGHT if length else 1
     written = one * thought
-    models = {each.id: (each.provider, each.model) for each in debate.participants}
-    voters = [models[who] for who in record.openings()]
+    voters = [models[who] for who in record.openings() or models]
     helper, outside = _pair(council.helper), _pair(outsider)
     compared: Call = (helper, asked + heard, _COMPARED)
     # Whatever is wanted, a comparison that nobody could make comes first.
@@ -101,6 +102,18 @@ def calls_of(
     return calls
 
 
+def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
+    """Return the calls that a council makes by itself; see `calls_of`."""
+    council = debate.council or Council()
+    calls = calls_of(debate, (), "again", judge, "", length)
+    compared = replace(debate, council=replace(council, differences=False))
+    if council.merges:
+        calls += calls_of(compared, (), "merge", judge, "", length)
+    if council.wanted_rounds:
+        calls += calls_of(compared, (), "debate", judge, "", length)
+    return calls
+
+
 def _pair(model: str) -> Pair:
     provider, _, name = model.partition("/")
     return provider, name
@@ -113,7 +126,8 @@ MAX_TEXT = 100_000
 class CouncilSetup:
     """Whom to ask what, and how: as a `Panel` says, None for what that of these participants says.
 
-    With `differences` one more call compares the answers. `panel` is the name of those asked.
+    With `differences` one more call compares the answers. `panel` is the name of those asked. `ends` is how it ends; with
+    `stops` the user is asked before anything comes after the answers.
     """
 
     setup: DebateSetup
@@ -122,7 +136,8 @@ class CouncilSetup:
     panel: str = ""
     rounds: int | None = None
     judge: str | None = None
-    debates: bool | None = None
+    ends: Ends | None = None
+    stops: bool = False
 
 
 class Councils:
@@ -153,7 +168,12 @@ class Councils:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
         session = self._session_of(wanted)
         question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
-        return await self._sessions.start(session, question)
+        session_id = await self._sessions.start(session, question)
+        live = self._sessions.live(session_id)
+        council = session.debate.council
+        if live is not None and council is not None and council.ends != Ends.NONE and not council.helper:
+            live.notice("nobody_votes")
+        return session_id
 
     def _session_of(self, wanted: CouncilSetup) -> DebateSession:
         """Return the session of a council that passes every check. Raises BadInput."""
@@ -162,27 +182,32 @@ class Councils:
         panel = own or Panel(id="", name="")
         rounds = panel.rounds if wanted.rounds is None else wanted.rounds
         check_rounds(rounds)
-        debates = panel.debates if wanted.debates is None else wanted.debates
         judge = wanted.judge
         if judge is not None:
             self.check_judge(judge)
         elif own is not None:
             # The provider of a panel's judge may be gone, or never have been here.
             judge = own.judge if knows_judge(own.judge, self._providers.statuses()) else ANY_JUDGE
-        helper = self._providers.helper(session)
-        if debates and not helper:
-            raise BadInput("council_no_helper")
+        judge = session.debate.judge if judge is None else judge
+        of_panel = (Ends.VOTE if judge == NO_JUDGE else Ends.VERDICT) if panel.debates else Ends.NONE
+        ends = wanted.ends or of_panel
+        if ends == Ends.VOTE:
+            judge = NO_JUDGE
+        elif ends == Ends.VERDICT and judge == NO_JUDGE:
+            judge = ANY_JUDGE
+        goes_on = not wanted.stops
         models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
         council = Council(
             calibrations=tuple(one for one in calibrations(self.journal.all()) if one.model in models),
             differences=panel.compare if wanted.differences is None else wanted.differences,
-            helper=helper,
+            helper=self._providers.helper(session),
+            merges=int(goes_on and ends == Ends.MERGE),
             max_usd=wanted.max_usd,
+            ends=ends,
             panel=panel.name,
             offered_rounds=rounds,
-            wanted_rounds=rounds if debates else 0,
+            wanted_rounds=rounds if goes_on and ends in VOTING_ENDS else 0,
         )
-        judge = session.debate.judge if judge is None else judge
         return replace(session, debate=replace(session.debate, council=council, judge=judge))
 
     def assembled(self) -> tuple[Participant, ...]:
@@ -310,6 +335,12 @@ class Councils:
         judge = next(iter(self._providers.council_judges(session)), "")
         debate, outsider = self._helped(session), self._providers.outsider(session)
         return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider))
+
+    def first_estimate(self, wanted: CouncilSetup) -> Estimate:
+        """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
+        session = self._session_of(wanted)
+        judge = next(iter(self._providers.council_judges(session)), "")
+        return self._estimates.of_calls(partial(calls_from_start, session.debate, judge))
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that would compare the answers now, "" where nobody can."""
@@ -451,7 +482,10 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
 
 
 def _anew(council: Council | None) -> Council:
-    anew = replace(council or Council(), again=0, merges=0, rounds=0, debated=0, wanted_rounds=0)
+    """Return what is wanted of a council that is asked something more: it ends as before, after a round at most."""
+    council = council or Council()
+    merges, wanted = int(council.ends == Ends.MERGE), min(1, council.wanted_rounds)
+    anew = replace(council, again=0, merges=merges, rounds=0, debated=0, wanted_rounds=wanted)
     return replace(anew, judges=(), checks=0, solos=0, stressed=())
 
 

@@ -81,11 +81,6 @@ def named_apart(seat: Participant, taken: Sequence[Participant]) -> Participant:
     return replace(seat, name=name)
 
 
-def most_calls(panel: Panel) -> int:
-    """Return how many calls a debate of what is open takes at most: the turns, the ballots, two readings and two dissents."""
-    return len(panel.participants) * (panel.rounds + 1) + (0 if panel.judge == NO_JUDGE else 4)
-
-
 def check_rounds(rounds: int) -> None:
     """Raise BadInput if a council cannot debate for so many rounds."""
     if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:

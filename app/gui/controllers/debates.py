@@ -12,7 +12,7 @@ from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
 from app.core.reasons import has_ended
-from app.core.summary import DebateMode
+from app.core.summary import DebateMode, Ends
 from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
@@ -29,7 +29,8 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
-COMPARE = "compare_answers"
+# What `window.ini` calls whether answers are compared, how a council ends, and whether it stops after the answers.
+COMPARE, ENDS, STOPS = "compare_answers", "ends", "stops_after_answers"
 SHOWN, TAB = "panel", "tab"
 
 
@@ -58,6 +59,7 @@ class DebateController(Controller):
         # The name of the judge and when it was asked, by session.
         self._asked: dict[str, tuple[str, float]] = {}
         self._beside: DiscussionView | CouncilPage | None = None
+        panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
         parts.window.main_area.addWidget(self._form)
         self.context = ContextFileController(parts, panel.setup)
@@ -73,12 +75,26 @@ class DebateController(Controller):
             window.top_bar.debate_button.setChecked(False)
         if topic:
             self._panel.setup.set_topic(topic)
-        self._panel.setup.show_council(council, compares=self._state.flag(COMPARE, True))
+        self._panel.setup.show_council(council)
         window.main_area.setCurrentWidget(self._form)
         window.top_bar.show_title(self._language("mode.council" if council else "palette.new_debate"))
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
         self._form.take_form()
+
+    @property
+    def council_ends(self) -> Ends:
+        """How a council ends: as the user chose last."""
+        chosen = self._state.text(ENDS, Ends.VERDICT)
+        return Ends(chosen) if chosen in [*Ends] else Ends.VERDICT
+
+    def _council_of(self, setup: DebateSetup) -> CouncilSetup:
+        return CouncilSetup(
+            setup=setup,
+            differences=self._state.flag(COMPARE, True),
+            ends=self.council_ends,
+            stops=self._state.flag(STOPS, False),
+        )
 
     def _on_panel(self) -> None:
         """Bring the form to the panel where that shows Setup."""
@@ -366,8 +382,7 @@ class DebateController(Controller):
             context = (*setup.context, *await self.context.read(setup, paths, seen))
             whole = replace(setup, context=context, folder=self.folder_id)
             if setup.mode == DebateMode.COUNCIL:
-                wanted = CouncilSetup(setup=whole, differences=self._state.flag(COMPARE, True))
-                session_id = await self._engine.councils.start(wanted)
+                session_id = await self._engine.councils.start(self._council_of(whole))
             else:
                 session_id = await self._engine.debates.start(whole)
         except MootError:

@@ -7,16 +7,15 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
-from app.core.errors import MootError
+from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
-from app.engine.council.panels import most_calls
+from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, Ends
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import COMPARE, DebateController
+from app.gui.controllers.debates import COMPARE, ENDS, STOPS, DebateController
 from app.gui.controllers.sessions import MainPages, SessionViews
-from app.gui.display.descriptions import estimate_text, most_text
+from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
 from app.gui.pages.chat.chat_composer import short_name, unmarked
 from app.gui.panels.debate.setup_view import SetupView
@@ -117,23 +116,22 @@ class FirstPageController(Controller):
         how = words("first.answers" if self._is_council else f"mode.{self.how}")
         rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
         self._first.how.show_words(words("first.how", how=" · ".join(filter(None, (how, rounds)))), short=how)
+        ends = words(f"first.ends.{self.ends}")
+        self._first.ends.show_words(words("first.ends", ends=ends), short=ends)
         enough = len(setup.participants) >= MIN_PARTICIPANTS
         lacks = "" if enough else words("setup.invalid.participants")
         self._page.show_begins(self._price() if enough else "", lacks)
 
     def _price(self) -> str:
         """Return what the decision takes."""
-        setup, words = self._setup.setup(), self._language
-        if not self._is_council:
-            estimate = self._setup.estimate()
-            if estimate.unasked:
-                self._setup.prices_wanted.emit(estimate.unasked)
-            return estimate_text(words, estimate)
-        count = len(setup.participants) + (self._can_compare and self._state.flag(COMPARE, True))
-        panel = self._engine.councils.panels.of(setup.participants)
-        if panel is not None and panel.debates:
-            return words("council.calls_most", count=count + most_calls(panel))
-        return words("council.calls", count=count)
+        try:
+            estimate = self._setup.council_estimate() if self._is_council else self._setup.estimate()
+        except BadInput:
+            # Send says what is wrong.
+            return ""
+        if estimate.unasked:
+            self._setup.prices_wanted.emit(estimate.unasked)
+        return (council_estimate_text if self._is_council else estimate_text)(self._language, estimate)
 
     @property
     def _can_compare(self) -> bool:
@@ -158,7 +156,7 @@ class FirstPageController(Controller):
             compare.setCheckable(True)
             compare.setChecked(self._state.flag(COMPARE, True))
             compare.setEnabled(self._can_compare)
-            compare.toggled.connect(self._on_compare)
+            compare.toggled.connect(partial(self._keep_flag, COMPARE))
         else:
             now = self._setup.rounds.value()
             rounds = QMenu(words("setup.rounds"), menu)
@@ -169,6 +167,37 @@ class FirstPageController(Controller):
                 action.setChecked(count == now)
         menu.addAction(words("first.more_options"), self._show_setup)
 
+    @property
+    def ends(self) -> Ends:
+        """How a decision ends: as the user chose last, for debates as they are set up."""
+        return self._debates.council_ends if self._is_council else self._setup.conclusion.ends
+
+    def _fill_ends(self) -> None:
+        """Offer the ways in which a decision ends."""
+        words, menu = self._language, self._first.ends.choices
+        self._first.ends.clear()
+        for ends in (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE):
+            if ends == Ends.MERGE and not self._is_council:
+                continue
+            action = menu.addAction(words(f"first.ends.{ends}"), partial(self._choose_ends, ends))
+            action.setToolTip(plain_tip(words(f"first.ends.{ends}.hint")))
+            action.setCheckable(True)
+            action.setChecked(ends == self.ends)
+        if self._is_council:
+            menu.addSeparator()
+            stops = menu.addAction(words("first.stops"))
+            stops.setObjectName("stop_after_answers")
+            stops.setToolTip(plain_tip(words("first.stops.hint")))
+            stops.setCheckable(True)
+            stops.setChecked(self._state.flag(STOPS, False))
+            stops.toggled.connect(partial(self._keep_flag, STOPS))
+
+    def _choose_ends(self, ends: Ends) -> None:
+        self._state.keep(ENDS, ends)
+        if ends != Ends.MERGE:
+            self._setup.conclusion.show_ends(ends)
+        self.refresh()
+
     def _choose_how(self, how: str) -> None:
         self._state.keep(HOW, how)
         if how != DebateMode.COUNCIL:
@@ -178,8 +207,8 @@ class FirstPageController(Controller):
     def _show_setup(self) -> None:
         self._debates.show_new(self._page.composer.box.text(), council=self._is_council)
 
-    def _on_compare(self, on: bool) -> None:
-        self._state.keep(COMPARE, on)
+    def _keep_flag(self, name: str, on: bool) -> None:
+        self._state.keep(name, on)
         self.refresh()
 
     # Work
@@ -266,6 +295,7 @@ class FirstPageController(Controller):
             segment.clicked.connect(self._page.composer.box.setFocus)
         # A menu is filled when it is wanted: before a click opens it.
         first.how.pressed.connect(self._fill_how)
+        first.ends.pressed.connect(self._fill_ends)
         first.work.pressed.connect(self._fill_work)
         first.chips.dropped.connect(setup.seats.drop)
         first.chips.more.clicked.connect(lambda: setup.seats.picker.open(first.chips.more))

@@ -30,7 +30,7 @@ from app.core.usage import (
     totals,
     used_text,
 )
-from app.engine.debate.estimates import Estimate, price_range
+from app.engine.debate.estimates import Estimate, price_range, price_text
 from app.gui.display.appearance import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
@@ -304,6 +304,11 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
     tokens = most if least == most else language("estimate.range", least=least, most=most)
     money = price_range(language, estimate)
     return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
+
+
+def council_estimate_text(language: Language, estimate: Estimate) -> str:
+    """Return what a council uses at most: its calls and what they cost."""
+    return language("estimate.call_most", count=estimate.turns, money=price_text(language, estimate))
 
 
 def most_text(language: Language, estimate: Estimate) -> str:

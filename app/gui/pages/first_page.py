@@ -160,7 +160,7 @@ class FirstCards(QWidget):
 
 
 class FirstPage(QObject):
-    """The parts `over` and `under` the input, those in it (`chips`, `how`, `work`), and the user's requests.
+    """The parts `over` and `under` the input, those in it (`chips`, `how`, `ends`, `work`), and the user's requests.
 
     `example_requested` carries a question to try, `group_wanted` asks for the menu of groups, `model_requested` is to
     download the built-in model, `models_requested` to show others.
@@ -180,8 +180,9 @@ class FirstPage(QObject):
         self._about = ElidedLabel("hint")
         self.chips = ModelChips(language, look)
         self.how = MenuButton(look, "scale", "decide_how", chevron=True)
+        self.ends = MenuButton(look, "flag", "decide_ends", chevron=True)
         self.work = MenuButton(look, "users", "work_with", chevron=True)
-        for menu in (self.how, self.work):
+        for menu in (self.how, self.ends, self.work):
             menu.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             menu.choices.setToolTipsVisible(True)
         self.offers = ServerOffers(language, look, "first_offer")

@@ -329,7 +329,8 @@ class ChatPage(ConversationView):
         for part in (first.over, first.under):
             part.setVisible(new)
         first.chips.setVisible(begins == DECIDE)
-        first.how.setVisible(begins == DECIDE)
+        for menu in (first.how, first.ends):
+            menu.setVisible(begins == DECIDE)
         first.work.setVisible(begins == WORK)
 
     def _show_empty(self) -> None:
@@ -358,11 +359,12 @@ class ChatPage(ConversationView):
             first.setParent(self)
             column.addWidget(first.under, 1)
             composer.column.insertWidget(composer.column.count() - 1, first.chips)
-            for place, part in enumerate((first.how, first.work)):
+            for place, part in enumerate((first.how, first.ends, first.work)):
                 composer.foot.insertWidget(1 + place, part)
             first.chips.before = composer.box
             attach, *others = composer.stops
-            put_in_tab_order((composer.box, first.chips.more, attach, first.how, first.work, *others))
+            menus = (first.how, first.ends, first.work)
+            put_in_tab_order((composer.box, first.chips.more, attach, *menus, *others))
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:

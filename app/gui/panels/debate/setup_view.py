@@ -1,7 +1,7 @@
 """Setup: the topic, the mode, the context files, who takes part, how the debate ends, and Start."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -12,16 +12,25 @@ from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS
-from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, MAX_ROUNDS, MIN_ROUNDS, DebateMode, DebateTools
+from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS, DebateChoices
+from app.core.summary import (
+    CLASSIC_MODES,
+    DEFAULT_ROUNDS,
+    MAX_ROUNDS,
+    MIN_ROUNDS,
+    VOTING_ENDS,
+    DebateMode,
+    DebateTools,
+    Ends,
+)
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
 from app.engine.debate.verdict import Judge
-from app.engine.engine import DebateSetup, Engine
+from app.engine.engine import CouncilSetup, DebateSetup, Engine
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
-from app.gui.display.descriptions import estimate_text
+from app.gui.display.descriptions import council_estimate_text, estimate_text
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, ContextList, pasted_text
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantList
@@ -52,6 +61,8 @@ from app.gui.widgets.text import (
 )
 
 MODES = CLASSIC_MODES
+# What is set up at first.
+FRESH = SetupDraft().ending(Ends.VERDICT)
 UNDER_TICK = 28
 
 
@@ -81,7 +92,9 @@ class SetupView(QWidget):
         self._language = language
         self._look = look
         self._engine = engine
-        self._starting = self._filling = self._council = self._compares = False
+        self._starting = self._filling = self._council = False
+        # Gives a council of what is set up; the controller sets it.
+        self.council_of: Callable[[DebateSetup], CouncilSetup] = lambda setup: CouncilSetup(setup=setup)
         self._seed: int | None = None
         self.topic = say(
             named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS)),
@@ -138,9 +151,9 @@ class SetupView(QWidget):
         self.set_context_paths(engine.settings().project_context)
         self._retranslate()
 
-    def show_council(self, council: bool, *, compares: bool = False) -> None:
-        """Show what a council needs, or all that a debate needs; with `compares` one more call compares the answers."""
-        self._council, self._compares = council, compares
+    def show_council(self, council: bool) -> None:
+        """Show what a council needs, or all that a debate needs."""
+        self._council = council
         rounds = (self._labels["rounds"], self.rounds, self._rounds_value)
         for part in (self._labels["mode"], self.mode, *rounds, self.opening, self.conclusion):
             part.setVisible(not council)
@@ -171,12 +184,12 @@ class SetupView(QWidget):
         return Draft(
             text=self.topic.toPlainText(),
             attachments=self.pasted.attachments(),
-            setup=setup if setup != SetupDraft() else None,
+            setup=setup if setup != FRESH else None,
         )
 
     def show_draft(self, draft: Draft) -> None:
         """Show what was set up before, without participants whose provider is gone."""
-        setup = draft.setup or SetupDraft()
+        setup = draft.setup or FRESH
         self._filling = True
         self.set_topic(draft.text)
         self.pasted.show_attachments(draft.attachments)
@@ -357,8 +370,10 @@ class SetupView(QWidget):
             self.conclusion.show_prices({}, None, inside=False)
             return
         if self._council:
-            compared = self._compares and len(embedded) < count
-            show_as(self._estimate, "hint", words("council.calls", count=count + compared))
+            whole = self.council_estimate()
+            show_as(self._estimate, "hint", council_estimate_text(words, whole))
+            if whole.unasked and self.isVisible():
+                self.prices_wanted.emit(whole.unasked)
             return
         setup, context, judge = self._facts()
         seat = (judge.provider, judge.model) if judge is not None else ("", "")
@@ -382,6 +397,11 @@ class SetupView(QWidget):
         setup, context, judge = self._facts()
         name = f"{judge.provider}/{judge.model}" if judge is not None else "/"
         return self._engine.estimates.debate(setup, context, name)
+
+    def council_estimate(self) -> Estimate:
+        """Return what the council that is set up would use, also without a question. Raises BadInput."""
+        setup = replace(self.setup(), topic=self.topic.text() or "?", mode=DebateMode.COUNCIL)
+        return self._engine.councils.first_estimate(self.council_of(setup))
 
     def problem(self, *, council: bool = False) -> str:
         """Return why the debate, or council, cannot start as it is set up, "" where it can."""
@@ -505,8 +525,24 @@ class ConclusionChoice(QWidget):
     def judge_text(self) -> str:
         """Return the judge as a debate keeps it."""
         if not self.verdict.isChecked():
-            return NO_JUDGE if self.polls.isChecked() else ""
+            return NO_JUDGE
         return "/".join(self._judge) if all(self._judge) else ANY_JUDGE
+
+    @property
+    def ends(self) -> Ends:
+        """How the debate ends."""
+        choices = DebateChoices(
+            polls=self.polls.isChecked(),
+            final_ballots=self.final_ballots.isChecked(),
+            judge=self.judge_text(),
+        )
+        return choices.ends
+
+    def show_ends(self, ends: Ends) -> None:
+        """Show another end; who judges, and votes in each round, stay where they are still needed."""
+        self.verdict.setChecked(ends == Ends.VERDICT)
+        self.polls.setChecked(ends in VOTING_ENDS and self.polls.isChecked())
+        self.final_ballots.setChecked(ends in VOTING_ENDS and not self.polls.isChecked())
 
     def show_draft(self, setup: SetupDraft) -> None:
         """Show what was chosen before."""
