@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.core.agent import Creativity, Effort, Length
+from app.core.summary import Ends
 
 ANY_JUDGE, NO_JUDGE = "any", "none"
 DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
@@ -45,6 +46,11 @@ class Panel:
     compare: bool = True
     debates: bool = False
     version: int = 1
+
+    @property
+    def ends(self) -> Ends:
+        """How a council ends by itself that is asked as the panel says."""
+        return (Ends.VOTE if self.judge == NO_JUDGE else Ends.VERDICT) if self.debates else Ends.NONE
 
 
 HELD, FAILED, UNKNOWN = "held", "failed", "unknown"

@@ -406,7 +406,8 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
     await person.click("segment_decide")
     person.choose_from("decide_how", "Compare the answers")
     setup = controller.panel.setup.setup()
-    assert person.hint() == f"{len(setup.participants)} calls"
+    person.choose_from("decide_ends", "No verdict")
+    assert person.hint().startswith(f"at most {len(setup.participants)} calls · ")
     await person.click("segment_chat")
     await person.write("composer", QUESTION)
     controller.chat_page.chat_composer.ask_several.trigger()

@@ -102,7 +102,8 @@ async def test_a_click_takes_a_model_out_and_the_list_brings_it_back(person):
     setup = person.window.controller.panel.setup
     before = chips(person)
     assert before == [one.name for one in setup.setup().participants] and len(before) >= 2
-    assert person.hint().endswith("calls")
+    count = len(before)
+    assert person.hint().startswith(f"at most {count + 1 + 3 * count + 4} calls · ")
     await person.write("composer", "Tabs or spaces?")
     while len(chips(person)) > 1:
         await person.click("model_chip_1")
@@ -137,6 +138,40 @@ async def test_how_a_decision_is_made_is_chosen_with_its_rounds(person):
     assert person.window.controller.panel.setup.problem(council=True) == ""
     person.choose_from("decide_how", "More options…")
     await until(lambda: person.sees("debate_topic"))
+
+
+@pytest.mark.slow
+async def test_how_a_decision_ends_is_chosen_once_and_remembered(person):
+    await person.click("segment_decide")
+    ends, setup = person.find("decide_ends"), person.window.controller.panel.setup
+    count = len(setup.setup().participants)
+    assert ends.accessibleName() == "Ends with: Verdict"
+    assert entries(person, "decide_ends") == [
+        *("Verdict", "Vote", "Merged answer", "No verdict"),
+        "Stop after the answers",
+    ]
+    for chosen, calls in (
+        ("Vote", count + 1 + 3 * count),
+        ("Merged answer", count + 2),
+        ("No verdict", count + 1),
+    ):
+        person.choose_from("decide_ends", chosen)
+        assert ends.accessibleName() == f"Ends with: {chosen}"
+        assert person.hint().startswith(f"at most {calls} calls · "), chosen
+    # Only a council can end with a merged answer.
+    person.choose_from("decide_ends", "Merged answer")
+    person.choose_from("decide_how", "Round robin")
+    assert ends.accessibleName() == "Ends with: No verdict", "the choice before it"
+    assert entries(person, "decide_ends") == ["Verdict", "Vote", "No verdict"]
+    person.choose_from("decide_ends", "Vote")
+    whole = setup.setup()
+    assert (whole.polls, whole.final_ballots, whole.judge) == (False, True, "none")
+    person.choose_from("decide_ends", "Verdict")
+    assert (setup.setup().final_ballots, setup.setup().judge) == (True, "any")
+    person.choose_from("decide_how", "Answers first")
+    assert ends.accessibleName() == "Ends with: Verdict"
+    person.choose_from("decide_ends", "Stop after the answers")
+    assert person.hint().startswith(f"at most {count + 1} calls · ")
 
 
 @pytest.mark.slow
@@ -317,7 +352,7 @@ async def test_without_a_provider_the_third_card_says_how_to_get_one(qapp, data_
         assert person.find("first_connect").text() == "Add a provider" and person.sees("first_better_model")
         await person.click("segment_decide")
         # It cannot compare answers, so nothing offers that.
-        assert person.hint() == "2 calls"
+        assert person.hint() == "at most 2 calls · free"
 
 
 @pytest.mark.slow

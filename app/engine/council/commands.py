@@ -106,6 +106,8 @@ def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     """Return the calls that a council makes by itself; see `calls_of`."""
     council = debate.council or Council()
     calls = calls_of(debate, (), "again", judge, "", length)
+    if not council.helper:
+        return calls
     compared = replace(debate, council=replace(council, differences=False))
     if council.merges:
         calls += calls_of(compared, (), "merge", judge, "", length)
@@ -189,8 +191,7 @@ class Councils:
             # The provider of a panel's judge may be gone, or never have been here.
             judge = own.judge if knows_judge(own.judge, self._providers.statuses()) else ANY_JUDGE
         judge = session.debate.judge if judge is None else judge
-        of_panel = (Ends.VOTE if judge == NO_JUDGE else Ends.VERDICT) if panel.debates else Ends.NONE
-        ends = wanted.ends or of_panel
+        ends = wanted.ends or replace(panel, judge=judge).ends
         if ends == Ends.VOTE:
             judge = NO_JUDGE
         elif ends == Ends.VERDICT and judge == NO_JUDGE:

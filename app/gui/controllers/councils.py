@@ -20,7 +20,7 @@ from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.debate.setup import set_up_again
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import COMPARE
+from app.gui.controllers.debates import COMPARE, ENDS
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.council_dialogs import DecisionDialog, JournalDialog, PanelDialog, ResultDialog
@@ -140,6 +140,8 @@ class PanelCommands(DefinitionCommands[Panel]):
         panel = self.definitions.find(definition_id)
         self._take(panel.participants, panel.rounds)
         self._state.keep(COMPARE, panel.compare)
+        if panel.debates:
+            self._state.keep(ENDS, panel.ends)
         self.chat_requested.emit(definition_id)
 
     def _name_it(self) -> None:
