@@ -1,9 +1,10 @@
-"""Why a session has its status: a code of `reason.<code>`, a number after `:`, several joined by `+`.
+"""Why a session has its status: a code of `reason.<code>`, numbers after `:`, several joined by `+`.
 
-`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
+`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed. Also why a model does not vote: a
+code of `no_vote.<code>`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -74,9 +75,9 @@ _FOR_SCRIPTS = {
 }
 
 
-def counted(code: str, count: int) -> str:
-    """Return a code that carries a number."""
-    return f"{code}:{count}"
+def counted(code: str, *counts: int) -> str:
+    """Return a code that carries a number, or how many there are of how many."""
+    return ":".join((code, *map(str, counts)))
 
 
 def joined(*reasons: str) -> str:
@@ -114,7 +115,7 @@ def has_ended(session: "Session | SessionSummary") -> bool:
     return session.status in ENDED and not resumable(session)
 
 
-def reason_text(reason: str, texts: Texts) -> str:
+def reason_text(reason: str, texts: Callable[..., str]) -> str:
     """Return a reason in words; an unknown code of a newer version's file unchanged."""
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
@@ -168,10 +169,11 @@ def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
     return texts("provider.says" if label else "provider.says.unknown", provider=label, detail=detail)
 
 
-def _part_text(part: str, texts: Texts) -> str:
-    code, _, number = part.partition(":")
-    blanks = {"count": int(number)} if number.isdecimal() and len(number) <= MOST_DIGITS else {}
-    for prefix in ("reason", "failure"):
+def _part_text(part: str, texts: Callable[..., str]) -> str:
+    code, *numbers = part.split(":")
+    whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS)
+    blanks = dict(zip(("count", "all"), whole, strict=False))
+    for prefix in ("reason", "failure", "no_vote"):
         try:
             return texts(f"{prefix}.{code}", **blanks)
         except (KeyError, IndexError):

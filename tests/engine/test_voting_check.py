@@ -14,8 +14,8 @@ from app.core.provider import ModelRequest
 from app.core.session import Debate
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from app.engine.debate.verdict import QUESTIONS
 from app.engine.engine import Engine
+from app.engine.voting import QUESTIONS
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup
 from tests.engine.test_council import debated, wanted
 from tests.engine.test_verdict import a_verdict, judges, votes

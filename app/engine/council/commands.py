@@ -42,6 +42,7 @@ from app.engine.debate.setup import (
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
+from app.engine.voting import seat_of
 
 # Tokens: the frame of a request, the options, what a ballot, a comparison, two readings and a dissent are; and a statement
 # where nobody has made one yet.
@@ -309,7 +310,10 @@ class Councils:
         """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         debate, outsider = self._helped(session), self._providers.outsider(session)
-        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider))
+        votes = what in ("debate", "argue", "stress")
+        checked = [one.seat for one in debate.participants if votes]
+        checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
+        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider), checked)
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that would compare the answers now, "" where nobody can."""

@@ -30,7 +30,7 @@ from app.core.usage import (
     totals,
     used_text,
 )
-from app.engine.debate.estimates import Estimate, price_range
+from app.engine.debate.estimates import Estimate, checks_text, price_range
 from app.gui.display.appearance import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
@@ -298,6 +298,12 @@ class Spending:
 
 def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
     """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
+    return " · ".join(
+        filter(None, (_turns_text(language, estimate, of), checks_text(language, estimate.checks)))
+    )
+
+
+def _turns_text(language: Language, estimate: Estimate, of: str) -> str:
     if estimate.free:
         return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
     least, most = (rough_tokens(tokens) for tokens in estimate.tokens)

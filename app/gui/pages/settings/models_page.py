@@ -20,7 +20,6 @@ from app.core.provider import HUB, FetchProgress, LocalModel
 from app.core.settings import Settings
 from app.core.texts import visible
 from app.core.usage import size_text
-from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
@@ -357,11 +356,12 @@ class LocalModelsPage(QWidget):
         """Return whether an installed model votes and judges, "" where that was not checked."""
         if model.id == EMBEDDED_MODEL or not model.path:
             return ""
-        stable = self._engine.connections.known_facts(LOCAL, model.id).stable
+        voting = self._engine.voting
+        stable, asked = voting.result((LOCAL, model.id))
         if stable < 0:
             return self._language("local.votes.unchecked")
-        key = "votes" if stable >= LEAST_STABLE else "votes.not"
-        return self._language(f"local.{key}", stable=stable, all=len(QUESTIONS))
+        key = "votes.not" if voting.reason((LOCAL, model.id)) else "votes"
+        return self._language(f"local.{key}", stable=stable, all=asked)
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far a download is."""
