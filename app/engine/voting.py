@@ -314,7 +314,11 @@ class SessionChecks:
 def no_vote_text(debate: Debate, participant: Participant, words: Callable[..., str]) -> str:
     """Return that a participant does not vote, and why, "" where it does or that is not known; `words` gives a text by its key."""
     reason = debate.no_vote_of(participant)
-    return words("verdict.no_vote.why", name=participant.name, reason=reason_text(reason, words)) if reason else ""
+    return (
+        words("verdict.no_vote.why", name=participant.name, reason=reason_text(reason, words))
+        if reason
+        else ""
+    )
 
 
 def with_voters(debate: Debate) -> Debate:

@@ -67,7 +67,7 @@ async def resume(
         elif not (skip_check and live.session.status == Status.RUNNING):
             await engine.resume(live.id)
         if skip_check:
-            engine.debates.skip_check(live.id)
+            await engine.debates.skip_check(live.id)
 
     return await run.go_on(live, step)
 

@@ -100,7 +100,7 @@ class Debates:
         await SessionChecks(self._providers.checks, live).again(participant.seat)
         await self._store.flush(session_id)
 
-    def skip_check(self, session_id: str) -> None:
+    async def skip_check(self, session_id: str) -> None:
         """Go on without the votes of the models that are not checked yet. Raises BadInput where none is being checked."""
         run = self._sessions.running(session_id)
         if not isinstance(run, StatementRun) or run.over:

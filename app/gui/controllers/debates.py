@@ -244,6 +244,8 @@ class DebateController(Controller):
             lambda one, participant: go_on(one, held.go_on_without(one, participant))
         )
         view.retake_requested.connect(lambda one, message: go_on(one, held.retake(one, message)))
+        self._run(view.check_skip_requested, self._engine.debates.skip_check)
+        self._run(view.check_again_requested, self._engine.debates.check_again)
 
     def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
         """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
@@ -259,6 +261,10 @@ class DebateController(Controller):
         summary.turn_requested.connect(self._on_turn_wanted)
         controls.retry_requested.connect(lambda: self._go_on(page.session_id, held.retry(page.session_id)))
         controls.skip_requested.connect(lambda: self._go_on(page.session_id, held.skip(page.session_id)))
+        skip = self._engine.debates.skip_check
+        controls.check_skip_requested.connect(
+            lambda: self._tasks.start("skip check", skip(summary.session_id))
+        )
         controls.without_requested.connect(
             lambda one: self._go_on(page.session_id, held.go_on_without(page.session_id, one))
         )

@@ -202,6 +202,11 @@ def failed(status: str, reason: str) -> bool:
     return status == "error" or (status == Status.COMPLETED and main_code(reason) == Reason.TOO_FEW)
 
 
+def checking(session: Session | SessionSummary) -> bool:
+    """Say whether a session checks who may vote in it."""
+    return session.status == Status.RUNNING and main_code(session.reason) == Reason.CHECKING_VOTES
+
+
 def waits_its_turn(session: Session | SessionSummary) -> bool:
     """Say whether a session that runs waits for a busy assistant."""
     return (

@@ -17,6 +17,7 @@ from app.core.session import Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.debate.verdict import Judge, minority_points, readings_points
 from app.gui.display.appearance import Language, Look, tall
+from app.gui.pages.council.no_votes import NoVotes
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_text import MAX_COLUMN
@@ -91,6 +92,7 @@ class VerdictView(QWidget):
         self._agreed_title = say(plain_label("agreed"), language, "verdict.agreed")
         self._open_title = say(plain_label("open"), language, "verdict.open")
         self.chart = StanceChart(language, look, "debate_stances")
+        self.no_votes = NoVotes(language)
         self._chart_title = say(plain_label("card_title"), language, "verdict.chart")
         self._chart_hint = ElidedLabel("meta")
         self._tick = QTimer(self)
@@ -282,6 +284,8 @@ class VerdictView(QWidget):
         self._last_words.show_points(verdict.open if verdict and not judged else (), self._cite)
         self._agreed.show_points(verdict.agreed if verdict else (), self._cite)
         self._open.show_points(verdict.open if verdict and judged else (), self._cite)
+        if self._session is not None:
+            self.no_votes.show_debate(self._session.debate, may_check=not self._read_only)
         report = self._report()
         self._minority.show_points(report, self._cite)
         self._minority_card.setVisible(bool(report))
@@ -320,6 +324,7 @@ class VerdictView(QWidget):
                 spacing=8,
             ),
             self.chart,
+            hbox((self.no_votes, 1), margins=(PADDING, 0, PADDING, PADDING)),
             inside=card,
             margins=(15 - PADDING, 12, 15 - PADDING, 12 - PADDING),
             spacing=8 - PADDING,
@@ -405,7 +410,7 @@ class VerdictView(QWidget):
 
 def _said_of(session: DebateSession) -> tuple[object, ...]:
     """Return what the texts of a verdict depend on, beside the messages."""
-    return session.debate.verdict, session.debate.ballots, session.status
+    return session.debate.verdict, session.debate.ballots, session.debate.no_votes, session.status
 
 
 def _card() -> QFrame:
