@@ -5,6 +5,7 @@ code of `no_vote.<code>`.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ def has_ended(session: "Session | SessionSummary") -> bool:
     return session.status in ENDED and not resumable(session)
 
 
-def reason_text(reason: str, texts: Callable[..., str]) -> str:
+def reason_text(reason: str, texts: Texts) -> str:
     """Return a reason in words; an unknown code of a newer version's file unchanged."""
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
@@ -169,11 +170,24 @@ def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
     return texts("provider.says" if label else "provider.says.unknown", provider=label, detail=detail)
 
 
-def _part_text(part: str, texts: Callable[..., str]) -> str:
+def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
+    """Return why a model does not vote in words; `words` gives a text by its key, and may lack a newer version's."""
+    code, blanks = _with_numbers(reason)
+    with suppress(KeyError, IndexError):
+        return words(f"no_vote.{code}", **blanks)
+    return code
+
+
+def _with_numbers(part: str) -> tuple[str, dict[str, int]]:
+    """Return the code of a reason, and its numbers as the blanks of a text."""
     code, *numbers = part.split(":")
     whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS)
-    blanks = dict(zip(("count", "all"), whole, strict=False))
-    for prefix in ("reason", "failure", "no_vote"):
+    return code, dict(zip(("count", "all"), whole, strict=False))
+
+
+def _part_text(part: str, texts: Texts) -> str:
+    code, blanks = _with_numbers(part)
+    for prefix in ("reason", "failure"):
         try:
             return texts(f"{prefix}.{code}", **blanks)
         except (KeyError, IndexError):

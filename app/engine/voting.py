@@ -19,7 +19,7 @@ from app.core.events import EventBus, VotingChecked
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned
 from app.core.provider import one_message
-from app.core.reasons import Reason, counted, main_code, reason_text
+from app.core.reasons import Reason, counted, main_code, no_vote_reason
 from app.core.session import Debate
 from app.core.store import Documents
 from app.core.summary import Status
@@ -313,12 +313,9 @@ class SessionChecks:
 
 def no_vote_text(debate: Debate, participant: Participant, words: Callable[..., str]) -> str:
     """Return that a participant does not vote, and why, "" where it does or that is not known; `words` gives a text by its key."""
-    reason = debate.no_vote_of(participant)
-    return (
-        words("verdict.no_vote.why", name=participant.name, reason=reason_text(reason, words))
-        if reason
-        else ""
-    )
+    if not (reason := debate.no_vote_of(participant)):
+        return ""
+    return words("verdict.no_vote.why", name=participant.name, reason=no_vote_reason(reason, words))
 
 
 def with_voters(debate: Debate) -> Debate:

@@ -1,5 +1,6 @@
 """The voting check on the command line: once for a model at an address, counted, skipped, and killed."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -68,8 +69,10 @@ def test_a_model_is_checked_once_beside_the_answers_and_every_call_counts(
     assert f"checking_votes:{ALL}:{ALL + FEW}" in said and "checking_votes:0:20" in said
     session = shown(done.events[0]["session_id"])
     # Two statements and two ballots besides.
-    assert look("usage", "--json").json[0]["calls"] == ALL + FEW + 4
-    assert f"{(ALL + FEW) * 15 + 4 * 15} tokens" in look("show", session["id"]).out
+    month = look("usage", "--json").json[0]
+    assert month["calls"] == ALL + FEW + 4
+    used = month["input_tokens"] + month["output_tokens"]
+    assert f"{used} tokens" in look("show", session["id"]).out, "the session counts them as well"
     assert [one["stance"] for one in session["debate"]["ballots"]] == [1, 1]
     # After a restart all of it is known.
     again = moot(*DEBATE, *SEATS, "--json")
@@ -103,7 +106,7 @@ def test_no_vote_has_its_reason_wherever_it_is_shown(servers: tuple[WireServer, 
     why = "only 0 of 8 answers stayed the same when the options were listed in the other order"
     assert done.status == 0 and f"Own: no vote, {why}" in done.out and "Known: rather for" in done.out
     assert "small: no votes and no judging" in done.err
-    session_id = next(line.strip() for line in done.out.splitlines() if len(line.strip()) == 26)
+    [session_id] = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)
     assert f"Own: no vote, {why}" in look("show", session_id).out
     assert f"Own: no vote, {why}" in look("export", session_id, "--format", "md").out
     kept = shown(session_id)["debate"]["no_votes"]

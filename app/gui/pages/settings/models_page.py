@@ -18,6 +18,7 @@ from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.matching import fits
 from app.core.provider import HUB, FetchProgress, LocalModel
+from app.core.reasons import no_vote_reason
 from app.core.settings import Settings
 from app.core.texts import visible
 from app.core.usage import size_text
@@ -166,7 +167,7 @@ class ModelsPage(QWidget):
         """Return whether a model votes and judges in decisions, and why not."""
         words, voting = self._language, self._engine.voting
         if reason := voting.reason(seat):
-            return words("voting.no_vote", reason=words.reason(reason))
+            return words("voting.no_vote", reason=no_vote_reason(reason, words))
         return words("voting.votes" if voting.result(seat)[0] >= 0 else "voting.unchecked")
 
     def _filter(self) -> None:
