@@ -197,7 +197,8 @@ async def test_what_is_skipped_in_a_council_does_not_vote_until_it_is_checked_ag
     await made.engine.debates.skip_check(session_id)
     await made.engine.wait(session_id)
     debate, council = live.debate_session.debate, live.debate_session.debate.council
-    assert council is not None and (council.voteless, council.judges) == (("p2",), ())
+    assert council is not None and council.voteless == ("p2",)
+    assert "remote2/model-2" not in council.judges
     assert debate.no_votes == (NoVote(model="remote2/model-2", reason="check_skipped"),)
     assert outcome(debate, live.messages).after.votes == {"o1": 2, "o2": 0}
     with pytest.raises(BadInput):
@@ -217,7 +218,7 @@ async def test_checks_count_in_the_limit_of_a_council(made: Bench) -> None:
         return [*said, cent] if checks(request) else said
 
     made.models.otherwise = answer
-    session_id = await made.engine.councils.start(wanted(debates=True, max_usd=0.1))
+    session_id = await made.engine.councils.start(wanted(debates=True, max_usd=0.095))
     ended = await made.engine.wait(session_id)
     assert (ended.status, ended.reason) == (Status.PAUSED, "budget_cost")
     assert 10 <= sum(of_checks(made).values()) <= 12, "three side by side may be asking"
