@@ -111,6 +111,10 @@ class VotingChecks:
         checked = self.result(seat)[0] >= 0
         return 0 if checked else self.calls(seat) - len(self._answers(seat))
 
+    def calls_left(self, seats: Iterable[Seat]) -> int:
+        """Return how many calls the checks of these models still take."""
+        return sum(map(self.left, {*seats}))
+
     async def run(
         self,
         seat: Seat,

@@ -12,6 +12,7 @@ from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
 from app.engine.council.panels import most_calls
+from app.engine.debate.estimates import checks_text
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import COMPARE, DebateController
@@ -132,7 +133,9 @@ class FirstPageController(Controller):
         count = len(setup.participants) + (self._can_compare and self._state.flag(COMPARE, True))
         panel = self._engine.councils.panels.of(setup.participants)
         if panel is not None and panel.debates:
-            return words("council.calls_most", count=count + most_calls(panel))
+            checks = self._engine.voting.calls_left(one.seat for one in setup.participants)
+            calls = words("council.calls_most", count=count + most_calls(panel))
+            return " · ".join(filter(None, (calls, checks_text(words, checks))))
         return words("council.calls", count=count)
 
     @property
