@@ -131,11 +131,7 @@ class Debates:
         self._sessions.check(session)
         judges, said = [judge] if judge else providers.judges(session), list(live.whole_messages())
         checks = SessionChecks(providers.checks, live)
-
-        async def may_judge(asked: Judge) -> bool:
-            return await checks.may_vote(asked.seat)
-
-        verdict = await judged(live, said, judges, self._models, self._prompts, may_judge)
+        verdict = await judged(live, said, judges, self._models, self._prompts, checks)
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)

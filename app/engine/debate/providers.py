@@ -64,13 +64,15 @@ class DebateProviders:
         """Return whose votes, and whose verdict as the first judge, a session comes to without being asked for more."""
         debate, council = session.debate, session.debate.council
         if council is None:
-            votes, judges = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None
-            found = [one.seat for one in self.judges(session)[:1]] if judges else []
+            votes, judged = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None
+            able = (one for one in self._able(session) if one == debate.judge or "/" not in debate.judge)
+            judges = tuple(islice(able, 1)) if judged else ()
         else:
             votes = bool(council.rounds or council.wanted_rounds)
-            found = [*map(seat_of, (council.judges or self.council_judges(session))[:1])] if votes else []
-        absent = self.absent(session)
-        return [*(one.seat for one in debate.participants if votes and one.id not in absent), *found]
+            judges = (council.judges or self.council_judges(session))[:1] if votes else ()
+        absent = self.absent(session) if votes else frozenset()
+        voters = [one.seat for one in debate.participants if votes and one.id not in absent]
+        return [*voters, *map(seat_of, judges)]
 
     def writers(self, session: DebateSession) -> list[Judge]:
         """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.

@@ -37,7 +37,7 @@ from app.engine.debate.director import (
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import Judge, judged, poll, round_to_poll
+from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
@@ -280,11 +280,7 @@ class DebateRun(StatementRun):
         debate = session.debate
         if debate.concludes and debate.verdict is None:
             judges, services, said = self._providers.judges(session), self._services, list(messages)
-
-            async def may_judge(judge: Judge) -> bool:
-                return await self.checks.may_vote(judge.seat)
-
-            verdict = await judged(self._live, said, judges, services.models, services.prompts, may_judge)
+            verdict = await judged(self._live, said, judges, services.models, services.prompts, self.checks)
             debate = replace(self._live.debate_session.debate, verdict=verdict)
         if failed:
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
@@ -296,13 +292,10 @@ class DebateRun(StatementRun):
         due = round_to_poll(session.debate, ended=ended)
         if due is None or self._pausing or (ended and not answered(self._live.said)):
             return False
-        services, absent = self._services, self._providers.absent(session)
-
-        async def may_vote(voter: Participant) -> bool:
-            return voter.id not in absent and await self.checks.may_vote(voter.seat)
-
-        taken = self._providers.taken
-        ballots = await poll(self._live, due, may_vote, services.models, services.prompts, taken)
+        services, taken, absent = self._services, self._providers.taken, self._providers.absent(session)
+        there = [one for one in session.debate.participants if one.id not in absent]
+        models, prompts = services.models, services.prompts
+        ballots = await poll(self._live, due, there, self.checks, models, prompts, taken)
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
         return True

@@ -42,6 +42,7 @@ from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
+from app.engine.voting import SessionChecks
 
 MOST_POINTS = 8
 MOST_POINT = 600
@@ -279,14 +280,15 @@ def _minority(
 async def poll(
     live: LiveSession,
     round_number: int,
-    may_vote: Callable[[Participant], Awaitable[bool]],
+    voters: Sequence[Participant],
+    checks: SessionChecks,
     models: MeteredModels,
     prompts: Prompts,
     given: Callable[[Debate, Sequence[Message], Participant], tuple[Debate, list[Message]]],
 ) -> tuple[Ballot, ...]:
     """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
 
-    `may_vote` says who is asked, as soon as that is known. `given` returns the debate and what was said with the files as a participant's model takes them.
+    A voter is asked once `checks` has found that it may vote. `given` returns the debate and what was said with the files as a participant's model takes them.
 
     Raises ProviderError where the month's limit forbids the calls: then no vote counts.
     """
@@ -295,7 +297,7 @@ async def poll(
 
     async def vote(voter: Participant) -> Ballot:
         ballot = Ballot(participant=voter.id, round=round_number)
-        if not await may_vote(voter):
+        if voter not in voters or not await checks.may_vote(voter.seat):
             return ballot
         request = ballot_request(*given(debate, messages, voter), voter, prompts, notes_sent(live))
         try:
@@ -326,15 +328,15 @@ async def judged(
     judges: Sequence[Judge],
     models: MeteredModels,
     prompts: Prompts,
-    may_judge: Callable[[Judge], Awaitable[bool]],
+    checks: SessionChecks,
 ) -> Verdict:
     """Return the verdict of the first judge that gives one; otherwise all participants' last words.
 
-    `may_judge` says whether a judge is asked, as soon as that is known. Raises ProviderError where the month's limit forbids the call.
+    A judge is asked once `checks` has found that it may judge. Raises ProviderError where the month's limit forbids the call.
     """
     debate, failure = live.debate_session.debate, TOO_SMALL
     for judge in judges:
-        if not await may_judge(judge):
+        if not await checks.may_vote(judge.seat):
             continue
         verdict, used = None, list[UsageEntry]()
         ask = partial(models.ask, session_id=live.id, used=used.append)

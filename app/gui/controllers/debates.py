@@ -56,7 +56,7 @@ class DebateController(Controller):
         super().__init__(parts)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # The name of the judge and when it was asked, by session.
-        self._asked: dict[str, tuple[str, float]] = {}
+        self._asked: dict[str, tuple[str, float, Callable[[], str]]] = {}
         self._beside: DiscussionView | CouncilPage | None = None
         self._form = SetupPage(panel.setup)
         parts.window.main_area.addWidget(self._form)
@@ -302,12 +302,18 @@ class DebateController(Controller):
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
         if has_ended(view.session):
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
-            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
+            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0, str)))
 
     async def _judge(self, session_id: str, judge: Judge | None) -> None:
         judges = self._engine.debates.judges(session_id)
-        name = next((one.name for one in (judge, *judges) if one is not None), "")
-        self._asked[session_id] = (name, time.monotonic())
+        asked = next((one for one in (judge, *judges) if one is not None), None)
+
+        def checking() -> str:
+            voting, seat = self._engine.voting, asked.seat if asked is not None else ("", "")
+            left, calls = voting.left(seat), voting.calls(seat)
+            return self._language("reason.checking_votes", count=calls - left, all=calls) if left else ""
+
+        self._asked[session_id] = (asked.name if asked is not None else "", time.monotonic(), checking)
         for view in self._showing(session_id):
             self._on_view_changed(view)
         problem = ""

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.core.reasons import main_code
@@ -45,7 +45,7 @@ class NoVotes(QWidget):
             again.setToolTip(plain_tip(words("voting.again.hint")))
             again.setVisible(may_check and main_code(debate.no_vote_of(one)) in CHECKED)
             said = named(f"no_vote_{one.id}", Paragraph("hint", text=text))
-            hbox((said, 1), again, inside=row, spacing=8)
+            hbox((said, 1, Qt.AlignmentFlag.AlignVCenter), again, inside=row, spacing=8)
             self._rows.addWidget(row)
         self.setVisible(self._rows.count() > 0)
 

@@ -62,7 +62,7 @@ class ModelsPage(QWidget):
         self._remove = say(button("link", "models_remove", self._on_remove), language, "provider.remove")
         self._checking: set[Seat] = set()
         self.voting = named("models_voting", plain_label("hint", wrap=True))
-        self.check = say(button("link", "models_check", self._on_check), language, "voting.again")
+        self.check = button("link", "models_check", self._on_check)
         self._provider = say(named("models_provider", Choice(look)), language, name="models.provider")
         self.own = say(named("models_own", QLineEdit()), language, name="models.own", hint="models.own.hint")
         self.window_size = named("models_window", QLineEdit())
@@ -205,6 +205,8 @@ class ModelsPage(QWidget):
         checks = seat in self._checking
         said = f"{seat[1]}: {self._voting_of(seat)}" if seat is not None else ""
         self.voting.setText(words("voting.checking") if checks else visible(said))
+        unchecked = seat is not None and self._engine.voting.left(seat) > 0
+        self.check.setText(words("local.check" if unchecked else "voting.again"))
         self.check.setVisible(calls > 0)
         self.check.setEnabled(not checks)
         self.check.setToolTip(plain_tip(words("voting.again.hint", count=calls)))

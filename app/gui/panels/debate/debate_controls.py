@@ -17,7 +17,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
-from app.core.reasons import HELD_UP, Reason, has_ended, resumable
+from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
 from app.core.texts import has_hangul
@@ -592,9 +592,13 @@ class DebateSummary(QWidget):
         debate, words = session.debate, self._language
         votes: dict[str, str] = {}
         if debate.council is None:
+            reasons = {one.id: debate.no_vote_of(one) for one in debate.participants}
             for ballot in debate.ballots:
                 stance = "none" if ballot.stance is None else ballot.stance
                 votes[ballot.participant] = words(f"verdict.stance.{stance}")
+                why = reasons.get(ballot.participant, "") if ballot.stance is None else ""
+                if why:
+                    votes[ballot.participant] = words("voting.no_vote", reason=no_vote_reason(why, words))
         else:
             record = Record(debate, messages)
             # Until all have answered nobody reads what the others hold.

@@ -4,7 +4,7 @@ It is the other side of the discussion; the controller requests verdicts.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
@@ -62,6 +62,7 @@ class VerdictView(QWidget):
         self._read_only = False
         self._judges: tuple[Judge, ...] = ()
         self._asked: tuple[str, float] | None = None
+        self._checking: Callable[[], str] = str
         self._problem_text = ""
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
@@ -134,8 +135,12 @@ class VerdictView(QWidget):
             self._judge.addItem(self._judge_words(judge), judge)
         self._refresh()
 
-    def show_asking(self, name: str | None, since: float = 0.0) -> None:
-        """Show that a verdict is being made since a time (`time.monotonic`); None ends that."""
+    def show_asking(self, name: str | None, since: float = 0.0, checking: Callable[[], str] = str) -> None:
+        """Show that a verdict is being made since a time (`time.monotonic`); None ends that.
+
+        `checking` says how far the judge's voting check is, "" while there is none.
+        """
+        self._checking = checking
         self._asked = (name, since) if name is not None else None
         if name is not None:
             self._problem_text = ""
@@ -261,7 +266,8 @@ class VerdictView(QWidget):
             return
         name, since = self._asked
         seconds = max(0, int(time.monotonic() - since))
-        self._busy.setText(self._language("verdict.asking", name=name, seconds=seconds))
+        asking = self._language("verdict.asking", name=name, seconds=seconds)
+        self._busy.setText(self._checking() or asking)
         if not self._tick.isActive():
             self._tick.start()
 
