@@ -225,7 +225,10 @@ class SessionChecks:
                 continue
             skipped = not self._anew and self._kept(seat) == NoVoteReason.SKIPPED
             if not self._checks.left(seat):
-                self._keep(seat, self._checks.reason(seat))
+                reason, debate = self._checks.reason(seat), self._live.debate_session.debate
+                # What a program holds in a council is read in its words.
+                in_words = reason == NoVoteReason.WORDS_ONLY and debate.council is not None
+                self._keep(seat, "" if in_words else reason)
             elif skipped or self._skipping:
                 self._keep(seat, NoVoteReason.SKIPPED)
             elif self._may_ask():

@@ -131,7 +131,10 @@ class Debates:
         self._sessions.check(session)
         judges, said = [judge] if judge else providers.judges(session), list(live.whole_messages())
         checks = SessionChecks(providers.checks, live)
-        verdict = await judged(live, said, judges, self._models, self._prompts, checks)
+        try:
+            verdict = await judged(live, said, judges, self._models, self._prompts, checks)
+        finally:
+            await checks.close()
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)
