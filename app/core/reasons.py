@@ -1,7 +1,7 @@
 """Why a session has its status: a code of `reason.<code>`, numbers after `:`, several joined by `+`.
 
-`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed. Also why a model does not vote: a
-code of `no_vote.<code>`.
+`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed. Also why a model does not
+vote: a code of `no_vote.<code>`.
 """
 
 from collections.abc import Callable, Mapping
@@ -171,7 +171,7 @@ def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
 
 
 def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
-    """Return why a model does not vote in words; `words` gives a text by its key, and may lack a newer version's."""
+    """Return why a model does not vote in words; `words` gives a text by its key, if it has that."""
     code, blanks = _with_numbers(reason)
     with suppress(KeyError, IndexError):
         return words(f"no_vote.{code}", **blanks)

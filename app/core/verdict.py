@@ -29,7 +29,7 @@ class Ballot:
 class NoVoteReason(StrEnum):
     """Why a model does not vote; each has a text `no_vote.<code>`."""
 
-    # Its answers to the voting check changed with the order of the options: so many of so many did not, as numbers.
+    # Its answers to the voting check changed with the order of the options; how many did not, of how many.
     FOLLOWS_ORDER = "follows_order"
     SKIPPED = "check_skipped"
     TOO_SMALL = "no_chat"

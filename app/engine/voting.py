@@ -1,8 +1,8 @@
-"""The voting check: whether a model chooses for what an option says, or for the place in which the option stands.
+"""The voting check: whether a model chooses for what an option says, or for the place where it stands.
 
-Asked for either of two options, some models always name one place, which looks like a vote. So each is asked some
-questions in both orders, once at an address; what it answers alike in both is stable. One that is stable too seldom
-speaks, but neither votes nor judges. What it has answered is kept at once, so that nothing is asked twice.
+Asked for either of two options, some models always name one place, which looks like a vote. So each is asked
+some questions in both orders, once at an address. One that answers too few of them alike speaks, but neither
+votes nor judges. What it has answered is kept at once, so that nothing is asked twice.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ def seat_of(name: str) -> Seat:
 
 
 class VotingChecks:
-    """Knows which models may vote and judge, and checks those that were not checked; `engine.voting` for the faces."""
+    """Knows which models may vote and judge, and checks the others; `engine.voting` for the faces."""
 
     def __init__(self, documents: Documents, models: MeteredModels, bus: EventBus) -> None:
         self._documents = documents
@@ -92,7 +92,7 @@ class VotingChecks:
         return counted(NoVoteReason.FOLLOWS_ORDER, stable, asked) if failed else ""
 
     def result(self, seat: Seat) -> tuple[int, int]:
-        """Return how many questions a model answered alike in both orders, -1 where it was not checked, and of how many."""
+        """Return how many questions a model answered alike, -1 where it was not checked, and of how many."""
         facts, (_, address) = self._models.known_facts(*seat), self._server(seat)
         # What an earlier version found has no address, and was of all questions.
         if facts.stable < 0 or facts.address not in ("", address):
@@ -100,7 +100,7 @@ class VotingChecks:
         return facts.stable, len(facts.answers) // 2 or len(QUESTIONS)
 
     def calls(self, seat: Seat) -> int:
-        """Return how many calls a model's check takes, few where the provider is well known; 0 where it is never checked."""
+        """Return how many calls a model's check takes, few for a known provider; 0 where it is never checked."""
         kind, _ = self._server(seat)
         if kind is None or not kind.votes or kind.form == RequestForm.TRANSCRIPT:
             return 0
@@ -126,8 +126,8 @@ class VotingChecks:
     ) -> int:
         """Check a model, with `again` one that was checked as well; return how many questions it answered alike.
 
-        What it used is counted in the session `live`; `told` is called after each answer. Raises ProviderError: then, and
-        once it may not ask any more (-1), what was answered is kept.
+        What it used is counted in the session `live`; `told` is called after each answer. Raises ProviderError:
+        then, and once it may not ask any more (-1), what was answered is kept.
         """
         async with self._locks[seat]:
             if not again and not self.left(seat):
@@ -158,7 +158,7 @@ class VotingChecks:
         return facts.answers if facts.stable < 0 and facts.address == address else ""
 
     def _server(self, seat: Seat) -> tuple[ProviderKind | None, str]:
-        """Return the kind of a model's provider, None for one that is gone, and the address at which it is asked."""
+        """Return the kind of a model's provider, None for one that is gone, and the address it is asked at."""
         config = provider_of(self._documents, seat[0])
         kind = provider_kind(config.kind) if config is not None else None
         address = (config.base_url if config is not None else "") or (
@@ -194,8 +194,8 @@ def _letter(answer: str) -> str:
 class SessionChecks:
     """The voting checks that one session needs: side by side, beside its answers, and counted in its usage.
 
-    While they run, the session's reason says how many answers there are. They ask as long as `may_ask` allows it;
-    `changed` is called when one has ended.
+    While they run, the session's reason says how many answers there are. They ask as long as `may_ask` allows
+    it; `changed` is called when one has ended.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class SessionChecks:
         self._anew = live.session.status == Status.COMPLETED
 
     def begin(self, seats: Iterable[Seat]) -> None:
-        """Check the models that were not checked yet; of the others keep in the session why they do not vote."""
+        """Check the models that were not checked yet; of the others keep why they do not vote."""
         running = len(self._tasks)
         for seat in dict.fromkeys(seats):
             if seat in self._known:
@@ -249,7 +249,7 @@ class SessionChecks:
         return any(not task.done() for seat, task in self._tasks.items() if not seats or seat in seats)
 
     async def may_vote(self, seat: Seat) -> bool:
-        """Return whether a model may vote and judge here, once its check has ended; one that could not be checked may."""
+        """Return whether a model may vote and judge here, once its check has ended; one still unchecked may."""
         self.begin([seat])
         if self.runs(seat):
             await asyncio.wait({self._tasks[seat]})
@@ -319,14 +319,17 @@ class SessionChecks:
 
 
 def no_vote_text(debate: Debate, participant: Participant, words: Callable[..., str]) -> str:
-    """Return that a participant does not vote, and why, "" where it does or that is not known; `words` gives a text by its key."""
+    """Return that a participant does not vote, and why, "" where that is not known.
+
+    `words` gives a text by its key.
+    """
     if not (reason := debate.no_vote_of(participant)):
         return ""
     return words("verdict.no_vote.why", name=participant.name, reason=no_vote_reason(reason, words))
 
 
 def with_voters(debate: Debate) -> Debate:
-    """Return a debate in which those of a council do not vote, or read it, whose check has failed or was skipped."""
+    """Return a council's debate in which nobody votes or reads whose check has failed or was skipped."""
     if debate.council is None:
         return debate
     unchecked = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)

@@ -84,7 +84,7 @@ class Debates:
     # Results
 
     async def check_voting(self, provider: str, model: str) -> int:
-        """Check once more whether a model can vote and judge: return how many questions it answered alike in both orders.
+        """Check once more whether a model can vote and judge; return how many questions it answered alike.
 
         Raises ProviderError.
         """
@@ -101,7 +101,7 @@ class Debates:
         await self._store.flush(session_id)
 
     async def skip_check(self, session_id: str) -> None:
-        """Go on without the votes of the models that are not checked yet. Raises BadInput where none is being checked."""
+        """Go on without the votes of the models that are not checked yet. Raises BadInput without a run."""
         run = self._sessions.running(session_id)
         if not isinstance(run, StatementRun) or run.over:
             raise BadInput("no_voting_check")

@@ -61,7 +61,7 @@ class DebateProviders:
         return not self.checks.reason((provider, model))
 
     def needed_checks(self, session: DebateSession) -> list[Seat]:
-        """Return whose votes, and whose verdict as the first judge, a session comes to without being asked for more."""
+        """Return whose votes, and whose verdict as the first judge, a session comes to by itself."""
         debate, council = session.debate, session.debate.council
         if council is None:
             votes, judged = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None

@@ -288,7 +288,8 @@ async def poll(
 ) -> tuple[Ballot, ...]:
     """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
 
-    A voter is asked once `checks` has found that it may vote. `given` returns the debate and what was said with the files as a participant's model takes them.
+    A voter is asked once `checks` has found that it may vote.
+    `given` returns the debate and what was said with the files as a participant's model takes them.
 
     Raises ProviderError where the month's limit forbids the calls: then no vote counts.
     """
@@ -332,7 +333,8 @@ async def judged(
 ) -> Verdict:
     """Return the verdict of the first judge that gives one; otherwise all participants' last words.
 
-    A judge is asked once `checks` has found that it may judge. Raises ProviderError where the month's limit forbids the call.
+    A judge is asked once `checks` has found that it may judge.
+    Raises ProviderError where the month's limit forbids the call.
     """
     debate, failure = live.debate_session.debate, TOO_SMALL
     for judge in judges:

@@ -200,7 +200,7 @@ class ModelsPage(QWidget):
         self._remove.setVisible(free and mine and fetched is not None and model not in fetched.models)
 
     def _show_voting(self, seat: Seat | None) -> None:
-        """Show whether the chosen model votes in decisions, with what checks it again where it can be checked."""
+        """Show whether the chosen model votes in decisions, and the button that checks it."""
         words, calls = self._language, self._engine.voting.calls(seat) if seat is not None else 0
         checks = seat in self._checking
         said = f"{seat[1]}: {self._voting_of(seat)}" if seat is not None else ""
