@@ -123,6 +123,7 @@ class ScriptedModels(Models):
     told: dict[str, ModelFacts] = field(default_factory=dict)
     # What the voting check found, 8 where nothing is said; -1 leaves it to be made.
     stable: dict[str, int] = field(default_factory=dict)
+    answers: dict[str, tuple[str, str]] = field(default_factory=dict)
     cut: dict[str, int] = field(default_factory=dict)
     may_cut: bool = False
 
@@ -173,10 +174,14 @@ class ScriptedModels(Models):
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         known = believed([self.told[model]] if model in self.told else [], local=False)
-        return replace(known, stable=self.stable.get(model, 8))
+        answers, address = self.answers.get(model, ("", ""))
+        return replace(known, stable=self.stable.get(model, 8), answers=answers, address=address)
 
-    def note_stable(self, provider: str, model: str, stable: int) -> None:
+    def note_stable(
+        self, provider: str, model: str, stable: int, answers: str = "", address: str = ""
+    ) -> None:
         self.stable[model] = stable
+        self.answers[model] = (answers, address)
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         self.cut[model] = read

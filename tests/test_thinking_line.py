@@ -5,8 +5,17 @@ import pytest
 from app.cli import command_run
 from app.cli.command_run import ThinkingLine
 from app.cli.printing.lines import load_texts
-from app.core.events import MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
+from app.core.events import (
+    MessageDelta,
+    MessageFinished,
+    SessionChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
 from app.core.message import Author, Message, Role
+from app.core.session import Debate, DebateSession
+from app.core.summary import Status
 
 ADA = Author(id="ada", name="Ada")
 TURN = TurnStarted(session_id="s", turn_id="t", author=ADA)
@@ -51,3 +60,22 @@ def test_a_tool_is_no_thought_and_its_result_begins_anew(clock: _Time) -> None:
     message = Message(id="m", turn_id="t", role=Role.ASSISTANT, author=ADA)
     line.listen((MessageFinished(session_id="s", message=message),))
     assert line.line(clock.now + 99) == ""
+
+
+def test_how_far_the_voting_check_is_stands_there_but_not_amid_a_line(clock: _Time) -> None:
+    line = ThinkingLine(load_texts("en"))
+
+    def changed(reason: str, status: Status = Status.RUNNING) -> SessionChanged:
+        session = DebateSession(id="s", title="T", debate=Debate(topic="T"), status=status, reason=reason)
+        return SessionChanged(session_id="s", session=session, status_changed=True)
+
+    line.listen((changed("checking_votes:5:12"),))
+    said = "Checking who may vote: 5 of 12 · to skip it, in another terminal: moot resume s --skip-check"
+    assert line.line(clock.now) == said
+    line.listen((TURN, MessageDelta(session_id="s", message_id="m", offset=0, text="Yes")))
+    assert line.line(clock.now) == ""
+    message = Message(id="m", turn_id="t", role=Role.ASSISTANT, author=ADA)
+    line.listen((MessageFinished(session_id="s", message=message), changed("checking_votes:6:12")))
+    assert "6 of 12" in line.line(clock.now)
+    line.listen((changed(""),))
+    assert line.line(clock.now) == ""

@@ -21,11 +21,19 @@ from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line,
 from app.cli.terminal import Out, TerminalOut, show_progress
 from app.core.catalog import ProviderStatus
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import Event, MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    SessionChanged,
+    ToolFinished,
+    ToolStarted,
+    TurnStarted,
+)
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
-from app.core.reasons import LIMITS, reason_code
+from app.core.reasons import LIMITS, Reason, main_code, reason_code, reason_text
 from app.core.session import Council, DebateSession, Session
 from app.core.summary import Status
 from app.core.texts import Texts, clock_text
@@ -38,17 +46,24 @@ THINKS_AFTER_S = 10.0
 
 
 class ThinkingLine:
-    """Counts the time in which a session's speaker says nothing; `line` is what to show."""
+    """Counts the time in which a session's speaker says nothing; `line` is what to show.
+
+    How far the voting check is stands there at once, with the command that skips it, but never amid an answer's line.
+    """
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._name = ""
         self._since: float | None = None
+        self._checking = ""
+        self._writing = False
 
     def listen(self, events: tuple[Event, ...]) -> None:
         """Note who speaks, and what ends the silence."""
         for event in events:
-            if isinstance(event, TurnStarted):
+            if isinstance(event, SessionChanged) and event.status_changed:
+                self._show_check(event.session)
+            elif isinstance(event, TurnStarted):
                 self._name, self._since = event.author.name, time.monotonic()
             elif isinstance(event, ToolFinished):
                 self._since = time.monotonic()
@@ -57,10 +72,21 @@ class ThinkingLine:
                     continue
                 if self.line(time.monotonic()):
                     show_progress("")
-                self._since = None
+                self._since, self._writing = None, isinstance(event, MessageDelta)
+
+    def _show_check(self, session: Session) -> None:
+        """Show how far the voting check is, or take the line away."""
+        before, reason = self._checking, session.reason
+        checks = session.status == Status.RUNNING and main_code(reason) == Reason.CHECKING_VOTES
+        said = reason_text(reason, self._texts) if checks else ""
+        self._checking = self._texts("cli.skip_check", said=said, session_id=session.id) if said else ""
+        if self._checking != before and not self._writing:
+            show_progress(self._checking)
 
     def line(self, now: float) -> str:
         """Return what to show now, "" while the silence is short."""
+        if self._checking and not self._writing:
+            return self._checking
         if self._since is None or now - self._since < THINKS_AFTER_S:
             return ""
         return self._texts("cli.thinking", name=self._name, time=clock_text(int(now - self._since)))

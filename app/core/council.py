@@ -9,6 +9,10 @@ ANY_JUDGE, NO_JUDGE = "any", "none"
 DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 
 
+Seat = tuple[str, str]
+"""A provider's id and a model."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
     """A participant of a debate; it has an id of its own, so that one model can take part twice.
@@ -28,6 +32,11 @@ class Participant:
     effort: str = Effort.AUTO
     creativity: str = Creativity.AUTO
     length: str = Length.AUTO
+
+    @property
+    def seat(self) -> Seat:
+        """Its provider's id and its model."""
+        return self.provider, self.model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

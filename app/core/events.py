@@ -234,6 +234,19 @@ class KeysChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VotingChecked(Event):
+    """A model was checked; `session_id` is "" where no session needed that.
+
+    `model` is its "provider/model", `reason` why it may not vote, as `NoVote` has it.
+    """
+
+    model: str
+    may_vote: bool
+    may_judge: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReported(Event):
     """A turn's tokens and cost are known."""
 

@@ -60,8 +60,10 @@ class ModelFacts:
     `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of Effort that the
     model takes, `default_effort` is what it does by itself ("none": it does not think), `top_effort` is its provider's name for
     Effort.MAX. `cache_min` is the shortest
-    beginning, in tokens, that a cache keeps. `stable` is how many of the voting check's questions it answered alike in both orders
-    (`engine/debate/verdict`), -1 where it was not checked. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+    beginning, in tokens, that a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+
+    Of the voting check (`engine/voting`) `stable` is how many questions it answered alike in both orders, -1 where it was
+    not checked to the end; `answers` has a letter for each of its answers so far, and `address` is where it was asked.
     """
 
     window: int = 0
@@ -79,6 +81,8 @@ class ModelFacts:
     prices: ModelPrices | None = None
     retires_on: str = ""
     stable: int = -1
+    answers: str = ""
+    address: str = ""
     source: str = FactSource.DEFAULT
     at: str = ""
 

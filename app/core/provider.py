@@ -412,8 +412,10 @@ class Models(Protocol):
         """Return what is known about a model by now, without asking anybody."""
         ...
 
-    def note_stable(self, provider: str, model: str, stable: int) -> None:
-        """Keep what the voting check of a model has found; -1 forgets it."""
+    def note_stable(
+        self, provider: str, model: str, stable: int, answers: str = "", address: str = ""
+    ) -> None:
+        """Keep what the voting check of a model has found, as `ModelFacts` says; -1 alone forgets it."""
         ...
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:

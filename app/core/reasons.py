@@ -1,9 +1,11 @@
-"""Why a session has its status: a code of `reason.<code>`, a number after `:`, several joined by `+`.
+"""Why a session has its status: a code of `reason.<code>`, numbers after `:`, several joined by `+`.
 
-`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
+`rounds_done+failed_turns:2` says that all rounds are done and that two turns failed. Also why a model does not
+vote: a code of `no_vote.<code>`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -74,9 +76,9 @@ _FOR_SCRIPTS = {
 }
 
 
-def counted(code: str, count: int) -> str:
-    """Return a code that carries a number."""
-    return f"{code}:{count}"
+def counted(code: str, *counts: int) -> str:
+    """Return a code that carries a number, or how many there are of how many."""
+    return ":".join((code, *map(str, counts)))
 
 
 def joined(*reasons: str) -> str:
@@ -168,9 +170,23 @@ def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
     return texts("provider.says" if label else "provider.says.unknown", provider=label, detail=detail)
 
 
+def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
+    """Return why a model does not vote in words; `words` gives a text by its key, if it has that."""
+    code, blanks = _with_numbers(reason)
+    with suppress(KeyError, IndexError):
+        return words(f"no_vote.{code}", **blanks)
+    return code
+
+
+def _with_numbers(part: str) -> tuple[str, dict[str, int]]:
+    """Return the code of a reason, and its numbers as the blanks of a text."""
+    code, *numbers = part.split(":")
+    whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS)
+    return code, dict(zip(("count", "all"), whole, strict=False))
+
+
 def _part_text(part: str, texts: Texts) -> str:
-    code, _, number = part.partition(":")
-    blanks = {"count": int(number)} if number.isdecimal() and len(number) <= MOST_DIGITS else {}
+    code, blanks = _with_numbers(part)
     for prefix in ("reason", "failure"):
         try:
             return texts(f"{prefix}.{code}", **blanks)

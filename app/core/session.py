@@ -8,7 +8,7 @@ from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Partic
 from app.core.message import Attachment
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
-from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, Verdict
+from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, NoVote, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -129,6 +129,7 @@ class Debate(DebateChoices):
     cursor's, in order; `left` are the ids of participants whom the user left out. `unused_summaries` are the ids of the
     running notes that the user does not want used, `pinned` those of messages that all are sent word for word. `always` are
     the consent keys of tools that need not ask again. `council` is what only a council has, `instructions` its folder's.
+    `no_votes` says why models that take part, or would judge, do not vote, as far as that is known.
     """
 
     topic: str
@@ -149,12 +150,18 @@ class Debate(DebateChoices):
     always: tuple[str, ...] = ()
     council: Council | None = None
     instructions: str = ""
+    no_votes: tuple[NoVote, ...] = ()
 
     @property
     def judged_inside(self) -> bool:
         """Whether the model that gave the verdict takes part itself."""
         judge = self.verdict.model if self.verdict is not None else ""
         return any(judge == f"{one.provider}/{one.model}" for one in self.participants)
+
+    def no_vote_of(self, participant: Participant) -> str:
+        """Return why a participant does not vote, "" where it does or that is not known."""
+        name = "/".join(participant.seat)
+        return next((one.reason for one in self.no_votes if one.model == name), "")
 
     @property
     def voted_rounds(self) -> list[int]:

@@ -5,6 +5,7 @@ Also how often a model has been right, by how sure it said it was.
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 
 from app.core.usage import UsageEntry
 
@@ -23,6 +24,24 @@ class Ballot:
     round: int
     stance: int | None = None
     usage: UsageEntry | None = None
+
+
+class NoVoteReason(StrEnum):
+    """Why a model does not vote; each has a text `no_vote.<code>`."""
+
+    # Its answers to the voting check changed with the order of the options; how many did not, of how many.
+    FOLLOWS_ORDER = "follows_order"
+    SKIPPED = "check_skipped"
+    TOO_SMALL = "no_chat"
+    WORDS_ONLY = "words_only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoVote:
+    """A model, "provider/model", that does not vote in a session, and the code of why."""
+
+    model: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,7 @@ from app.engine.stored_data import Archive
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.usage_book import UsageBook
+from app.engine.voting import VotingChecks
 from app.engine.workflow.commands import Workflows
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
@@ -198,8 +199,11 @@ class Engine:
             self.keys.look_up,
             self.usage,
         )
-        self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debaters = DebateProviders(documents, prompts, self.providers, self._directory, metered)
+        self.voting = VotingChecks(documents, metered, bus)
+        self.estimates = Estimates(models, self._directory, prompts, self.providers, self.voting)
+        self._debaters = DebateProviders(
+            documents, prompts, self.providers, self._directory, metered, self.voting
+        )
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates

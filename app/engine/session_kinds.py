@@ -40,7 +40,7 @@ from app.engine.workflow.run import WorkflowRun
 # What of a debate `moot show --json` says.
 _OF_DEBATE = (
     *("topic", "mode", "rounds", "round", "turn", "seed", "independent_opening", "language", "context"),
-    *("participants", "left", "polls", "final_ballots", "judge", "ballots", "verdict"),
+    *("participants", "left", "polls", "final_ballots", "judge", "ballots", "no_votes", "verdict"),
 )
 
 

@@ -49,6 +49,7 @@ class Bridge(QObject):
     servers_changed = Signal(object)
     keys_changed = Signal(object)
     models_changed = Signal(object)
+    voting_checked = Signal(object)
     model_fetching = Signal(object)
 
     def __init__(self, bus: EventBus, parent: QObject | None = None) -> None:

@@ -287,9 +287,12 @@ class RemoteModels(HostClient):
             return dataclasses.replace(facts, window=own, source=FactSource.USER)
         return facts
 
-    def note_stable(self, provider: str, model: str, stable: int) -> None:
-        """Keep what the voting check of a model has found; -1 forgets it."""
-        self._book.note(provider, model, ModelFacts(stable=stable, source=FactSource.CHECK))
+    def note_stable(
+        self, provider: str, model: str, stable: int, answers: str = "", address: str = ""
+    ) -> None:
+        """Keep what the voting check of a model has found, as `ModelFacts` says; -1 alone forgets it."""
+        facts = ModelFacts(stable=stable, answers=answers, address=address, source=FactSource.CHECK)
+        self._book.note(provider, model, facts)
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         """Keep that a server of the user's own has cut a request; the large providers refuse what is too long."""

@@ -1,5 +1,6 @@
 """The voting check: who chooses by the place of an option speaks, but does not vote or judge."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -8,19 +9,26 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.printing.lines import load_texts
 from app.core.council import NO_JUDGE
-from app.core.errors import FailureKind, ProviderError
-from app.core.provider import ModelRequest
+from app.core.errors import BadInput, FailureKind, ProviderError
+from app.core.events import VotingChecked
+from app.core.message import Usage
+from app.core.provider import Finished, ModelRequest
 from app.core.session import Debate
+from app.core.summary import Status
+from app.core.verdict import NoVote
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from app.engine.debate.verdict import QUESTIONS
+from app.engine.debate.estimates import checks_text
 from app.engine.engine import Engine
-from tests.builders import Bench, Script, a_bench, a_log_store, a_setup
+from app.engine.voting import QUESTIONS
+from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
 from tests.engine.test_council import debated, wanted
 from tests.engine.test_verdict import a_verdict, judges, votes
 
 Answer = Callable[[ModelRequest], Script]
+TEXTS = load_texts("en")
 
 
 @pytest.fixture
@@ -122,3 +130,112 @@ async def test_an_answer_without_one_letter_is_not_stable(made: Bench, reply: st
     made.models.otherwise = lambda _: [reply]
     provider = a_setup(2).participants[0].provider
     assert await made.engine.debates.check_voting(provider, "model-0") == 0
+
+
+def of_checks(made: Bench) -> Counter[str]:
+    return Counter(one.model for one in made.models.requests if checks(one))
+
+
+async def test_a_ballot_waits_for_its_own_models_check_alone(made: Bench) -> None:
+    go_on = asyncio.Event()
+
+    def answer(request: ModelRequest) -> Script:
+        said = [*by_place(says)(request)]
+        return [go_on, *said] if checks(request) and request.model == "model-1" else said
+
+    made.models.otherwise = answer
+    setup = replace(a_setup(2), rounds=1, final_ballots=True, judge=NO_JUDGE)
+    session_id = await made.engine.debates.start(setup)
+    await until(lambda: any(votes(one) for one in made.models.requests))
+    assert [one.model for one in made.models.requests if votes(one)] == ["model-0"]
+    assert of_checks(made) == {"model-0": 16, "model-1": 1}
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.reason == "checking_votes:16:32"
+    go_on.set()
+    await made.engine.wait(session_id)
+    assert [one.stance for one in debate_of(made.engine, session_id).ballots] == [1, 1]
+    told = [one for one in made.events if isinstance(one, VotingChecked)]
+    assert [(one.session_id, one.model, one.may_vote) for one in told] == [
+        (session_id, "remote0/model-0", True),
+        (session_id, "remote1/model-1", True),
+    ]
+    assert len(live.session.unsaid) == 32
+
+
+async def test_a_council_that_is_to_debate_checks_beside_its_answers(made: Bench) -> None:
+    answers = asyncio.Event()
+
+    def answer(request: ModelRequest) -> Script:
+        said = [*by_place(debated)(request)]
+        return said if checks(request) or request.schema is not None else [answers, *said]
+
+    made.models.otherwise = answer
+    session_id = await made.engine.councils.start(wanted(debates=True, judge=NO_JUDGE))
+    await until(lambda: sum(of_checks(made).values()) == 48)
+    live = made.engine.live(session_id)
+    assert live is not None and not Record(live.debate_session.debate, live.messages).answers()
+    answers.set()
+    await made.engine.wait(session_id)
+    assert outcome(live.debate_session.debate, live.messages).after.votes == {"o1": 3, "o2": 0}
+    assert sum(of_checks(made).values()) == 48
+
+
+async def test_what_is_skipped_in_a_council_does_not_vote_until_it_is_checked_again(made: Bench) -> None:
+    def answer(request: ModelRequest) -> Script:
+        said = [*by_place(debated)(request)]
+        return [asyncio.Event()] if checks(request) and request.model == "model-2" and waits else said
+
+    waits = True
+    made.models.otherwise = answer
+    session_id = await made.engine.councils.start(wanted(debates=True, judge="remote2/model-2"))
+    live = made.engine.live(session_id)
+    assert live is not None
+    await until(lambda: of_checks(made) == {"model-0": 16, "model-1": 16, "model-2": 1})
+    turns = lambda: [one for one in live.messages if one.part == "turn"]  # noqa: E731
+    await until(lambda: len(turns()) == 3 and all(one.ended for one in turns()))
+    assert not [one for one in live.messages if one.part == "reading"]
+    await made.engine.debates.skip_check(session_id)
+    await made.engine.wait(session_id)
+    debate, council = live.debate_session.debate, live.debate_session.debate.council
+    assert council is not None and council.voteless == ("p2",)
+    assert "remote2/model-2" not in council.judges
+    assert debate.no_votes == (NoVote(model="remote2/model-2", reason="check_skipped"),)
+    assert outcome(debate, live.messages).after.votes == {"o1": 2, "o2": 0}
+    with pytest.raises(BadInput):
+        await made.engine.debates.skip_check(session_id)
+    waits = False
+    await made.engine.debates.check_again(session_id, "p2")
+    debate = live.debate_session.debate
+    assert debate.no_votes == () and debate.council is not None and debate.council.voteless == ()
+    assert outcome(debate, live.messages).after.votes == {"o1": 3, "o2": 0}
+
+
+async def test_checks_count_in_the_limit_of_a_council(made: Bench) -> None:
+    cent = Finished(usage=Usage(input_tokens=70, output_tokens=10, cost_usd=0.01))
+
+    def answer(request: ModelRequest) -> Script:
+        said = [*by_place(debated)(request)]
+        return [*said, cent] if checks(request) else said
+
+    made.models.otherwise = answer
+    session_id = await made.engine.councils.start(wanted(debates=True, max_usd=0.095))
+    ended = await made.engine.wait(session_id)
+    assert (ended.status, ended.reason) == (Status.PAUSED, "budget_cost")
+    assert 10 <= sum(of_checks(made).values()) <= 12, "three side by side may be asking"
+
+
+async def test_the_price_counts_the_checks_that_are_to_come(made: Bench) -> None:
+    made.models.otherwise = by_place(says)
+    setup = replace(a_setup(2), rounds=1, final_ballots=True, judge=NO_JUDGE)
+    estimates = made.engine.estimates
+    assert estimates.debate(setup, 0).checks == 32
+    assert estimates.debate(replace(setup, final_ballots=False), 0).checks == 0
+    session_id = await made.engine.debates.start(setup)
+    await made.engine.wait(session_id)
+    after = estimates.debate(setup, 0)
+    assert after.checks == 0
+    made.models.stable["model-1"] = -1
+    made.models.answers["model-1"] = ("rrrr", made.models.answers["model-1"][1])
+    left = estimates.debate(setup, 0)
+    assert left.checks == 12 and left.turns == after.turns and left.tokens[0] > after.tokens[0]
+    assert checks_text(TEXTS, left.checks) == "first time: + 12 calls"

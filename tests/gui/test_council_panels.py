@@ -209,8 +209,9 @@ async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it
     first, page = person.window.first_page, person.window.controller.council_page
     await at_row(person, Qt.Key.Key_Return)
     await until(lambda: first.mode.isVisible() and first.mode.value() == "decide")
-    # Three answers, the comparison, three turns and three ballots.
+    # Three answers, the comparison, three turns and three ballots; and whether the three may vote.
     assert person.hint().startswith("at most 10 calls · ")
+    assert person.hint().endswith(" · first time: + 12 calls")
     assert first.ends.accessibleName() == "Ends with: Vote"
     assert first.how.accessibleName() == "How: Answers first"
     await person.write("composer", QUESTION)

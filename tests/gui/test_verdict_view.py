@@ -196,7 +196,9 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     await person.choose("debate_judge", "Anthropic · anthropic-wire")
     await person.click("debate_ask")
     await until(lambda: person.sees("debate_ask_stop"))
-    assert view.verdict._busy.text().startswith("Anthropic is reading")
+    # Before it reads, it is found out whether it may.
+    assert view.verdict._busy.text().startswith("Checking who may vote: ")
+    await until(lambda: view.verdict._busy.text().startswith("Anthropic is reading"), PATIENCE_S)
     assert not person.sees("debate_ask")
     await person.click("debate_ask_stop")
     await until(lambda: person.sees("debate_ask"))

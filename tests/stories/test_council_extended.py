@@ -80,6 +80,9 @@ def test_an_outside_answer_takes_part_and_what_is_open_is_debated(
     debated = moot("extend", council, "debate", "--rounds", "1", "--judge", "none")
     assert debated.status == 0, debated.err
     assert debated.out.startswith("Debate what is open: 6 calls · ")
+    # Three models of known providers are checked before they vote, this once.
+    assert debated.out.splitlines()[0].endswith(" · first time: + 12 calls")
+    assert sum(len(one.check_requests) for one in wire_home.values()) == 12
     assert asked(wire_home) == before + 1 + 6
     assert "gemini argues." in debated.out
     assert sum(shown(council)["council"]["outcome"]["after"]["votes"].values()) == 3

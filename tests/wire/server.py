@@ -108,6 +108,7 @@ class WireServer:
         self.title = ""
         self.check_requests: list[Recorded] = []
         self.stable = True
+        self.check_delay = 0.0
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
         self._security = security
@@ -262,7 +263,7 @@ class WireServer:
             if asks_title and not self.title:
                 raise protocol.refusal("e500", None, "")
             if asks_check:
-                reply: Reply = self._choice(request.messages[-1].text)
+                reply: Reply = Answer(self._choice(request.messages[-1].text), delay=self.check_delay)
             else:
                 reply = self.title if asks_title else self._scripted(request)
             response = await self._reply(http, request, asked, reply)

@@ -24,7 +24,7 @@ from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_sco
 from app.engine.council.outcome import lettered
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.debate.estimates import price_text
+from app.engine.debate.estimates import checks_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -219,11 +219,12 @@ async def _say_price(run: CommandRun, session: DebateSession, messages: Sequence
     found = engine.councils.estimate(session, messages, what)
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
-    used = {"calls": found.turns, "tokens": list(found.tokens), "usd": usd}
+    used = {"calls": found.turns, "checks": found.checks, "tokens": list(found.tokens), "usd": usd}
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
     words = run.texts("estimate.call", count=found.turns, money=money)
-    await run.answer({**record, **used}, f"{name}: {words}\n")
+    line = " · ".join(filter(None, (words, checks_text(run.texts, found.checks))))
+    await run.answer({**record, **used}, f"{name}: {line}\n")
 
 
 async def list_panels(run: CommandRun) -> int:

@@ -35,7 +35,6 @@ from app.core.reasons import failure_text
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact
 from app.core.usage import money_text, saved_text, size_text, used_text
-from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.storage.secrets import variable_name
 
 ProviderName = Annotated[str, Typed(text="keys.name", metavar="PROVIDER")]
@@ -188,9 +187,11 @@ async def models_list(run: CommandRun) -> int:
         if free := models.lacks_memory(model):
             need, left = (size_text(run.texts, size) for size in (model.memory, free))
             remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=model.id))
-        if (stable := _stable(run, model)) >= 0:
-            remarks.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
-            if stable < LEAST_STABLE:
+        if _stable(run, model) >= 0:
+            voting = run.moot.engine.voting
+            stable, asked = voting.result((LOCAL, model.id))
+            remarks.append(run.texts("cli.models.votes", stable=stable, all=asked))
+            if voting.reason((LOCAL, model.id)):
                 remarks.append(run.texts("cli.models.no_vote"))
         if not models.fits(model):
             remarks.append(run.texts("error.model_too_large", name=model.name, need=model.computer_gb))
@@ -332,7 +333,7 @@ def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
         "anyway": model.anyway,
         "tried": model.tried,
         "stable": _stable(run, model),
-        "votes": _stable(run, model) >= LEAST_STABLE,
+        "votes": _stable(run, model) >= 0 and not run.moot.engine.voting.reason((LOCAL, model.id)),
     }
 
 
@@ -340,7 +341,7 @@ def _stable(run: CommandRun, model: LocalModel) -> int:
     """Return how many questions of the voting check a model answered alike, -1 where it was not checked."""
     if model.id == EMBEDDED_MODEL or not model.path:
         return -1
-    return run.moot.engine.connections.known_facts(LOCAL, model.id).stable
+    return run.moot.engine.voting.result((LOCAL, model.id))[0]
 
 
 async def agents_list(run: CommandRun) -> int:

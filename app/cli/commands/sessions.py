@@ -18,6 +18,7 @@ from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.message import Role
 from app.core.reasons import has_ended
+from app.core.summary import Status
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
 from app.wiring import Moot
@@ -44,14 +45,16 @@ async def resume(
     session: SessionId,
     skip_turn: Annotated[bool, Typed("--skip-turn", either=True)] = False,
     without: Annotated[str, Typed("--without", metavar="NAME", either=True)] = "",
+    skip_check: Annotated[bool, Typed("--skip-check")] = False,
 ) -> int:
     """Go on with a paused session; in a debate skip a turn or leave out a participant if that is asked for.
 
-    Raises BadInput for these options in another kind of session; in a council they change nothing.
+    Raises BadInput for these options in another kind of session; in a council those two change nothing. With `skip_check`
+    one that runs goes on without waiting for the voting check.
     """
     live = await run.open(session)
     engine, is_council = run.moot.engine, council_of(live.session) is not None
-    if live.session.debate is None and (skip_turn or without):
+    if live.session.debate is None and (skip_turn or without or skip_check):
         raise BadInput("not_a_debate", title=live.session.title)
     held = engine.debates.held
     left_out = await held.participant(live.id, without) if without and not is_council else None
@@ -61,8 +64,10 @@ async def resume(
             await held.go_on_without(live.id, left_out.id)
         elif skip_turn and not is_council:
             await held.skip(live.id)
-        else:
+        elif not (skip_check and live.session.status == Status.RUNNING):
             await engine.resume(live.id)
+        if skip_check:
+            await engine.debates.skip_check(live.id)
 
     return await run.go_on(live, step)
 

@@ -28,6 +28,7 @@ from app.engine.council.outcome import point_text, verdict_parts
 from app.engine.debate.verdict import outcome_parts
 from app.engine.history.summaries import summary_line
 from app.engine.live_session import LiveSession
+from app.engine.voting import no_vote_text
 
 
 class DebatePrinter:
@@ -168,7 +169,8 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
         for heading, points in outcome_parts(debate, messages, texts)
     ]
     votes = [
-        f"{voter.name}: "
+        no_vote_text(debate, voter, texts)
+        or f"{voter.name}: "
         + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
         for voter, stances in debate.stances
     ]

@@ -42,6 +42,7 @@ from app.engine.debate.setup import (
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
+from app.engine.voting import seat_of
 
 # Tokens: the frame of a request, the options, what a ballot, a comparison, two readings and a dissent are; and a statement
 # where nobody has made one yet.
@@ -106,8 +107,6 @@ def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     """Return the calls that a council makes by itself; see `calls_of`."""
     council = debate.council or Council()
     calls = calls_of(debate, (), "again", judge, "", length)
-    if not council.helper:
-        return calls
     compared = replace(debate, council=replace(council, differences=False))
     if council.merges:
         calls += calls_of(compared, (), "merge", judge, "", length)
@@ -196,12 +195,13 @@ class Councils:
             judge = NO_JUDGE
         elif ends == Ends.VERDICT and judge == NO_JUDGE:
             judge = ANY_JUDGE
-        goes_on = not wanted.stops
+        helper = self._providers.helper(session)
+        goes_on = bool(helper) and not wanted.stops
         models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
         council = Council(
             calibrations=tuple(one for one in calibrations(self.journal.all()) if one.model in models),
             differences=panel.compare if wanted.differences is None else wanted.differences,
-            helper=self._providers.helper(session),
+            helper=helper,
             merges=int(goes_on and ends == Ends.MERGE),
             max_usd=wanted.max_usd,
             ends=ends,
@@ -335,13 +335,17 @@ class Councils:
         """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         debate, outsider = self._helped(session), self._providers.outsider(session)
-        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider))
+        votes = what in ("debate", "argue", "stress")
+        checked = [one.seat for one in debate.participants if votes]
+        checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
+        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider), checked)
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:
         """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
         session = self._session_of(wanted)
         judge = next(iter(self._providers.council_judges(session)), "")
-        return self._estimates.of_calls(partial(calls_from_start, session.debate, judge))
+        checked = self._providers.needed_checks(session)
+        return self._estimates.of_calls(partial(calls_from_start, session.debate, judge), checked)
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that would compare the answers now, "" where nobody can."""

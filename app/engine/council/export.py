@@ -25,6 +25,7 @@ from app.engine.export.document import (
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.voting import no_vote_text
 
 _KINDS = (CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
 
@@ -122,7 +123,7 @@ class DebateDocument:
         for heading, points in verdict_parts(self._session, self._whole, self._words):
             yield Section(heading=heading, lines=tuple(map(self._line, points)))
         if self._debate.council is None and (votes := self._debate.stances):
-            said = ((self._votes(one.name, stances), self._colours[one.id]) for one, stances in votes)
+            said = ((self._votes(one, stances), self._colours[one.id]) for one, stances in votes)
             lines = tuple(ListItem(text=text, colour=colour) for text, colour in said)
             yield Section(heading=self._stood(), lines=lines, chart=self._chart(votes))
 
@@ -136,11 +137,12 @@ class DebateDocument:
         elif decision.due:
             yield self._words("decision.due", date=decision.due)
 
-    def _votes(self, name: str, stances: tuple[int | None, ...]) -> str:
-        """Return somebody's votes, round by round."""
+    def _votes(self, voter: Participant, stances: tuple[int | None, ...]) -> str:
+        """Return somebody's votes, round by round, or why there are none."""
         if all(stance is None for stance in stances):
-            return self._words("verdict.no_vote", name=name)
-        return f"{name}: " + " → ".join(map(_signed, stances))
+            why = no_vote_text(self._debate, voter, self._words)
+            return why or self._words("verdict.no_vote", name=voter.name)
+        return f"{voter.name}: " + " → ".join(map(_signed, stances))
 
     def _chart(self, votes: list[tuple[Participant, tuple[int | None, ...]]]) -> Chart | None:
         """Return the ballots as a chart, None where all voted only once."""

@@ -20,6 +20,7 @@ from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 from app.engine.debate.verdict import held_by, outcome_parts
 from app.engine.names import mentioned
+from app.engine.voting import no_vote_text
 
 
 class State(StrEnum):
@@ -498,6 +499,8 @@ def verdict_parts(
         held = [letters.get(one.choice, "–") for one in (record.ballots[vote.participant], vote)]
         shown = " → ".join(held if record.rounds else held[1:])
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
+    asked = session.debate.participants if record.rounds else ()
+    votes += filter(None, (no_vote_text(session.debate, one, words) for one in asked))
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []

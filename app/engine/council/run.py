@@ -24,6 +24,7 @@ from app.engine.live_session import LiveSession
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan
+from app.engine.voting import seat_of
 
 HELPER = "helper"
 WITH_TRAILER = (
@@ -78,8 +79,7 @@ class CouncilRun(StatementRun):
     """A running council, in a task of its own."""
 
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
-        super().__init__(live, services)
-        self._providers = providers
+        super().__init__(live, services, providers)
         self._at_work: dict[CouncilStep, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
         self._held = ""
@@ -88,6 +88,9 @@ class CouncilRun(StatementRun):
     def go_on(self) -> None:
         """Withdraw a pause that has not happened yet, and look again at what is due."""
         super().go_on()
+        self._look_again()
+
+    def _look_again(self) -> None:
         self._news.set()
 
     def _begin(self) -> None:
@@ -96,7 +99,9 @@ class CouncilRun(StatementRun):
 
     @property
     def only_waits(self) -> bool:
-        return 0 < len(self._at_work) <= self._waiting
+        if not self._at_work:
+            return self.checks.runs()
+        return len(self._at_work) <= self._waiting
 
     def _due(self) -> tuple[CouncilStep, ...]:
         session = self._live.debate_session
@@ -106,19 +111,23 @@ class CouncilRun(StatementRun):
 
     async def _step(self) -> None:
         self._held = ""
-        await self._check_votes()
         try:
             while True:
                 self._news.clear()
+                self.checks.begin(self._providers.needed_checks(self._live.debate_session))
                 due = self._due()
-                if not (self._pausing or self._held):
-                    for step in due:
-                        if step not in self._at_work:
-                            self._at_work[step] = asyncio.create_task(self._take(step))
-                if not self._at_work:
+                if readers := [seat_of(step.model) for step in due if step.part == CouncilPart.READING]:
+                    self.checks.begin(readers)
+                    due = self._due()
+                goes_on = not (self._pausing or self._held)
+                waiting = [step for step in due if goes_on and self._waits_for_check(step)]
+                for step in due if goes_on else ():
+                    if step not in self._at_work and step not in waiting:
+                        self._at_work[step] = asyncio.create_task(self._take(step))
+                if not self._at_work and not waiting:
                     if self._held or self._pausing or not self._wants_debate():
                         break
-                    await self._begin_debate()
+                    self._begin_debate()
                     continue
                 news = asyncio.create_task(self._news.wait())
                 try:
@@ -134,20 +143,17 @@ class CouncilRun(StatementRun):
             self._at_work.clear()
         self._end()
 
-    async def _check_votes(self) -> None:
-        """Find out before a debate who can vote and judge in it."""
-        debate, providers = self._live.debate_session.debate, self._providers
-        council = debate.council
-        if council is None or not council.rounds:
-            return
-        seats = {one.id: (one.provider, one.model) for one in debate.participants}
-        judges = [(provider, model) for provider, _, model in (one.partition("/") for one in council.judges)]
-        await self._check_voting(providers.checks, [*seats.values(), *judges])
-        voteless = tuple(who for who, seat in seats.items() if providers.checks.failed(seat))
-        able = tuple("/".join(one) for one in judges if providers.can_vote(*one))
-        if (voteless, able) != (council.voteless, council.judges):
-            council = replace(council, voteless=voteless, judges=able)
-            self._live.change(debate=replace(self._live.debate_session.debate, council=council))
+    def _waits_for_check(self, step: CouncilStep) -> bool:
+        """Say whether a step is for a model whose voting check runs, or hangs on the votes of such models."""
+        debate, checks = self._live.debate_session.debate, self.checks
+        seats = {one.id: one.seat for one in debate.participants}
+        if step.part == CouncilPart.READING:
+            return checks.runs(seat_of(step.model))
+        # In between the votes say whether there is another round.
+        last = debate.council.rounds if debate.council is not None else 0
+        if step.part == CouncilPart.BALLOT and step.number in (0, last):
+            return checks.runs(seats[step.who])
+        return (step.part == CouncilPart.BALLOT or step.number > 1) and checks.runs(*seats.values())
 
     def _wants_debate(self) -> bool:
         """Say whether what is open is to be debated now, without being asked for."""
@@ -158,13 +164,12 @@ class CouncilRun(StatementRun):
         result = outcome(debate, self._live.messages)
         return result.answered >= MIN_PARTICIPANTS and result.is_open
 
-    async def _begin_debate(self) -> None:
+    def _begin_debate(self) -> None:
         session = self._live.debate_session
         council = session.debate.council or Council()
         self._live.change(
             debate=with_rounds(session, 0, council.wanted_rounds, None, self._providers, stress=False)
         )
-        await self._check_votes()
 
     def _end(self) -> None:
         if self._held:
@@ -334,5 +339,6 @@ class CouncilRun(StatementRun):
         council = self._live.debate_session.debate.council
         if council is None or not council.max_usd:
             return False
-        used = (one.usage.cost_usd for one in self._live.messages if one.usage is not None)
-        return sum(cost or 0.0 for cost in used) >= council.max_usd
+        said = (one.usage for one in self._live.messages if one.usage is not None)
+        used = (*said, *self._live.session.unsaid)
+        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd

@@ -11,17 +11,18 @@ from app.core.summary import Status
 from app.core.verdict import Verdict
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
-from app.engine.debate.director import PARTICIPANT, copied, forked
+from app.engine.debate.director import PARTICIPANT, copied, forked, participant_of
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.run import HeldTurns
+from app.engine.debate.run import HeldTurns, StatementRun
 from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, session_of
 from app.engine.debate.verdict import Judge, judged
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
+from app.engine.voting import SessionChecks
 
 
 class Debates:
@@ -83,11 +84,28 @@ class Debates:
     # Results
 
     async def check_voting(self, provider: str, model: str) -> int:
-        """Check whether a model can vote and judge: return how many of the questions it answered alike in both orders.
+        """Check once more whether a model can vote and judge; return how many questions it answered alike.
 
         Raises ProviderError.
         """
-        return await self._providers.checks.run((provider, model))
+        return await self._providers.checks.run((provider, model), again=True)
+
+    async def check_again(self, session_id: str, participant_id: str) -> None:
+        """Check once more whether a participant can vote; what is found holds in the session at once.
+
+        Raises ProviderError.
+        """
+        live = await self._sessions.open_to_change(session_id)
+        participant = participant_of(live.debate_session.debate, participant_id)
+        await SessionChecks(self._providers.checks, live).again(participant.seat)
+        await self._store.flush(session_id)
+
+    async def skip_check(self, session_id: str) -> None:
+        """Go on without the votes of the models that are not checked yet. Raises BadInput without a run."""
+        run = self._sessions.running(session_id)
+        if not isinstance(run, StatementRun) or run.over:
+            raise BadInput("no_voting_check")
+        run.checks.skip()
 
     def judges(self, session_id: str) -> list[Judge]:
         """Return who could judge an open debate, the default first; empty where all models are too small."""
@@ -112,7 +130,11 @@ class Debates:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
         self._sessions.check(session)
         judges, said = [judge] if judge else providers.judges(session), list(live.whole_messages())
-        verdict = await judged(live, said, judges, self._models, self._prompts, providers.checks)
+        checks = SessionChecks(providers.checks, live)
+        try:
+            verdict = await judged(live, said, judges, self._models, self._prompts, checks)
+        finally:
+            await checks.close()
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)

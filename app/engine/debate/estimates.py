@@ -25,6 +25,7 @@ from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 from app.engine.requests.request import WINDOW
+from app.engine.voting import CALL_TOKENS, VotingChecks, seat_of
 
 Pair = tuple[str, str]
 # Of which model, the tokens it reads and those it writes.
@@ -71,7 +72,8 @@ class Estimate:
     """What turns will use, at least and at most.
 
     `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs anything.
-    `unasked` are the models whose price has not been looked up yet.
+    `unasked` are the models whose price has not been looked up yet. `checks` are the calls with which models are checked that
+    were not yet, before they vote or judge: they are in the tokens and the dollars, and no turns.
     """
 
     turns: int
@@ -80,6 +82,7 @@ class Estimate:
     partly: bool = False
     free: bool = False
     unasked: tuple[Pair, ...] = ()
+    checks: int = 0
 
 
 def estimate(
@@ -167,6 +170,11 @@ def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "es
     return words(partly, money=text) if estimate.partly else text
 
 
+def checks_text(words: Callable[..., str], checks: int) -> str:
+    """Return that so many calls check models before they vote or judge for the first time, "" for none."""
+    return words("estimate.checks", count=checks) if checks else ""
+
+
 def price_text(words: Callable[..., str], estimate: Estimate) -> str:
     """Return what calls cost, for a place beside what they are for; "+" stands for what has no known price."""
     return words("cost.free") if estimate.free else price_range(words, estimate, "estimate.partly.short")
@@ -207,11 +215,13 @@ class Estimates:
         directory: AgentDirectory,
         prompts: Prompts,
         providers: Callable[[], list[ProviderStatus]],
+        voting: VotingChecks,
     ) -> None:
         self._models = models
         self._directory = directory
         self._prompts = prompts
         self._providers = providers
+        self._voting = voting
         self._prices: dict[Pair, Price | None] = {}
 
     async def ask(self, pairs: Iterable[Pair]) -> None:
@@ -231,11 +241,20 @@ class Estimates:
         votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
         wanted = [*filter(None, (votes, Conclusion.VERDICT if setup.concludes else None))]
 
+        checked = [speaker.pair for speaker in speakers if votes]
+        checked += [seat_of(judge)] if judge and setup.concludes else []
+        checks = self._checks(checked)
+
         def conclusion(length: int) -> list[Call]:
             calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
-            return [*chain.from_iterable(calls)]
+            return [*chain.from_iterable(calls), *checks]
 
-        return estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
+        found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
+        return replace(found, checks=len(checks))
+
+    def _checks(self, seats: Iterable[Pair]) -> list[Call]:
+        """Return the calls that check those of these models that were not checked yet."""
+        return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
 
     def conclusions(
         self, setup: DebateSetup, context_tokens: int, judge: str = ""
@@ -264,10 +283,15 @@ class Estimates:
 
         return [speaker(one) for one in debate.participants]
 
-    def of_calls(self, calls_of: Callable[[int], list[Call]]) -> Estimate:
-        """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number."""
-        calls = calls_of(1)
-        return _summed(len(calls), calls_of, self._prices, [pair for pair, _, _ in calls])
+    def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Pair] = ()) -> Estimate:
+        """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number.
+
+        The models in `checked` are checked first, where that was not done yet.
+        """
+        calls, checks = calls_of(1), self._checks(checked)
+        pairs = [pair for pair, _, _ in calls]
+        found = _summed(len(calls), lambda length: calls_of(length) + checks, self._prices, pairs)
+        return replace(found, checks=len(checks))
 
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from app.core.catalog import ProviderStatus, RequestForm, provider_kind
-from app.core.council import NO_JUDGE, Participant
+from app.core.catalog import ProviderStatus, RequestForm
+from app.core.council import NO_JUDGE, Participant, Seat
 from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, DebateSession
@@ -17,7 +17,7 @@ from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
-from app.engine.debate.verdict import Judge, VotingChecks
+from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
@@ -28,6 +28,7 @@ from app.engine.providers import ProviderProblem, provider_of
 from app.engine.requests.attached_files import as_taken, context_text
 from app.engine.requests.request import WINDOW, cache_plan
 from app.engine.turns.metered_models import MeteredModels
+from app.engine.voting import VotingChecks, seat_of
 
 MOST_JUDGES = 3
 
@@ -42,17 +43,14 @@ class DebateProviders:
         statuses: Callable[[], list[ProviderStatus]],
         directory: AgentDirectory,
         models: MeteredModels,
+        checks: VotingChecks,
     ) -> None:
         self._facts = models.known_facts
         self._directory = directory
-        self.checks = VotingChecks(documents, models)
+        self.checks = checks
         self._documents = documents
         self._prompts = prompts
         self.statuses = statuses
-
-    def voters(self, session: DebateSession) -> list[Participant]:
-        """Return the participants whose models can vote, as far as that is known."""
-        return [one for one in self.thinkers(session) if self.can_vote(one.provider, one.model)]
 
     def thinkers(self, session: DebateSession) -> list[Participant]:
         """Return the participants whose models can argue: not those that take no chat messages."""
@@ -60,10 +58,21 @@ class DebateProviders:
 
     def can_vote(self, provider: str, model: str) -> bool:
         """Return whether a model can vote and judge; one that was not checked yet can."""
-        row = provider_kind(self._kind(provider))
-        if (row is not None and not row.votes) or not self._can_think(provider):
-            return False
-        return not self.checks.failed((provider, model))
+        return not self.checks.reason((provider, model))
+
+    def needed_checks(self, session: DebateSession) -> list[Seat]:
+        """Return whose votes, and whose verdict as the first judge, a session comes to by itself."""
+        debate, council = session.debate, session.debate.council
+        if council is None:
+            votes, judged = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None
+            able = (one for one in self._able(session) if one == debate.judge or "/" not in debate.judge)
+            judges = tuple(islice(able, 1)) if judged else ()
+        else:
+            votes = bool(council.rounds or council.wanted_rounds)
+            judges = (council.judges or self.council_judges(session))[:1] if votes else ()
+        absent = self.absent(session) if votes else frozenset()
+        voters = [one.seat for one in debate.participants if votes and one.id not in absent]
+        return [*voters, *map(seat_of, judges)]
 
     def writers(self, session: DebateSession) -> list[Judge]:
         """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.

@@ -5,7 +5,7 @@ assistant's turn; the statement is the answer that calls no more tools, and what
 the turn. Also the commands for a turn that waits, cannot be taken or has failed; `engine.debates.held`.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -37,7 +37,7 @@ from app.engine.debate.director import (
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import Seat, VotingChecks, judged, poll, round_to_poll
+from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
@@ -51,6 +51,7 @@ from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
+from app.engine.voting import SessionChecks
 
 READING = ("web_search", "web_fetch")
 MOST_READINGS = 3
@@ -119,7 +120,27 @@ class StatementTree(TurnTree):
 
 
 class StatementRun(Run):
-    """A running session whose participants make statements."""
+    """A running session whose participants make statements; `checks` are the voting checks that it needs."""
+
+    def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
+        super().__init__(live, services)
+        self._providers = providers
+        self.checks = SessionChecks(
+            providers.checks, live, may_ask=lambda: not self._spent_all(), changed=self._look_again
+        )
+
+    async def _loop(self) -> None:
+        try:
+            await super()._loop()
+        finally:
+            await self.checks.close()
+
+    def _spent_all(self) -> bool:
+        """Whether the session may not spend any more."""
+        return False
+
+    def _look_again(self) -> None:
+        """Look again at what is due: a check has ended."""
 
     def _turn(self, plan: CallPlan, model: str, tools: str) -> AgentTurn:
         """Return the turn of a plan, as far as it was taken before; the speaker may use some `tools` (DebateTools).
@@ -154,17 +175,6 @@ class StatementRun(Run):
         finally:
             if self._live.session.status == Status.RUNNING:
                 self._live.change(reason="")
-
-    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Seat]) -> None:
-        """Check the models that were not checked yet, and say which of them cannot vote or judge."""
-        due = checks.due(seats)
-        if not due:
-            return
-        with self._telling(Reason.CHECKING_VOTES):
-            await checks.ensure(due)
-        unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
-        if unfit:
-            self._live.notice("votes_not_counted", level="info", models=", ".join(unfit))
 
     async def _stated(
         self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp | None = None
@@ -213,8 +223,7 @@ class DebateRun(StatementRun):
     """A running debate, in a task of its own."""
 
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
-        super().__init__(live, services)
-        self._providers = providers
+        super().__init__(live, services, providers)
         self._absent: frozenset[str] = frozenset()
         # The round in which notes could not be written, and whether the user was told.
         self._unnoted = 0
@@ -239,6 +248,7 @@ class DebateRun(StatementRun):
             self._live.notice("vote_held", kind=held.kind, detail=held.detail)
 
     async def _go_on(self) -> None:
+        self.checks.begin(self._providers.needed_checks(self._live.debate_session))
         decision = self._decision()
         if not isinstance(decision, Halt) and await self._poll(ended=isinstance(decision, Finish)):
             # The step ends here, so that the ballots are saved before the next call.
@@ -269,10 +279,9 @@ class DebateRun(StatementRun):
             return
         debate = session.debate
         if debate.concludes and debate.verdict is None:
-            judges, services = self._providers.judges(session), self._services
-            checks, said = self._providers.checks, list(messages)
-            verdict = await judged(self._live, said, judges, services.models, services.prompts, checks)
-            debate = replace(debate, verdict=verdict)
+            judges, services, said = self._providers.judges(session), self._services, list(messages)
+            verdict = await judged(self._live, said, judges, services.models, services.prompts, self.checks)
+            debate = replace(self._live.debate_session.debate, verdict=verdict)
         if failed:
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
         self._live.change(status=Status.COMPLETED, reason=reason, debate=debate)
@@ -283,12 +292,10 @@ class DebateRun(StatementRun):
         due = round_to_poll(session.debate, ended=ended)
         if due is None or self._pausing or (ended and not answered(self._live.said)):
             return False
-        providers, services = self._providers, self._services
-        absent = providers.absent(session)
+        services, taken, absent = self._services, self._providers.taken, self._providers.absent(session)
         there = [one for one in session.debate.participants if one.id not in absent]
-        await self._check_voting(providers.checks, [(one.provider, one.model) for one in there])
-        voters = [one for one in providers.voters(session) if one in there]
-        ballots = await poll(self._live, due, voters, services.models, services.prompts, providers.taken)
+        models, prompts = services.models, services.prompts
+        ballots = await poll(self._live, due, there, self.checks, models, prompts, taken)
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
         return True

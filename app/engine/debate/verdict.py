@@ -1,4 +1,4 @@
-"""Ballots, verdict and minority report of a debate, and the voting check: what models are asked, and what of it counts.
+"""Ballots, verdict and minority report of a debate: what models are asked, and what of it counts.
 
 A point must cite messages that exist: unknown numbers are dropped, and so are texts that are not sentences. The
 minority report is as the judge wrote it, else what the secret ballots alone show.
@@ -8,20 +8,18 @@ import asyncio
 import random
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from app.core.agent import Effort
-from app.core.catalog import RequestForm, provider_kind
-from app.core.council import Participant
+from app.core.council import Participant, Seat
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
-from app.core.json_values import as_list, object_in, objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
-from app.core.store import Documents
 from app.core.texts import clean_text
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
@@ -43,97 +41,8 @@ from app.engine.debate.replies import (
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.providers import provider_of
 from app.engine.turns.metered_models import MeteredModels
-
-# A question with two options; models answer them in English, whatever language a debate has.
-QUESTIONS = (
-    ("Which is heavier?", "a brick", "a feather"),
-    ("Which meal comes first in the day?", "breakfast", "dinner"),
-    ("What do fish breathe with?", "gills", "lungs"),
-    ("Which is colder?", "ice", "steam"),
-    ("Which number is larger?", "71", "17"),
-    ("Where is bread sold?", "in a bakery", "in a library"),
-    ("What is a hammer for?", "driving in nails", "cutting paper"),
-    ("Which animal can fly?", "an eagle", "a horse"),
-)
-LEAST_STABLE = 6
-# As many as a ballot has: a model may think first.
-_MOST_TOKENS = 400
-_LETTERS = ("A", "B")
-_SCHEMA = schema_object(choice={"type": "string", "enum": [*_LETTERS]})
-_CHOICE = re.compile(r"\b[AB]\b")
-
-Seat = tuple[str, str]
-"""A provider's id and a model."""
-
-
-class VotingChecks:
-    """Checks models on this computer, in its network and of servers at an address of the user's own, each once.
-
-    The check finds whether a model chooses for what an option says, or for the place in which it stands: asked for
-    either of two options it always names one, which looks like a vote. So models that are not known well are asked
-    eight questions in both orders, once; what a model answers twice is stable. With fewer than `LEAST_STABLE` such
-    answers it speaks, but its votes and judgements would count for nothing.
-    """
-
-    def __init__(self, documents: Documents, models: MeteredModels) -> None:
-        self._documents = documents
-        self._models = models
-        self._turn = asyncio.Lock()
-
-    def failed(self, seat: Seat) -> bool:
-        """Return whether a model was checked and answered too little alike; asks nobody."""
-        return 0 <= self._models.known_facts(*seat).stable < LEAST_STABLE
-
-    def due(self, seats: Iterable[Seat]) -> list[Seat]:
-        """Return those of some models that must be checked before they vote or judge."""
-        found = []
-        for provider, model in dict.fromkeys(seats):
-            config = provider_of(self._documents, provider)
-            kind = provider_kind(config.kind) if config is not None else None
-            checked = kind is not None and kind.local and kind.form != RequestForm.TRANSCRIPT
-            if checked and self._models.known_facts(provider, model).stable < 0:
-                found.append((provider, model))
-        return found
-
-    async def ensure(self, seats: Iterable[Seat]) -> None:
-        """Check those models that were not checked yet; one that cannot be asked now stays unchecked."""
-        async with self._turn:
-            for seat in self.due(seats):
-                try:
-                    await self.run(seat)
-                except ProviderError:
-                    continue
-
-    async def run(self, seat: Seat) -> int:
-        """Check a model and return how many questions it answered alike in both orders. Raises ProviderError."""
-        stable = 0
-        for question, right, wrong in QUESTIONS:
-            first = await self._answer(seat, question, (right, wrong))
-            second = await self._answer(seat, question, (wrong, right))
-            stable += bool(first) and first == second
-        self._models.note_stable(*seat, stable)
-        return stable
-
-    async def _answer(self, seat: Seat, question: str, options: tuple[str, str]) -> str:
-        """Return the option that a model chooses, "" where that cannot be read."""
-        lines = [question, "", *(f"{letter}: {text}" for letter, text in zip(_LETTERS, options, strict=True))]
-        lines += ["", 'Answer with the letter of the right option: {"choice": "A"} or {"choice": "B"}.']
-        text = "\n".join(lines)
-        request = one_message(*seat, text, max_tokens=_MOST_TOKENS, temperature=0.0, schema=_SCHEMA)
-        letter = _letter(await self._models.ask(request, used=lambda _: None))
-        return options[_LETTERS.index(letter)] if letter else ""
-
-
-def _letter(answer: str) -> str:
-    """Return the letter that an answer names, "" where it names none or both."""
-    said = object_in(answer)
-    if said is not None:
-        answer = str(said.get("choice", ""))
-    found = set(_CHOICE.findall(answer))
-    return found.pop() if len(found) == 1 else ""
-
+from app.engine.voting import SessionChecks
 
 MOST_POINTS = 8
 MOST_POINT = 600
@@ -169,6 +78,11 @@ class Judge:
     name: str
     provider: str
     model: str
+
+    @property
+    def seat(self) -> Seat:
+        """Its provider's id and its model."""
+        return self.provider, self.model
 
 
 def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
@@ -367,12 +281,14 @@ async def poll(
     live: LiveSession,
     round_number: int,
     voters: Sequence[Participant],
+    checks: SessionChecks,
     models: MeteredModels,
     prompts: Prompts,
     given: Callable[[Debate, Sequence[Message], Participant], tuple[Debate, list[Message]]],
 ) -> tuple[Ballot, ...]:
     """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
 
+    A voter is asked once `checks` has found that it may vote.
     `given` returns the debate and what was said with the files as a participant's model takes them.
 
     Raises ProviderError where the month's limit forbids the calls: then no vote counts.
@@ -382,7 +298,7 @@ async def poll(
 
     async def vote(voter: Participant) -> Ballot:
         ballot = Ballot(participant=voter.id, round=round_number)
-        if voter not in voters:
+        if voter not in voters or not await checks.may_vote(voter.seat):
             return ballot
         request = ballot_request(*given(debate, messages, voter), voter, prompts, notes_sent(live))
         try:
@@ -413,18 +329,16 @@ async def judged(
     judges: Sequence[Judge],
     models: MeteredModels,
     prompts: Prompts,
-    checks: VotingChecks,
+    checks: SessionChecks,
 ) -> Verdict:
     """Return the verdict of the first judge that gives one; otherwise all participants' last words.
 
-    A judge is checked before it is asked, where that is due.
+    A judge is asked once `checks` has found that it may judge.
     Raises ProviderError where the month's limit forbids the call.
     """
     debate, failure = live.debate_session.debate, TOO_SMALL
     for judge in judges:
-        seat = (judge.provider, judge.model)
-        await checks.ensure([seat])
-        if checks.failed(seat):
+        if not await checks.may_vote(judge.seat):
             continue
         verdict, used = None, list[UsageEntry]()
         ask = partial(models.ask, session_id=live.id, used=used.append)

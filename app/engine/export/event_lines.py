@@ -24,6 +24,7 @@ from app.core.events import (
     ToolStarted,
     TurnStarted,
     UsageReported,
+    VotingChecked,
 )
 from app.core.json_values import json_of
 from app.core.message import Author, Message
@@ -76,6 +77,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
         case AvailabilityChanged():
             return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
+        case VotingChecked():
+            return "voting.checked", fields_of(event, "model", "may_vote", "may_judge", "reason")
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
         case RetryScheduled():

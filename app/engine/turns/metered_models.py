@@ -119,9 +119,9 @@ class MeteredModels:
         """Return what is known about a model by now; asks nobody."""
         return self._models.known_facts(provider, model)
 
-    def note_stable(self, provider: str, model: str, stable: int) -> None:
+    def note_stable(self, provider: str, model: str, stable: int, answers: str, address: str) -> None:
         """Keep what the voting check of a model has found."""
-        self._models.note_stable(provider, model, stable)
+        self._models.note_stable(provider, model, stable, answers, address)
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""

@@ -46,6 +46,8 @@ class CouncilController(Controller):
         councils = parts.engine.councils
         page.pause_requested.connect(sessions.pause)
         page.resume_requested.connect(sessions.resume)
+        self._run(page.check_skip_requested, parts.engine.debates.skip_check)
+        self._run(page.check_again_requested, parts.engine.debates.check_again)
         self._run(page.again_requested, councils.ask)
         self._run(page.compare_requested, councils.compare)
         self._run(page.merge_requested, councils.merge)

@@ -57,7 +57,7 @@ class DebateController(Controller):
         super().__init__(parts)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # The name of the judge and when it was asked, by session.
-        self._asked: dict[str, tuple[str, float]] = {}
+        self._asked: dict[str, tuple[str, float, Callable[[], str]]] = {}
         self._beside: DiscussionView | CouncilPage | None = None
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
@@ -260,6 +260,8 @@ class DebateController(Controller):
             lambda one, participant: go_on(one, held.go_on_without(one, participant))
         )
         view.retake_requested.connect(lambda one, message: go_on(one, held.retake(one, message)))
+        self._run(view.check_skip_requested, self._engine.debates.skip_check)
+        self._run(view.check_again_requested, self._engine.debates.check_again)
 
     def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
         """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
@@ -275,6 +277,10 @@ class DebateController(Controller):
         summary.turn_requested.connect(self._on_turn_wanted)
         controls.retry_requested.connect(lambda: self._go_on(page.session_id, held.retry(page.session_id)))
         controls.skip_requested.connect(lambda: self._go_on(page.session_id, held.skip(page.session_id)))
+        skip = self._engine.debates.skip_check
+        controls.check_skip_requested.connect(
+            lambda: self._tasks.start("skip check", skip(summary.session_id))
+        )
         controls.without_requested.connect(
             lambda one: self._go_on(page.session_id, held.go_on_without(page.session_id, one))
         )
@@ -312,12 +318,18 @@ class DebateController(Controller):
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
         if has_ended(view.session):
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
-            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
+            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0, str)))
 
     async def _judge(self, session_id: str, judge: Judge | None) -> None:
         judges = self._engine.debates.judges(session_id)
-        name = next((one.name for one in (judge, *judges) if one is not None), "")
-        self._asked[session_id] = (name, time.monotonic())
+        asked = next((one for one in (judge, *judges) if one is not None), None)
+
+        def checking() -> str:
+            voting, seat = self._engine.voting, asked.seat if asked is not None else ("", "")
+            left, calls = voting.left(seat), voting.calls(seat)
+            return self._language("reason.checking_votes", count=calls - left, all=calls) if left else ""
+
+        self._asked[session_id] = (asked.name if asked is not None else "", time.monotonic(), checking)
         for view in self._showing(session_id):
             self._on_view_changed(view)
         problem = ""

@@ -57,6 +57,7 @@ class SettingsController(Controller):
         dialog.show_page(page, provider_id, row)
         self._bridge.keys_changed.connect(dialog.show_keys)
         self._bridge.models_changed.connect(dialog.show_providers)
+        self._bridge.voting_checked.connect(dialog.show_providers)
         self._bridge.model_fetching.connect(dialog.show_fetching)
         self._bridge.notice.connect(dialog.show_notice)
         dialog.settings_chosen.connect(self.change)

@@ -30,7 +30,7 @@ from app.core.usage import (
     totals,
     used_text,
 )
-from app.engine.debate.estimates import Estimate, price_range, price_text
+from app.engine.debate.estimates import Estimate, checks_text, price_range, price_text
 from app.gui.display.appearance import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
@@ -202,6 +202,11 @@ def failed(status: str, reason: str) -> bool:
     return status == "error" or (status == Status.COMPLETED and main_code(reason) == Reason.TOO_FEW)
 
 
+def checking(session: Session | SessionSummary) -> bool:
+    """Say whether a session checks who may vote in it."""
+    return session.status == Status.RUNNING and main_code(session.reason) == Reason.CHECKING_VOTES
+
+
 def waits_its_turn(session: Session | SessionSummary) -> bool:
     """Say whether a session that runs waits for a busy assistant."""
     return (
@@ -298,6 +303,12 @@ class Spending:
 
 def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
     """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
+    return " · ".join(
+        filter(None, (_turns_text(language, estimate, of), checks_text(language, estimate.checks)))
+    )
+
+
+def _turns_text(language: Language, estimate: Estimate, of: str) -> str:
     if estimate.free:
         return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
     least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
@@ -307,8 +318,9 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
 
 
 def council_estimate_text(language: Language, estimate: Estimate) -> str:
-    """Return what a council uses at most: its calls and what they cost."""
-    return language("estimate.call_most", count=estimate.turns, money=price_text(language, estimate))
+    """Return what a council uses at most: its calls and what they cost, and the checks of its voters."""
+    calls = language("estimate.call_most", count=estimate.turns, money=price_text(language, estimate))
+    return " · ".join(filter(None, (calls, checks_text(language, estimate.checks))))
 
 
 def most_text(language: Language, estimate: Estimate) -> str:

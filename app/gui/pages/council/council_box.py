@@ -33,7 +33,7 @@ from app.engine.council.outcome import (
 from app.engine.council.record import Record
 from app.engine.debate.estimates import Estimate, price_text
 from app.gui.display.appearance import Language, Look, tall
-from app.gui.display.descriptions import Spending
+from app.gui.display.descriptions import Spending, checking
 from app.gui.pages.council.council_columns import Letter, Shown
 from app.gui.panels.debate.cited_text import Cite
 from app.gui.widgets.badge import Chip
@@ -185,6 +185,7 @@ class CouncilBox(QFrame):
 
     pause_requested = Signal()
     resume_requested = Signal()
+    skip_check_requested = Signal()
     again_requested = Signal()
     compare_requested = Signal()
     merge_requested = Signal()
@@ -205,6 +206,7 @@ class CouncilBox(QFrame):
         for name, signal, icon in (
             ("pause", self.pause_requested, "pause"),
             ("resume", self.resume_requested, "play"),
+            ("skip_check", self.skip_check_requested, "chevron-right"),
             ("compare", self.compare_requested, "list-checks"),
             ("merge", self.merge_requested, "spline"),
             ("again", self.again_requested, "refresh-cw"),
@@ -276,6 +278,8 @@ class CouncilBox(QFrame):
                 said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
             elif running and enough and result.answered == result.asked:
                 said = words("council.debating" if debates else "council.comparing")
+            if checking(session):
+                said = " · ".join((words.reason(session.reason), said))
             self._words.setText(said)
         else:
             self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
@@ -294,6 +298,7 @@ class CouncilBox(QFrame):
             "allow": idle and enough and could is not None and not helper,
             "pause": running,
             "resume": paused,
+            "skip_check": checking(session),
             "compare": idle and enough and bool(helper) and late,
             "merge": idle and enough and bool(helper),
             "again": idle,

@@ -260,6 +260,8 @@ class CouncilPage(ConversationView):
 
     pause_requested = Signal(str)
     resume_requested = Signal(str)
+    check_skip_requested = Signal(str)
+    check_again_requested = Signal(str, str)
     again_requested = Signal(str)
     compare_requested = Signal(str)
     merge_requested = Signal(str)
@@ -615,6 +617,10 @@ class CouncilPage(ConversationView):
         for page in (self.claims, self.verdict):
             page.cite_requested.connect(self.show_cited)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
+        self.box.skip_check_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
+        self.verdict.check_requested.connect(
+            lambda participant: self.check_again_requested.emit(self.session_id, participant)
+        )
         self.verdict.argue_requested.connect(lambda one: self.argue_requested.emit(self.session_id, one))
         self.glance.edit_requested.connect(self._on_edit)
         self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)

@@ -34,6 +34,7 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import TONES, Judged, WorthCard
 from app.gui.pages.council.council_columns import Letter
+from app.gui.pages.council.no_votes import NoVotes
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
@@ -200,11 +201,16 @@ class HolderBar(QWidget):
 
 
 class VerdictPage(QWidget):
-    """Shows a verdict; emits cite_requested(message id), argue_requested(option id), wanted(solo, check or stress), decision_requested()."""
+    """Shows a verdict.
+
+    Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), wanted(solo, check or
+    stress), decision_requested().
+    """
 
     cite_requested = Signal(str)
     wanted = Signal(str)
     argue_requested = Signal(str)
+    check_requested = Signal(str)
     decision_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -487,6 +493,10 @@ class VerdictPage(QWidget):
             else words("council.nobody_moved")
         )
         parts.append(hbox((Paragraph("hint", text=summary), 1)))
+        no_votes = NoVotes(words)
+        no_votes.show_debate(judged.session.debate, may_check=bool(judged.prices))
+        no_votes.again_requested.connect(self.check_requested)
+        parts.append(hbox((no_votes, 1)))
         return self._card("council_before_after", parts)
 
     def _journal(self, judged: Judged) -> QFrame:

@@ -13,15 +13,17 @@ from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW, ProviderStatus
+from app.core.council import Seat
 from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.matching import fits
 from app.core.provider import HUB, FetchProgress, LocalModel
+from app.core.reasons import no_vote_reason
 from app.core.settings import Settings
 from app.core.texts import visible
 from app.core.usage import size_text
-from app.engine.debate.verdict import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
+from app.engine.voting import name_of
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
@@ -30,7 +32,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
+from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 
 class ModelsPage(QWidget):
@@ -58,6 +60,9 @@ class ModelsPage(QWidget):
         self.result = named("models_result", plain_label("hint", wrap=True))
         self._first = say(button("", "models_first", self._on_first), language, "models.first")
         self._remove = say(button("link", "models_remove", self._on_remove), language, "provider.remove")
+        self._checking: set[Seat] = set()
+        self.voting = named("models_voting", plain_label("hint", wrap=True))
+        self.check = button("link", "models_check", self._on_check)
         self._provider = say(named("models_provider", Choice(look)), language, name="models.provider")
         self.own = say(named("models_own", QLineEdit()), language, name="models.own", hint="models.own.hint")
         self.window_size = named("models_window", QLineEdit())
@@ -100,6 +105,7 @@ class ModelsPage(QWidget):
             self._nothing,
             hbox(self.hidden, STRETCH),
             hbox((self.result, 1), self._remove, self._first),
+            hbox((self.voting, 1), self.check),
             hbox((self._window_label, 1), self.window_size),
             say(plain_label("field"), self._language, "models.own"),
             hbox(
@@ -142,15 +148,27 @@ class ModelsPage(QWidget):
         ticked = model in status.models
         notes = [words("models.is_first")] if model == status.default_model else []
         notes += [words("models.is_own")] if own and model in status.config.models else []
+        seat = (status.config.id, model)
+        # Of what is not offered, only what was found stands there.
+        if ticked or self._engine.voting.result(seat)[0] >= 0:
+            notes.append(self._voting_of(seat))
         state = words("models.offered" if ticked else "models.not_offered")
         return RowItem(
             id=f"{status.config.id}\n{model}",
             title=visible(model),
             note=" · ".join(notes),
+            title_first=True,
             ticked=ticked,
             spoken=", ".join([model, words.provider(status), state, *notes]),
             tip=model,
         )
+
+    def _voting_of(self, seat: Seat) -> str:
+        """Return whether a model votes and judges in decisions, and why not."""
+        words, voting = self._language, self._engine.voting
+        if reason := voting.reason(seat):
+            return words("voting.no_vote", reason=no_vote_reason(reason, words))
+        return words("voting.votes" if voting.result(seat)[0] >= 0 else "voting.unchecked")
 
     def _filter(self) -> None:
         """Show the models whose name, or provider's name, contains every word searched for."""
@@ -178,7 +196,33 @@ class ModelsPage(QWidget):
         fetched = self._engine.connections.list_of(provider)
         mine = status is not None and model in status.config.models
         self._show_window(provider, model if free else "")
+        self._show_voting((provider, model) if model else None)
         self._remove.setVisible(free and mine and fetched is not None and model not in fetched.models)
+
+    def _show_voting(self, seat: Seat | None) -> None:
+        """Show whether the chosen model votes in decisions, and the button that checks it."""
+        words, calls = self._language, self._engine.voting.calls(seat) if seat is not None else 0
+        checks = seat in self._checking
+        said = f"{seat[1]}: {self._voting_of(seat)}" if seat is not None else ""
+        self.voting.setText(words("voting.checking") if checks else visible(said))
+        unchecked = seat is not None and self._engine.voting.left(seat) > 0
+        self.check.setText(words("local.check" if unchecked else "voting.again"))
+        self.check.setVisible(calls > 0)
+        self.check.setEnabled(not checks)
+        self.check.setToolTip(plain_tip(words("voting.again.hint", count=calls)))
+
+    def _on_check(self) -> None:
+        if all(seat := self._chosen()):
+            self._tasks.start(f"voting check {name_of(seat)}", self._check_again(seat))
+
+    async def _check_again(self, seat: Seat) -> None:
+        self._checking.add(seat)
+        self._show_buttons()
+        try:
+            await self._do(self._engine.debates.check_voting(*seat))
+        finally:
+            self._checking.discard(seat)
+            self._show_buttons()
 
     def _show_window(self, provider: str, model: str) -> None:
         """Show the context window of the chosen model: what the user said of it, or what is known."""
@@ -357,11 +401,12 @@ class LocalModelsPage(QWidget):
         """Return whether an installed model votes and judges, "" where that was not checked."""
         if model.id == EMBEDDED_MODEL or not model.path:
             return ""
-        stable = self._engine.connections.known_facts(LOCAL, model.id).stable
+        voting = self._engine.voting
+        stable, asked = voting.result((LOCAL, model.id))
         if stable < 0:
             return self._language("local.votes.unchecked")
-        key = "votes" if stable >= LEAST_STABLE else "votes.not"
-        return self._language(f"local.{key}", stable=stable, all=len(QUESTIONS))
+        key = "votes.not" if voting.reason((LOCAL, model.id)) else "votes"
+        return self._language(f"local.{key}", stable=stable, all=asked)
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far a download is."""

@@ -17,7 +17,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
-from app.core.reasons import HELD_UP, Reason, has_ended, resumable
+from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
 from app.core.texts import has_hangul
@@ -25,7 +25,7 @@ from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import Spending, failed, retry_text, state_of, time_text
+from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_columns import Shown
@@ -56,6 +56,7 @@ class DebateControls(QFrame):
     retry_requested = Signal()
     retry_due = Signal()
     skip_requested = Signal()
+    check_skip_requested = Signal()
     without_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
@@ -93,6 +94,9 @@ class DebateControls(QFrame):
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
         self.held = HeldTurnBar(language, prefix=prefix)
+        self.skip_check = say(
+            button("", f"{prefix}skip_check", self.check_skip_requested), language, "council.skip_check"
+        )
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
@@ -214,6 +218,8 @@ class DebateControls(QFrame):
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
         restyle(self._banner, self._banner_text, tone=tone)
+        self.skip_check.setToolTip(plain_tip(words("voting.skip.hint")))
+        self.skip_check.setVisible(checking(session) and not self._read_only)
         self._show_ways()
         if self._retry is None:
             self._countdown.stop()
@@ -300,6 +306,8 @@ class DebateControls(QFrame):
         if self._pausing:
             return "accent", words("discussion.pausing")
         reason = words.reason(session.reason)
+        if checking(session):
+            return "accent", reason
         if failed(session.status, session.reason):
             return "error", reason
         if session.status == Status.WAITING:
@@ -317,7 +325,8 @@ class DebateControls(QFrame):
     def _lay_out(self) -> None:
         head = hbox((self._title, 1), spacing=8)
         buttons = hbox(self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost, spacing=SPACE)
-        vbox(self._banner_text, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
+        said = hbox((self._banner_text, 1), self.skip_check, spacing=8)
+        vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
         column = vbox(inside=self, margins=None)
@@ -583,9 +592,13 @@ class DebateSummary(QWidget):
         debate, words = session.debate, self._language
         votes: dict[str, str] = {}
         if debate.council is None:
+            reasons = {one.id: debate.no_vote_of(one) for one in debate.participants}
             for ballot in debate.ballots:
                 stance = "none" if ballot.stance is None else ballot.stance
                 votes[ballot.participant] = words(f"verdict.stance.{stance}")
+                why = reasons.get(ballot.participant, "") if ballot.stance is None else ""
+                if why:
+                    votes[ballot.participant] = words("voting.no_vote", reason=no_vote_reason(why, words))
         else:
             record = Record(debate, messages)
             # Until all have answered nobody reads what the others hold.

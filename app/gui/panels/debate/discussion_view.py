@@ -48,6 +48,8 @@ class DiscussionView(ConversationView):
     stop_requested = Signal(str)
     turn_retry_requested = Signal(str)
     turn_skip_requested = Signal(str)
+    check_skip_requested = Signal(str)
+    check_again_requested = Signal(str, str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
     say_requested = Signal(str, str, object)
@@ -293,6 +295,10 @@ class DiscussionView(ConversationView):
         self.controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
         self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
         self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
+        self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
+        self.verdict.no_votes.again_requested.connect(
+            lambda participant: self.check_again_requested.emit(self.session_id, participant)
+        )
         self.controls.without_requested.connect(
             lambda participant: self.without_requested.emit(self.session_id, participant)
         )

@@ -4,7 +4,7 @@ It is the other side of the discussion; the controller requests verdicts.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
@@ -17,6 +17,7 @@ from app.core.session import Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.debate.verdict import Judge, minority_points, readings_points
 from app.gui.display.appearance import Language, Look, tall
+from app.gui.pages.council.no_votes import NoVotes
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_text import MAX_COLUMN
@@ -61,6 +62,7 @@ class VerdictView(QWidget):
         self._read_only = False
         self._judges: tuple[Judge, ...] = ()
         self._asked: tuple[str, float] | None = None
+        self._checking: Callable[[], str] = str
         self._problem_text = ""
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
@@ -91,6 +93,7 @@ class VerdictView(QWidget):
         self._agreed_title = say(plain_label("agreed"), language, "verdict.agreed")
         self._open_title = say(plain_label("open"), language, "verdict.open")
         self.chart = StanceChart(language, look, "debate_stances")
+        self.no_votes = NoVotes(language)
         self._chart_title = say(plain_label("card_title"), language, "verdict.chart")
         self._chart_hint = ElidedLabel("meta")
         self._tick = QTimer(self)
@@ -132,8 +135,12 @@ class VerdictView(QWidget):
             self._judge.addItem(self._judge_words(judge), judge)
         self._refresh()
 
-    def show_asking(self, name: str | None, since: float = 0.0) -> None:
-        """Show that a verdict is being made since a time (`time.monotonic`); None ends that."""
+    def show_asking(self, name: str | None, since: float = 0.0, checking: Callable[[], str] = str) -> None:
+        """Show that a verdict is being made since a time (`time.monotonic`); None ends that.
+
+        `checking` says how far the judge's voting check is, "" while there is none.
+        """
+        self._checking = checking
         self._asked = (name, since) if name is not None else None
         if name is not None:
             self._problem_text = ""
@@ -259,7 +266,8 @@ class VerdictView(QWidget):
             return
         name, since = self._asked
         seconds = max(0, int(time.monotonic() - since))
-        self._busy.setText(self._language("verdict.asking", name=name, seconds=seconds))
+        asking = self._language("verdict.asking", name=name, seconds=seconds)
+        self._busy.setText(self._checking() or asking)
         if not self._tick.isActive():
             self._tick.start()
 
@@ -282,6 +290,8 @@ class VerdictView(QWidget):
         self._last_words.show_points(verdict.open if verdict and not judged else (), self._cite)
         self._agreed.show_points(verdict.agreed if verdict else (), self._cite)
         self._open.show_points(verdict.open if verdict and judged else (), self._cite)
+        if self._session is not None:
+            self.no_votes.show_debate(self._session.debate, may_check=not self._read_only)
         report = self._report()
         self._minority.show_points(report, self._cite)
         self._minority_card.setVisible(bool(report))
@@ -320,6 +330,7 @@ class VerdictView(QWidget):
                 spacing=8,
             ),
             self.chart,
+            hbox((self.no_votes, 1), margins=(PADDING, 0, PADDING, PADDING)),
             inside=card,
             margins=(15 - PADDING, 12, 15 - PADDING, 12 - PADDING),
             spacing=8 - PADDING,
@@ -405,7 +416,7 @@ class VerdictView(QWidget):
 
 def _said_of(session: DebateSession) -> tuple[object, ...]:
     """Return what the texts of a verdict depend on, beside the messages."""
-    return session.debate.verdict, session.debate.ballots, session.status
+    return session.debate.verdict, session.debate.ballots, session.debate.no_votes, session.status
 
 
 def _card() -> QFrame:

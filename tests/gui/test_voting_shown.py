@@ -1,0 +1,106 @@
+"""The voting check as a user sees it: how far it is, skipping it, why there is no vote, checking again."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.core.council import NO_JUDGE
+from app.core.summary import DebateMode
+from app.engine.engine import CouncilSetup, DebateSetup
+from app.gui.widgets.text import Paragraph
+from tests.app_driver import Person, at_window, until
+from tests.gui.test_models_page import Shown
+from tests.gui.test_verdict_view import SEATS, debate_view, script
+from tests.wire import WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+PATIENCE_S = 60.0
+SETUP = DebateSetup(
+    topic="Rewrite the parser?", participants=SEATS, rounds=1, final_ballots=True, judge=NO_JUDGE
+)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home: dict[str, WireServer]):
+    for server in wire_home.values():
+        script(server, 1, 1, 1)
+    async with at_window(data_dir) as person:
+        yield person
+    for server in wire_home.values():
+        server.stable, server.check_delay = True, 0.0
+
+
+def texts(person: Person, kind: str) -> list[str]:
+    """Return the texts of all labels that are seen and whose name begins so."""
+    found = [one for one in person.window.findChildren(Paragraph) if one.objectName().startswith(kind)]
+    return [one.text() for one in found if one.isVisible()]
+
+
+async def started(person: Person, setup: DebateSetup) -> None:
+    person.window.controller.debates.show_setup()
+    person.window.controller.panel.setup.start_requested.emit(setup, ())
+    await until(lambda: debate_view(person).session_id != "", PATIENCE_S)
+
+
+@pytest.mark.slow
+async def test_a_check_that_is_skipped_says_so_and_is_made_up_for(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    wire_home["openai"].check_delay = 3.0
+    view = debate_view(person)
+    await started(person, SETUP)
+    banner = view.controls._banner_text
+    await until(lambda: banner.text() == "Checking who may vote: 4 of 8", PATIENCE_S)
+    assert person.find("debate_skip_check", QPushButton).text() == "Skip"
+    await person.click("debate_skip_check")
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert len(wire_home["openai"].check_requests) < 4
+    view._show_side("verdict")
+    assert texts(person, "no_vote_") == ["Openai: no vote, the check was skipped"]
+    wire_home["openai"].check_delay = 0.0
+    await person.click(f"check_again_{view.session.debate.participants[0].id}")
+    await until(lambda: not texts(person, "no_vote_"), PATIENCE_S)
+    assert not view.session.debate.no_votes
+
+
+@pytest.mark.slow
+async def test_who_follows_the_order_has_no_vote_on_the_verdict_and_in_the_settings(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    wire_home["openai"].stable = False
+    view = debate_view(person)
+    await started(person, SETUP)
+    await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
+    view._show_side("verdict")
+    why = "no vote, only 0 of 2 answers stayed the same when the options were listed in the other order"
+    assert texts(person, "no_vote_") == [f"Openai: {why}"]
+    shown = Shown(person)
+    shown.click("openai-wire", x=90)
+    assert shown.item("openai-wire").note.endswith(why.replace("no vote, ", "no vote: "))
+    assert shown.page.voting.text().startswith("openai-wire: no vote: only 0 of 2 answers")
+    wire_home["openai"].stable = True
+    await person.click("models_check")
+    await until(lambda: shown.page.voting.text() == "openai-wire: votes, breaks ties", PATIENCE_S)
+    assert shown.item("openai-wire").note.endswith("votes, breaks ties")
+    assert shown.page.check.isEnabled() and len(wire_home["openai"].check_requests) == 8
+    shown.click("anthropic-other", x=90)
+    assert shown.page.voting.text() == "anthropic-other: not checked yet"
+
+
+@pytest.mark.slow
+async def test_a_council_shows_how_far_the_check_is_and_skips_it(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    wire_home["openai"].check_delay = 3.0
+    engine, page = person.window.controller.engine, person.window.controller.council_page
+    setup = replace(SETUP, mode=DebateMode.COUNCIL, final_ballots=False)
+    session_id = await engine.councils.start(CouncilSetup(setup=setup, debates=True, judge=NO_JUDGE))
+    person.window.controller.show_session(session_id)
+    await until(lambda: person.sees("council_skip_check"), PATIENCE_S)
+    await until(lambda: "Checking who may vote: 4 of 8" in page.box._words.text(), PATIENCE_S)
+    await person.click("council_skip_check")
+    await until(lambda: not person.find("council_skip_check", QWidget).isVisible(), PATIENCE_S)
+    assert len(wire_home["openai"].check_requests) < 4

@@ -1,0 +1,156 @@
+"""The voting check on the command line: once for a model at an address, counted, skipped, and killed."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories.processes import Finished, Running, look, moot
+from tests.wire import Answer, WireServer, write_providers
+from tests.wire.server import Recorded
+
+FEW, ALL = 4, 16
+SEATS = ("-p", "Own=own/small", "-p", "Known=openai/openai-wire")
+DEBATE = ("debate", "Should cities ban cars?", "--rounds", "1", "--ballots", "final")
+
+
+@pytest.fixture
+def servers(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[WireServer, WireServer]]:
+    """A server of the user's own, and one of a known provider; who is asked to vote is for the motion."""
+    with (
+        WireServer("openai-compatible", models=("small",), provider_id="own") as own,
+        WireServer("openai") as known,
+    ):
+        for name, value in write_providers(data_dir, [own, known]).items():
+            monkeypatch.setenv(name, value)
+        for server in (own, known):
+            for model in server.models:
+                server.script(model, votes)
+        yield own, known
+
+
+def votes(request: Recorded) -> Answer:
+    ballot = "stance" in str(request.body)
+    return Answer('{"stance": 1}' if ballot else "I say so.", delay=0 if ballot else 0.5)
+
+
+def shown(session_id: str) -> dict[str, Any]:
+    document = look("show", session_id, "--json").json
+    assert isinstance(document, dict)
+    return document
+
+
+def checked(done: Finished) -> dict[str, dict[str, Any]]:
+    """Return the events of the check by the model."""
+    return {one["model"]: one for one in done.events if one["event"] == "voting.checked"}
+
+
+def test_a_model_is_checked_once_beside_the_answers_and_every_call_counts(
+    servers: tuple[WireServer, WireServer], data_dir: Path
+) -> None:
+    own, known = servers
+    done = moot(*DEBATE, *SEATS, "--json")
+    assert done.status == 0, done.err
+    assert (len(own.check_requests), len(known.check_requests)) == (ALL, FEW)
+    assert len({one.messages[-1].text for one in own.check_requests}) == ALL, "each question in both orders"
+    # They began with the first statement, and did not wait for it.
+    first = next(one for one in own.requests if not one.refused)
+    assert own.check_requests[0].at < (first.done_at or 0)
+    assert known.check_requests[0].at < (first.done_at or 0), "one beside the other"
+    found = checked(done)
+    assert set(found) == {"own/small", "openai/openai-wire"}
+    for one in found.values():
+        assert (one["may_vote"], one["may_judge"], one["reason"]) == (True, True, "")
+    said = [str(one["reason"]) for one in done.events if one["event"] == "session.status"]
+    assert f"checking_votes:{ALL}:{ALL + FEW}" in said and "checking_votes:0:20" in said
+    session = shown(done.events[0]["session_id"])
+    # Two statements and two ballots besides.
+    month = look("usage", "--json").json[0]
+    assert month["calls"] == ALL + FEW + 4
+    used = month["input_tokens"] + month["output_tokens"]
+    assert f"{used} tokens" in look("show", session["id"]).out, "the session counts them as well"
+    assert [one["stance"] for one in session["debate"]["ballots"]] == [1, 1]
+    # After a restart all of it is known.
+    again = moot(*DEBATE, *SEATS, "--json")
+    assert again.status == 0 and not checked(again)
+    assert (len(own.check_requests), len(known.check_requests)) == (ALL, FEW)
+    # At another address it may be another model.
+    with WireServer("openai-compatible", models=("small",), provider_id="own", key=own.key) as moved:
+        moved.script("small", votes)
+        write_providers(data_dir, [moved, known])
+        assert moot(*DEBATE, *SEATS).status == 0
+        assert (len(moved.check_requests), len(known.check_requests)) == (ALL, FEW)
+
+
+def test_who_takes_no_part_is_not_checked_and_nobody_where_there_is_no_vote(
+    servers: tuple[WireServer, WireServer],
+) -> None:
+    own, known = servers
+    plain = ("debate", "Should cities ban cars?", "--rounds", "1")
+    assert moot(*plain, *SEATS).status == 0
+    assert not own.check_requests and not known.check_requests
+    both = ("-p", "One=openai/openai-wire", "-p", "Two=openai/openai-wire")
+    assert moot(*DEBATE, *both).status == 0
+    assert (len(own.check_requests), len(known.check_requests)) == (0, FEW)
+    assert {one.model for one in known.check_requests} == {"openai-wire"}
+
+
+def test_no_vote_has_its_reason_wherever_it_is_shown(servers: tuple[WireServer, WireServer]) -> None:
+    own, _ = servers
+    own.stable = False
+    done = moot(*DEBATE, *SEATS)
+    why = "only 0 of 8 answers stayed the same when the options were listed in the other order"
+    assert done.status == 0 and f"Own: no vote, {why}" in done.out and "Known: rather for" in done.out
+    assert "small: no votes and no judging" in done.err
+    [session_id] = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)
+    assert f"Own: no vote, {why}" in look("show", session_id).out
+    assert f"Own: no vote, {why}" in look("export", session_id, "--format", "md").out
+    kept = shown(session_id)["debate"]["no_votes"]
+    assert kept == [{"model": "own/small", "reason": "follows_order:0:8"}]
+
+
+def test_what_is_skipped_does_not_vote_and_the_debate_goes_on(servers: tuple[WireServer, WireServer]) -> None:
+    own, known = servers
+    own.check_delay = 1.0
+    with Running(*DEBATE, *SEATS, "--json") as running:
+        session_id = running.session_id
+        assert running.wait_for(lambda: any("checking_votes:" in one for one in running.lines))
+        assert known.wait_for(lambda: len(known.check_requests) == FEW)
+        running.event("voting.checked")
+        assert moot("resume", session_id, "--skip-check").status == 0
+        done = running.finish()
+    assert done.status == 0, done.err
+    assert len(own.check_requests) < ALL
+    session = shown(session_id)
+    assert {one["participant"]: one["stance"] for one in session["debate"]["ballots"]} == {
+        session["debate"]["participants"][0]["id"]: None,
+        session["debate"]["participants"][1]["id"]: 1,
+    }
+    assert session["debate"]["no_votes"] == [{"model": "own/small", "reason": "check_skipped"}]
+    assert "Own: no vote, the check was skipped" in look("show", session_id).out
+    # The next session goes on with the questions that are left.
+    own.check_delay = 0.0
+    assert moot(*DEBATE, *SEATS).status == 0
+    assert len([one for one in own.check_requests if one.done_at and one.closed_at is None]) == ALL
+
+
+@pytest.mark.own_host
+def test_a_kill_asks_nothing_twice_that_was_answered(servers: tuple[WireServer, WireServer]) -> None:
+    own, known = servers
+    own.check_delay = 0.2
+    with Running(*DEBATE, *SEATS, "--json") as running:
+        session_id = running.session_id
+        assert own.wait_for(lambda: len(own.check_requests) == 6, 30)
+        time.sleep(0.1)
+        running.kill()
+    own.check_delay = 0.0
+    assert moot("resume", session_id).status == 0
+    answered = Counter(one.messages[-1].text for one in own.check_requests if one.done_at)
+    assert len(answered) == ALL and set(answered.values()) == {1}
+    assert len(own.check_requests) <= ALL + 1 and len(known.check_requests) == FEW
+    ballots = shown(session_id)["debate"]["ballots"]
+    assert [one["stance"] for one in ballots] == [1, 1]
