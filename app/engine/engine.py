@@ -51,6 +51,7 @@ from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
+from app.engine.decisions.journal import Journal
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
@@ -204,6 +205,7 @@ class Engine:
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
         )
+        self.journal = Journal(documents, bus, self._language, self._sessions.live)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
@@ -273,13 +275,13 @@ class Engine:
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        live, decision = await self.open(session_id), self.journal.get(session_id)
         pieces = export(live, file_format, self._prompts, self._as_html, decision)
         return "".join(await in_turns(pieces))
 
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""
-        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        live, decision = await self.open(session_id), self.journal.get(session_id)
         return await in_turns(document_of(live, self._prompts, decision))
 
     async def pause(self, session_id: str) -> None:
@@ -326,6 +328,7 @@ class Engine:
         await self.drafts.close()
         await self.local_models.close()
         await self._sessions.close()
+        await self.journal.close()
         await self._slots.close()
         await self._calls.close()
         await self.usage.close()

@@ -34,7 +34,7 @@ async def person(qapp, data_dir, wire_home):
 async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:
     page = await opened(person)
     await ended(page)
-    journal = person.window.controller.engine.councils.journal
+    journal = person.window.controller.engine.journal
     await person.click("council_journal")
     await until(lambda: person.sees("decision_dialog"))
     assert person.find("decision_option").currentText() == HOLDS["openai"]
@@ -61,7 +61,7 @@ async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) 
 @pytest.mark.slow
 async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(person: Person) -> None:
     journal, button = (
-        person.window.controller.engine.councils.journal,
+        person.window.controller.engine.journal,
         person.window.side_bar.decisions_button,
     )
     button.click()
@@ -105,7 +105,7 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
 
 async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> None:
     controller = person.window.controller
-    journal, badge = controller.engine.councils.journal, person.window.top_bar.needs_you
+    journal, badge = controller.engine.journal, person.window.top_bar.needs_you
     journal.today = lambda: date(2026, 1, 30)
     journal.look_at_day()
     await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
@@ -121,7 +121,7 @@ async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> No
 
 
 async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
-    journal = person.window.controller.engine.councils.journal
+    journal = person.window.controller.engine.journal
     for name in ("Postgres", "Go"):
         await journal.save(Decision(id=name.lower(), name="?", decided=name, due="2026-01-31"))
     person.window.controller.actions()["journal"]()
@@ -143,7 +143,7 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
 
 @pytest.mark.slow
 async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decision(person: Person) -> None:
-    journal = person.window.controller.engine.councils.journal
+    journal = person.window.controller.engine.journal
     for place in range(3):
         result, right = ("held", "A") if place else ("failed", "B")
         known = Decision(id=f"d{place}", name="?", decided="A", headline="A", result=result, right=right)

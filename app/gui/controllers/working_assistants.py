@@ -183,7 +183,7 @@ class GroupController(Controller):
                 session=visible(one.name),
                 question=words("journal.due_now", option=visible(one.decided)),
             )
-            for one in self._engine.councils.journal.due()
+            for one in self._engine.journal.due()
         ]
         asked = [
             Waiting(
