@@ -71,7 +71,7 @@ class DecisionController(Controller):
         """Show the page of all decisions, with one of them chosen."""
         if self._page is None:
             self._page = self._made_page()
-        self._fill(self._page)
+            self._fill(self._page)
         self._page.choose(decision_id)
         self._window.main_area.setCurrentWidget(self._page)
         self._window.top_bar.show_session_tools(False)

@@ -1,7 +1,6 @@
 """What stands beside the list of decisions: the chosen one, what came of it, and how right its models have been."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 
@@ -24,11 +23,13 @@ from app.gui.pages.decisions.decision_rows import (
     icon_of,
     kind_text,
     state_text,
+    verdict_text,
 )
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, Part, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, icon_button, scrolling
 from app.gui.widgets.form import Field, Form
+from app.gui.widgets.steps import Steps
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
 
 WIDTH = 396
@@ -63,6 +64,9 @@ class DecisionDetails(QFrame):
         self._entering = ""
         # The form of the outcome, None while nothing is entered.
         self._form: Form | None = None
+        self._steps: Steps | None = None
+        # How often the parts have been made.
+        self._turn = 0
         body = QWidget()
         self._column = vbox(inside=body, margins=(18, 14, 18, 14), spacing=9)
         self.area = scrolling(body)
@@ -95,27 +99,46 @@ class DecisionDetails(QFrame):
             self.area.verticalScrollBar().setValue(0)
         self._decision, self._scores, self._today, self._can_open = decision, scores, today, can_open
         self._show()
+        if written:
+            self.finish()
         if written and self._form is not None:
             self._form.show_field("note", written["note"])
 
     def _show(self) -> None:
         words, decision = self._language, self._decision
         self._form = None
+        if self._steps is not None:
+            self._steps.deleteLater()
         empty(self._column)
         self._foot.setVisible(decision is not None)
         self.memo.setText(words("journal.memo"))
         self.open.setText(words("journal.open" if self._can_open else "journal.gone"))
         self.memo.setEnabled(self._can_open)
         self.open.setEnabled(self._can_open)
-        parts: list[QWidget] = []
+        # The first part now, the others in the next turns of the event loop.
+        self._turn += 1
+        self._steps = Steps(self, self._build(self._turn))
+
+    def _build(self, turn: int) -> Iterator[None]:
+        decision, parts = self._decision, list[Callable[[Decision], QWidget]]()
         if decision is not None:
-            parts += [self._head(decision), self._outcome(decision)]
-            parts += [self._decided(decision)] if decision.decided else []
-            parts += [self._verdict(decision)] if decision.headline and decision.decided else []
-        parts.append(self._standing(decision))
-        for part in parts:
-            self._column.addWidget(part)
+            parts = [self._head, self._outcome]
+            parts += [self._decided] if decision.decided else []
+            parts += [self._verdict] if decision.headline and decision.decided else []
+            for part in parts:
+                self._column.addWidget(part(decision))
+                yield
+                if turn != self._turn:
+                    # Something else is shown by now.
+                    return
+        self._column.addWidget(self._standing(decision))
         self._column.addStretch(1)
+        yield
+
+    def finish(self) -> None:
+        """Make the parts that are not made yet."""
+        if self._steps is not None:
+            self._steps.finish()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -147,7 +170,7 @@ class DecisionDetails(QFrame):
         if state == Standing.NOT_DECIDED:
             decide = button("primary", "decision_decide", partial(self._ask, CHANGE))
             decide.setText(self._language("journal.keep_decision"))
-            return self._card("", [*self._state_line(decision), hbox(decide, STRETCH)])
+            return self._card([*self._state_line(decision), hbox(decide, STRETCH)])
         if state == Standing.DUE or self._entering == decision.id:
             return self._due_card(decision, late=state == Standing.DUE)
         return self._known(decision) if decision.result else self._waiting(decision)
@@ -183,7 +206,7 @@ class DecisionDetails(QFrame):
         )
         head = self._state_line(decision) if late else []
         buttons = hbox(true, false, STRETCH, *([early] if not decision.result else []), spacing=8)
-        return self._card("warn" if late else "", [*head, *sign, form, buttons])
+        return self._card([*head, *sign, form, buttons], late=late)
 
     def _known(self, decision: Decision) -> QWidget:
         """Return the card of an outcome that is known: one line, the note, and what would have been right."""
@@ -214,7 +237,7 @@ class DecisionDetails(QFrame):
             right.setAccessibleName(words("journal.right"))
             right.activated.connect(lambda _row: self.right_chosen.emit(decision.id, right.currentData()))
             parts += [plain_label("field", text=words("journal.right")), right]
-        return self._card("", parts)
+        return self._card(parts)
 
     def _waiting(self, decision: Decision) -> QWidget:
         """Return the card of a decision at which the user looks again later."""
@@ -232,7 +255,7 @@ class DecisionDetails(QFrame):
             spacing=8,
         )
         sign = words("journal.know_by", sign=exact(decision.sign)) if decision.sign else ""
-        return self._card("", [head, *([Paragraph("card_text", text=sign)] if sign else [])])
+        return self._card([head, *([Paragraph("card_text", text=sign)] if sign else [])])
 
     def _decided(self, decision: Decision) -> QWidget:
         words, tile = self._language, Letter(self._look)
@@ -256,8 +279,7 @@ class DecisionDetails(QFrame):
             chip.set_text(words("council.unstable"), "warn")
         elif decision.state:
             chip.set_text(words(f"council.state.{decision.state}"))
-        undecided = decided_text(replace(decision, decided=""), words)
-        text = Paragraph("card_text", text=undecided)
+        text = Paragraph("card_text", text=verdict_text(decision, words))
         return _box(self._section("journal.verdict_head", ""), hbox((text, 1), chip, spacing=8))
 
     def _standing(self, decision: Decision | None) -> QWidget:
@@ -281,7 +303,7 @@ class DecisionDetails(QFrame):
             name = ElidedLabel("value", text=exact(last_part(model)))
             hbox(
                 (name, 2),
-                (ElidedLabel("", text=right), 2),
+                (ElidedLabel("meta", text=right), 2),
                 (ElidedLabel("hint", text=sure), 3),
                 inside=row,
                 spacing=8,
@@ -316,10 +338,9 @@ class DecisionDetails(QFrame):
         title = plain_label("section", text=self._language(key).upper())
         return hbox(title, STRETCH, plain_label("hint", text=note), margins=(0, 6, 0, 0))
 
-    def _card(self, tone: str, parts: Sequence[Part]) -> QFrame:
-        card = frame("banner" if tone else "card", vbox(*parts, margins=(14, 11, 14, 11), spacing=8))
+    def _card(self, parts: Sequence[Part], *, late: bool = False) -> QFrame:
+        card = frame("due" if late else "card", vbox(*parts, margins=(14, 11, 14, 11), spacing=8))
         card.setObjectName("decision_outcome")
-        card.setProperty("tone", tone)
         return card
 
     # Requests
@@ -328,6 +349,7 @@ class DecisionDetails(QFrame):
         """Ask what came of a decision, before its day or again."""
         self._entering = decision_id
         self._show()
+        self.finish()
         if self._form is not None:
             self._form.fields["note"].control.setFocus()
 

@@ -3,17 +3,18 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from PySide6.QtCore import QObject, QRect, QRectF, Qt
+from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QStyleOptionViewItem
 
 from app.core.council import Decision
 from app.core.summary import CLASSIC_MODES, DebateMode
 from app.core.texts import exact
 from app.engine.decisions.journal import Standing, made_at, standing
-from app.gui.display.appearance import Language, Look, sized
+from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS
 from app.gui.widgets.badge import AVATAR, initials, paint_avatar
-from app.gui.widgets.item_list import ItemDelegate, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import Index, ItemDelegate, ItemModel, ListStyle, RowItem
 
 STYLE = ListStyle(
     height=54,
@@ -110,13 +111,15 @@ def state_text(decision: Decision, today: date, words: Language) -> str:
 
 
 def decided_text(decision: Decision, words: Language) -> str:
-    """Return what was decided; of a verdict on which nobody decided what it says, and how many held that."""
-    if decision.decided:
-        return exact(decision.decided)
-    said = words("journal.verdict", text=exact(decision.headline))
+    """Return what was decided; where nobody decided, what the verdict says."""
+    return exact(decision.decided) or words("journal.verdict", text=verdict_text(decision, words))
+
+
+def verdict_text(decision: Decision, words: Language) -> str:
+    """Return what a verdict says, and how many held that."""
     held = sum(vote.after == decision.headline for vote in decision.votes)
     share = words("journal.held_by", count=held, all=len(decision.votes)) if held else ""
-    return " · ".join(filter(None, (said, share)))
+    return " · ".join(filter(None, (exact(decision.headline), share)))
 
 
 class DecisionRows(ItemModel):
@@ -155,9 +158,18 @@ class DecisionRows(ItemModel):
 class DecisionDelegate(ItemDelegate):
     """Paints a decision in columns: title and decision, who took part, how sure, and how it stands."""
 
-    def __init__(self, language: Language, look: Look, parent: QObject) -> None:
+    def __init__(self, language: Language, look: Look, rows: DecisionRows, parent: QObject) -> None:
         super().__init__(look, STYLE, parent)
-        self._language = language
+        self._language, self._rows = language, rows
+        look.changed.connect(self._measure)
+        self._measure()
+
+    def _measure(self) -> None:
+        self._sizes = (QSize(80, tall(STYLE.height)), QSize(80, tall(STYLE.heading)))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        # Asked for each of a thousand rows when the page opens.
+        return self._sizes[isinstance(self._rows.rows[index.row()], str)]
 
     def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
         if not isinstance(item, DecisionItem):

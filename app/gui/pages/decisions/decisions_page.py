@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import partial
+from itertools import groupby
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -25,6 +26,7 @@ from app.gui.widgets.text import Paragraph, named, plain_label, say
 
 ALL = ""
 FILTERS = (ALL, *Standing)
+DUE = "due"
 BESIDE = 760
 """How wide the page must be for the details to stand beside the list; else they cover it."""
 SEARCH = 190
@@ -39,7 +41,7 @@ class DecisionList(ItemList):
     def __init__(self, language: Language, look: Look) -> None:
         self.decisions = DecisionRows(language)
         super().__init__(look, "decisions_list", STYLE, self.decisions)
-        self.setItemDelegate(DecisionDelegate(language, look, self))
+        self.setItemDelegate(DecisionDelegate(language, look, self.decisions, self))
         self.doubleClicked.connect(lambda _index: self.session_requested.emit(self.current_id()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -66,6 +68,7 @@ class DecisionsPage(QWidget):
         self.setObjectName("decisions_page")
         self._language = language
         self._decisions: Sequence[Decision] = ()
+        self._states: Mapping[str, Standing] = {}
         self._scores: Mapping[str, Score] = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
@@ -102,6 +105,7 @@ class DecisionsPage(QWidget):
         """
         found = [each for each in decisions if each.decided or each.id in sessions]
         self._decisions = listed(found, today)
+        self._states = {each.id: standing(each, today) for each in found}
         self._scores, self._sessions, self._today = scores, sessions, today
         self._show()
 
@@ -111,7 +115,8 @@ class DecisionsPage(QWidget):
             self.search.clear()
             self._chips[ALL].setChecked(True)
         first = self._decisions[0].id if self._decisions else ""
-        self.list.choose(decision_id or first)
+        if not self.list.choose(decision_id or first):
+            self._show_details()
         self._cover(bool(decision_id))
 
     def take_focus(self) -> None:
@@ -120,7 +125,7 @@ class DecisionsPage(QWidget):
 
     def summary(self) -> str:
         """Return how many are due, and how many came true, in words."""
-        words, count = self._language, Counter(standing(each, self._today) for each in self._decisions)
+        words, count = self._language, Counter(self._states.values())
         known = count[Standing.CAME_TRUE] + count[Standing.FAILED]
         due = words("journal.due_count", count=count[Standing.DUE]) if count[Standing.DUE] else ""
         true = words("journal.came_true", count=count[Standing.CAME_TRUE], all=known) if known else ""
@@ -178,7 +183,7 @@ class DecisionsPage(QWidget):
     # Display
 
     def _show(self) -> None:
-        words, count = self._language, Counter(standing(each, self._today) for each in self._decisions)
+        words, count = self._language, Counter(self._states.values())
         for name, chip in self._chips.items():
             number = count[Standing(name)] if name else len(self._decisions)
             text = words(f"journal.state.{name}") if name else words("journal.all")
@@ -192,37 +197,35 @@ class DecisionsPage(QWidget):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        typed = self.search.text()
-        rows: list[Decision | str] = []
-        before = ""
+        """Show those that fit chips and field, due ones first, then by month."""
+        typed, rows = self.search.text(), list[Decision | str]()
         shown = [each for each in self._decisions if self._fits(each, typed)]
-        headings = Counter(self._heading(each) for each in shown)
-        for decision in shown:
-            heading = self._heading(decision)
-            if heading != before:
-                rows.append(f"{heading}  {headings[heading]}")
-                before = heading
-            rows.append(decision)
+        for month, group in groupby(shown, self._month_of):
+            decisions = list(group)
+            rows += [f"{self._heading(month)}  {len(decisions)}", *decisions]
         self.list.decisions.today = self._today
         self.list.show_rows(rows)
         self._nothing.setVisible(not rows)
-        self._show_details()
+        if self.isVisible():
+            self._show_details()
 
     def _fits(self, decision: Decision, typed: str) -> bool:
-        if self._filter and standing(decision, self._today) != self._filter:
+        if self._filter and self._states[decision.id] != self._filter:
             return False
         texts = (decision.name, decision.decided or decision.headline, decision.why, decision.note)
         return not typed.strip() or fits("\n".join(texts), typed)
 
-    def _heading(self, decision: Decision) -> str:
-        """Return what a decision stands under: that it is due, or its month."""
+    def _month_of(self, decision: Decision) -> str:
+        """Return the month in which something was decided, DUE for what is due, "" where that is not known."""
+        return DUE if self._states[decision.id] == Standing.DUE else made_at(decision)[:7]
+
+    def _heading(self, month: str) -> str:
         words = self._language
-        if standing(decision, self._today) == Standing.DUE:
+        if month == DUE:
             return words("journal.state.due")
-        at = made_at(decision)
         return (
-            words("day.month", month=words(f"month.{int(at[5:7])}"), year=at[:4])
-            if at
+            words("day.month", month=words(f"month.{int(month[5:])}"), year=month[:4])
+            if month
             else words("journal.before")
         )
 
@@ -242,6 +245,7 @@ class DecisionsPage(QWidget):
 
     def _on_details(self) -> None:
         self._cover(True)
+        self.details.finish()
         self.details.area.setFocus()
         self.details.focusNextChild()
 
