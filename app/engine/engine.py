@@ -52,6 +52,8 @@ from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.decisions.journal import Journal
+from app.engine.decisions.memo import Memo, memo_of
+from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
@@ -278,6 +280,20 @@ class Engine:
         live, decision = await self.open(session_id), self.journal.get(session_id)
         pieces = export(live, file_format, self._prompts, self._as_html, decision)
         return "".join(await in_turns(pieces))
+
+    async def memo(self, session_id: str) -> Memo:
+        """Return the memo about a session and what was decided in it. Raises NotFound, StorageError."""
+        live = await self.open(session_id)
+        return memo_of(live, self.journal.get(session_id), self._prompts, self.journal.today())
+
+    async def memo_file(self, session_id: str, file_format: str) -> bytes:
+        """Return the memo about a session as a file: `md`, `html` or `pdf`. Raises BadInput for another format."""
+        memo = await self.memo(session_id)
+        if file_format not in MEMO_FORMATS:
+            raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
+        if file_format == "pdf":
+            return await self.files.as_pdf(memo_as_html(memo), memo.title)
+        return (memo_as_markdown(memo) if file_format == "md" else memo_as_html(memo)).encode()
 
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""

@@ -238,5 +238,4 @@ async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
         await until(lambda: person.sees("queue_dialog"), what="who works, where nothing waits for the user")
         person.find("queue_dialog").reject()
         await person.click("decisions_button")
-        await until(lambda: person.sees("journal_dialog"))
-        person.find("journal_dialog").reject()
+        await until(lambda: person.sees("decisions_page"))

@@ -1,5 +1,6 @@
 """Decisions: opens their page, keeps what the user decides in sessions of every kind, and asks what came of it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -17,6 +18,8 @@ from app.gui.dialogs.decision_dialogs import DateDialog, DecisionDialog
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.decisions.decision_details import CHANGE, DATE, DELETE, MONTH, NEVER, WEEK
 from app.gui.pages.decisions.decision_rows import state_text, when_text
+from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.transcript.message_actions import DECIDE
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ class DecisionController(Controller):
         self,
         parts: Parts[WindowFrame],
         councils: CouncilPage,
+        debates: Sequence[DiscussionView],
         sessions: SessionController,
     ) -> None:
         super().__init__(parts)
@@ -48,6 +52,10 @@ class DecisionController(Controller):
         self._page: DecisionsPage | None = None
         for asked in (councils.glance.journal.clicked, councils.verdict.decision_requested):
             asked.connect(lambda: self.ask(councils.session_id))
+        for view in debates:
+            view.verdict.decision_requested.connect(partial(self._ask_about, view))
+        parts.window.chat_page.message_action_requested.connect(self._on_action)
+        parts.window.side_bar.sessions.decision_requested.connect(self.ask)
         councils.verdict.scores = lambda: scores(self._journal.all())
         councils.verdict.decision = self._decision
         councils.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
@@ -138,6 +146,13 @@ class DecisionController(Controller):
         return exact(decision.decided), " · ".join(stands)
 
     # Requests
+
+    def _ask_about(self, view: DiscussionView) -> None:
+        self.ask(view.session_id)
+
+    def _on_action(self, session_id: str, message_id: str, action: str) -> None:
+        if action == DECIDE:
+            self.ask(session_id, message_id)
 
     async def _ask(self, session_id: str, message_id: str = "") -> None:
         """Open the dialog of what was decided. Raises NotFound, StorageError."""

@@ -74,7 +74,8 @@ class WindowController(QObject):
         self.folders = FolderController(parts)
         self.debates = DebateController(parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(parts, self.council_page, self.sessions)
-        self.decisions = DecisionController(parts, self.council_page, self.sessions)
+        debating = (self.panel.discussion, self.session_page)
+        self.decisions = DecisionController(parts, self.council_page, debating, self.sessions)
         self.chats = ChatController(parts, self.chat_page)
         self.versions = VersionController(parts, self.chat_page)
         self.summaries = SummaryController(

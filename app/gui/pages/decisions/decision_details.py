@@ -30,7 +30,7 @@ from app.gui.widgets.boxes import STRETCH, Part, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, icon_button, scrolling
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.steps import Steps
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
 WIDTH = 396
 WEEK, MONTH, DATE, NEVER = "week", "month", "date", "never"
@@ -78,9 +78,13 @@ class DecisionDetails(QFrame):
         line.setProperty("kind", "line")
         line.setFixedHeight(1)
         self._foot = QWidget()
-        foot = hbox(self.memo, self.open, STRETCH, margins=(18, 12, 18, 12), spacing=8)
+        self._back = say(button("plain", "decision_back", self.left.emit), language, "journal.back")
+        self._back.dress(look, "chevron-left")
+        self._back.hide()
+        foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
         vbox(line, foot, inside=self._foot, spacing=0)
         vbox((self.area, 1), self._foot, inside=self, spacing=0)
+        language.changed.connect(self._show)
 
     @property
     def decision_id(self) -> str:
@@ -91,13 +95,16 @@ class DecisionDetails(QFrame):
         self, decision: Decision | None, scores: Mapping[str, Score], today: date, *, can_open: bool
     ) -> None:
         """Show a decision, or without one how right all models have been; `can_open` says whether its session is there."""
+        shown = (decision, scores, today, can_open)
+        if shown == (self._decision, self._scores, self._today, self._can_open) and self._steps is not None:
+            return
         same = decision is not None and decision.id == self.decision_id
         # What is being written stays while another decision changes.
         written = self._form.values() if same and self._form is not None else {}
         if not same:
             self._entering = ""
             self.area.verticalScrollBar().setValue(0)
-        self._decision, self._scores, self._today, self._can_open = decision, scores, today, can_open
+        self._decision, self._scores, self._today, self._can_open = shown
         self._show()
         if written:
             self.finish()
@@ -110,7 +117,7 @@ class DecisionDetails(QFrame):
         if self._steps is not None:
             self._steps.deleteLater()
         empty(self._column)
-        self._foot.setVisible(decision is not None)
+        set_shown(self._foot, decision is not None)
         self.memo.setText(words("journal.memo"))
         self.open.setText(words("journal.open" if self._can_open else "journal.gone"))
         self.memo.setEnabled(self._can_open)
@@ -135,6 +142,10 @@ class DecisionDetails(QFrame):
         self._column.addStretch(1)
         yield
 
+    def show_back(self, shown: bool) -> None:
+        """Show the button that leads back to the list, where the details cover that."""
+        set_shown(self._back, shown)
+
     def finish(self) -> None:
         """Make the parts that are not made yet."""
         if self._steps is not None:
@@ -152,9 +163,13 @@ class DecisionDetails(QFrame):
         words = self._language
         how = kind_text(decision, words)
         who = ", ".join(map(exact, decision.who))
-        more = icon_button(self._look, "ellipsis", "decision_menu", self._on_more)
+        more = icon_button(self._look, "ellipsis", "decision_menu")
         name_button(more, words("journal.more"))
-        self._more = more
+        menu = QMenu(more)
+        for action in (CHANGE, DELETE):
+            menu.addAction(words(f"journal.menu.{action}"), partial(self._ask, action))
+        more.setMenu(menu)
+        more.setPopupMode(more.ToolButtonPopupMode.InstantPopup)
         title = named("decision_title", Paragraph("card_title", text=exact(decision.name)))
         above = hbox(
             HeadingIcon(self._look, icon_of(decision), "text_2"),
@@ -364,14 +379,6 @@ class DecisionDetails(QFrame):
 
     def _ask(self, action: str) -> None:
         self.asked.emit(self.decision_id, action)
-
-    def _on_more(self) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("decision_actions")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for action in (CHANGE, DELETE):
-            menu.addAction(self._language(f"journal.menu.{action}"), partial(self._ask, action))
-        menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft()))
 
     def _on_memo(self) -> None:
         self.memo_requested.emit(self.decision_id)

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from app.core.council import Decision
 from app.core.matching import fits
@@ -22,7 +22,7 @@ from app.gui.widgets.boxes import FlowBox, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, button
 from app.gui.widgets.item_list import ItemList
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.text import Paragraph, named, plain_label, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, set_shown
 
 ALL = ""
 FILTERS = (ALL, *Standing)
@@ -162,18 +162,17 @@ class DecisionsPage(QWidget):
         hbox((self.side, 1), self.details, inside=both, spacing=0)
         begin = say(button("primary", "decisions_begin", self.begin_requested), words, "journal.begin")
         none = say(named("decisions_none", Paragraph("card_text", centred=True)), words, "journal.none")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(both)
-        self._stack.addWidget(empty_state(none, begin))
-        vbox(self._stack, inside=self)
+        self._all, self._none = both, empty_state(none, begin)
+        vbox((both, 1), (self._none, 1), inside=self)
 
     def _fit(self) -> None:
         """Put the details beside the list, or let them cover it."""
         beside = self.width() >= BESIDE
         self.details.setMinimumWidth(WIDTH if beside else 0)
         self.details.setMaximumWidth(WIDTH if beside else 16_777_215)
-        self.side.setVisible(beside or not self._covers)
-        self.details.setVisible(beside or self._covers)
+        set_shown(self.side, beside or not self._covers)
+        set_shown(self.details, beside or self._covers)
+        self.details.show_back(not beside)
 
     def _cover(self, covers: bool) -> None:
         """Show the details in place of the list where there is no room for both, or the list again."""
@@ -189,11 +188,12 @@ class DecisionsPage(QWidget):
             text = words(f"journal.state.{name}") if name else words("journal.all")
             chip.setText(f"{text}  {number}")
             chip.setAccessibleName(f"{text}, {number}")
-            chip.setVisible(bool(number) or name == ALL)
+            set_shown(chip, bool(number) or name == ALL)
         if self._filter and not count[Standing(self._filter)]:
             self._filter = ALL
             self._chips[ALL].setChecked(True)
-        self._stack.setCurrentIndex(0 if self._decisions else 1)
+        set_shown(self._all, bool(self._decisions))
+        set_shown(self._none, not self._decisions)
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -205,7 +205,7 @@ class DecisionsPage(QWidget):
             rows += [f"{self._heading(month)}  {len(decisions)}", *decisions]
         self.list.decisions.today = self._today
         self.list.show_rows(rows)
-        self._nothing.setVisible(not rows)
+        set_shown(self._nothing, not rows)
         if self.isVisible():
             self._show_details()
 

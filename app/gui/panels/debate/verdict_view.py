@@ -44,13 +44,14 @@ class VerdictView(QWidget):
     """Shows a debate's verdict and ballots, or how to get them.
 
     Signals: cite_requested(message id), verdict_requested(Judge, or None for the first that can), stop_requested(),
-    connect_requested() to add a provider.
+    connect_requested() to add a provider, decision_requested() to keep what was decided.
     """
 
     cite_requested = Signal(str)
     verdict_requested = Signal(object)
     stop_requested = Signal()
     connect_requested = Signal()
+    decision_requested = Signal()
 
     def __init__(self, language: Language, look: Look, *, margin: int) -> None:
         """`margin` is the space at the left."""
@@ -65,6 +66,9 @@ class VerdictView(QWidget):
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
         self._copy = say(icon_button(look, "copy", "debate_copy_verdict"), language, tip="verdict.copy")
+        self._decide = say(
+            button("link", "debate_decide", self.decision_requested), language, "journal.keep_decision"
+        )
         self._again = ShorteningButton("link", "debate_ask_again")
         self._again.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._answer = CitedText("verdict")
@@ -229,6 +233,7 @@ class VerdictView(QWidget):
             self._stop.setFocus()
         may_ask = ended and not self._read_only and not asking
         self._copy.setVisible(verdict is not None)
+        self._decide.setVisible(may_ask and judged)
         self._again.setVisible(may_ask and judged and bool(self._judges))
         self.ask.setVisible(may_ask and not judged and bool(self._judges))
         self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
@@ -290,7 +295,7 @@ class VerdictView(QWidget):
         self._again.show_words(words("verdict.ask_again"))
         cites = [cite for text in (self._minority, self._agreed, self._open) for cite in text.stops]
         asks = (self._stop, self._judge, self.ask, self._provider)
-        above = (self._again, self._copy, *self._answer.stops, *self._last_words.stops)
+        above = (self._decide, self._again, self._copy, *self._answer.stops, *self._last_words.stops)
         put_in_tab_order((*above, *asks, *cites, self.chart))
         self._refresh()
 
@@ -355,6 +360,7 @@ class VerdictView(QWidget):
                 HeadingIcon(self._look, "gavel", "text"),
                 self._names,
                 STRETCH,
+                self._decide,
                 self._again,
                 self._copy,
                 spacing=8,
