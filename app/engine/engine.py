@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import ProviderConfig, ProviderStatus, provider_kind
-from app.core.errors import MootError
+from app.core.errors import BadInput, MootError
 from app.core.events import (
     AssistantsChanged,
     Event,
@@ -38,7 +38,7 @@ from app.core.store import (
     SessionStore,
     UsageLedger,
 )
-from app.core.summary import SessionSummary, Status
+from app.core.summary import ExportFormat, SessionSummary, Status
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
@@ -53,7 +53,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.decisions.journal import Journal
 from app.engine.decisions.memo import Memo, memo_of
-from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
+from app.engine.decisions.memo_formats import MEMO_FORMATS, PDF, memo_as_html, memo_as_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
@@ -291,9 +291,9 @@ class Engine:
         memo = await self.memo(session_id)
         if file_format not in MEMO_FORMATS:
             raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
-        if file_format == "pdf":
+        if file_format == PDF:
             return await self.files.as_pdf(memo_as_html(memo), memo.title)
-        return (memo_as_markdown(memo) if file_format == "md" else memo_as_html(memo)).encode()
+        return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()
 
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""

@@ -44,7 +44,7 @@ class FileReaders:
     `fonts` is the folder of those in which pages are set.
     """
 
-    def __init__(self, fonts: Path = Path()) -> None:  # noqa: B008
+    def __init__(self, fonts: Path = Path()) -> None:
         self._fonts = fonts
 
     async def read(self, path: Path, on_progress: Progress = _nothing, *, password: str = "") -> FileText:

@@ -133,6 +133,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             "Pin",
             "Rename…\tF2",
             "Move to folder",
+            "Save the decision…",
             "Export",
             "Delete\tDel",
         ]

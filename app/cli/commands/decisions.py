@@ -9,7 +9,7 @@ from app.cli.command_run import CommandRun, checked_id
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.council import FAILED, HELD, Decision
 from app.core.verdict import wilson
-from app.engine.decisions.journal import Standing, decided_object, listed, made_at, standing
+from app.engine.decisions.journal import DecisionState, decided_object, listed, made_at, standing
 from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
 
 
@@ -89,7 +89,7 @@ def _row(run: CommandRun, decision: Decision) -> dict[str, object]:
         "at": made_at(decision),
         "state": str(state),
         "session_id": decision.id,
-        **({} if state == Standing.NOT_DECIDED else {"decision": decided_object(decision)}),
+        **({} if state == DecisionState.NOT_DECIDED else {"decision": decided_object(decision)}),
     }
 
 

@@ -13,7 +13,7 @@ from app.cli.printing.lines import columns, error_line, json_line, lines_text, o
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.core.summary import ExportFormat
-from app.engine.decisions.memo_formats import MEMO_FORMATS
+from app.engine.decisions.memo_formats import PDF
 from app.engine.importing import Arrival
 
 
@@ -90,9 +90,7 @@ async def restore(
 async def export(
     run: CommandRun,
     session: SessionId,
-    form: Annotated[
-        str, Typed("--format", text="format", choices=(*ExportFormat, MEMO_FORMATS[-1]), required=True)
-    ],
+    form: Annotated[str, Typed("--format", text="format", choices=(*ExportFormat, PDF), required=True)],
     memo: Annotated[bool, Typed("--memo")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
@@ -108,7 +106,7 @@ async def export(
 
 
 async def _export_memo(run: CommandRun, session_id: str, form: str, output: str) -> int:
-    if form == "pdf" and not output:
+    if form == PDF and not output:
         raise BadInput("pdf_needs_file")
     data = await run.moot.engine.memo_file(session_id, form)
     if output:

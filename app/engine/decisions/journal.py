@@ -35,7 +35,7 @@ JOURNAL_KIND = LibraryKind(
 )
 
 
-class Standing(StrEnum):
+class DecisionState(StrEnum):
     """How a decision stands, in the order of the list."""
 
     DUE = "due"
@@ -136,7 +136,7 @@ class Journal(Definitions[Decision]):
     def due(self) -> tuple[Decision, ...]:
         """Return the decisions that the user wanted to look at by now, the oldest first."""
         today = self.today()
-        late = (decision for decision in self.all() if standing(decision, today) == Standing.DUE)
+        late = (decision for decision in self.all() if standing(decision, today) == DecisionState.DUE)
         return tuple(sorted(late, key=lambda decision: decision.due))
 
     def look_at_day(self) -> None:
@@ -240,20 +240,20 @@ def chosen_option(live: LiveSession, typed: str) -> tuple[str, str]:
     return "", text
 
 
-def standing(decision: Decision, today: date) -> Standing:
+def standing(decision: Decision, today: date) -> DecisionState:
     """Return how a decision stands on a day."""
     if not decision.decided:
-        return Standing.NOT_DECIDED
+        return DecisionState.NOT_DECIDED
     if decision.result in (HELD, FAILED):
-        return Standing.CAME_TRUE if decision.result == HELD else Standing.FAILED
+        return DecisionState.CAME_TRUE if decision.result == HELD else DecisionState.FAILED
     late = bool(decision.due) and decision.due <= today.isoformat() and not decision.result
-    return Standing.DUE if late else Standing.KEPT
+    return DecisionState.DUE if late else DecisionState.KEPT
 
 
 def listed(decisions: Sequence[Decision], today: date) -> list[Decision]:
     """Return decisions as a list shows them: those that are due by their date, then the others, the latest first."""
-    due = [decision for decision in decisions if standing(decision, today) == Standing.DUE]
-    others = (decision for decision in decisions if standing(decision, today) != Standing.DUE)
+    due = [decision for decision in decisions if standing(decision, today) == DecisionState.DUE]
+    others = (decision for decision in decisions if standing(decision, today) != DecisionState.DUE)
     return [*sorted(due, key=lambda each: each.due), *sorted(others, key=made_at, reverse=True)]
 
 

@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from html import escape
 
+from app.core.summary import ExportFormat
 from app.core.texts import escape_markdown
 from app.engine.decisions.memo import Holder, Memo, MemoPart
 
-MEMO_FORMATS = ("md", "html", "pdf")
+PDF = "pdf"
+MEMO_FORMATS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF)
 _INK, _QUIET, _LINE, _ACCENT = "#1f1e1b", "#66635b", "#d9d5cb", "#3b5bdb"
 LABELS, TEXT = 148, 560
 """The widths of the column of labels and of that of the text, in pixels."""
 _STYLE = (
     f"body{{font-family:Pretendard,Inter,system-ui,sans-serif;font-size:15px;line-height:155%;color:{_INK}}}"
     "table{border-collapse:collapse}td{vertical-align:top;padding:0}"
-    "@media screen{body{max-width:708px;margin:64px auto;padding:0 16px}}"
+    "@media screen and (min-width:1px){body{max-width:708px;margin:64px auto;padding:0 16px}}"
 )
 
 
@@ -73,7 +75,7 @@ def memo_as_html(memo: Memo) -> str:
 
 def _html(memo: Memo) -> Iterator[str]:
     what, when = memo.head
-    yield _line(_small(f'<b style="color:{_ACCENT}">{escape(what)}</b>'), _small(escape(when)))
+    yield _line(_small(_bold(escape(what), _ACCENT)), _small(escape(when)))
     yield f'<h1 style="font-size:35px;font-weight:600;line-height:120%;margin:28px 0 12px 0">{escape(memo.title)}</h1>'
     if memo.lead:
         yield f'<p style="font-size:16px;color:{_QUIET};margin:0 0 20px 0">{escape(memo.lead)}</p>'
@@ -93,7 +95,7 @@ def _decision(memo: Memo) -> str:
     text += f"<p>{escape(memo.why)}</p>" if memo.why else ""
     if memo.facts:
         cells = "".join(
-            f'<td style="padding-right:40px">{_small(escape(label))}<br><b>{escape(value)}</b></td>'
+            f'<td style="padding-right:40px">{_small(escape(label))}<br>{_bold(escape(value))}</td>'
             for label, value in memo.facts
         )
         text += f'<table style="margin-top:8px"><tr>{cells}</tr></table>'
@@ -103,16 +105,16 @@ def _decision(memo: Memo) -> str:
 def _options(memo: Memo) -> str:
     _decision, _options, first, last, _nobody = memo.labels
     rows = [
-        f'<tr><td width="32"></td><td width="292"></td><td width="112">{_small(escape(first))}</td><td width="124">{_small(escape(last))}</td></tr>'
+        f'<tr><td width="32"></td><td width="270"></td><td width="112">{_small(escape(first))}</td><td width="112">{_small(escape(last))}</td></tr>'
     ]
     for option in memo.options:
         colours = f"background-color:{_ACCENT};color:#ffffff" if option.chosen else f"color:{_INK}"
-        letter = f'<b style="font-size:12px;{colours}">&nbsp;{escape(option.letter)}&nbsp;</b>'
+        letter = f'<span style="font-weight:600;font-size:12px;{colours}">&nbsp;{escape(option.letter)}&nbsp;</span>'
         held = ("<br>".join(map(escape, _held(memo, holders))) for holders in (option.first, option.last))
         columns = "".join(f'<td style="font-size:14px;padding-top:10px">{each}</td>' for each in held)
         rows.append(
             f'<tr><td style="padding-top:10px">{letter}</td>'
-            f'<td style="padding-top:10px;padding-right:12px"><b>{escape(option.text)}</b></td>{columns}</tr>'
+            f'<td style="padding-top:10px;padding-right:12px">{_bold(escape(option.text))}</td>{columns}</tr>'
         )
     note = f'<p style="margin-top:10px">{_small(escape(memo.options_note))}</p>' if memo.options_note else ""
     return f"<table>{''.join(rows)}</table>{note}"
@@ -121,9 +123,9 @@ def _options(memo: Memo) -> str:
 def _paragraphs(part: MemoPart) -> str:
     found = []
     for place, (lead, text) in enumerate(part.paragraphs, 1):
-        number = f"<b>{place}</b>&nbsp;&nbsp;" if part.numbered else ""
+        number = f"{_bold(str(place))}&nbsp;&nbsp;" if part.numbered else ""
         colour = f"color:{_QUIET}" if part.numbered and lead else ""
-        bold = escape(lead) if part.numbered else f"<b>{escape(lead)}</b>" if lead else ""
+        bold = escape(lead) if part.numbered or not lead else _bold(escape(lead))
         said = f'<span style="{colour}">{escape(text)}</span>' if text else ""
         found.append(f'<p style="margin:0 0 8px 0">{number}{" ".join(filter(None, (bold, said)))}</p>')
     if part.notes:
@@ -134,7 +136,7 @@ def _paragraphs(part: MemoPart) -> str:
 def _part(label: str, text: str, *, accent: bool = False) -> str:
     """Return a part of the page: its label in a column of its own, under a line."""
     colour = _ACCENT if accent else _INK
-    named = f'<b style="font-size:13px;color:{colour}">{escape(label)}</b>'
+    named = f'<span style="font-size:13px">{_bold(escape(label), colour)}</span>'
     return (
         f'{_rule(colour if accent else _LINE)}<table width="{LABELS + TEXT}"><tr><td width="{LABELS}" '
         f'style="padding-top:4px">{named}</td><td width="{TEXT}">{text}</td></tr></table>'
@@ -158,3 +160,8 @@ def _line(left: str, right: str) -> str:
 
 def _small(text: str, size: int = 13) -> str:
     return f'<span style="font-size:{size}px;color:{_QUIET}">{text}</span>'
+
+
+def _bold(text: str, colour: str = _INK) -> str:
+    # The fonts that come with Moot have this weight, and none that is bolder.
+    return f'<span style="font-weight:600;color:{colour}">{text}</span>'

@@ -3,12 +3,21 @@
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
-from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QTextDocument,
+)
 
 DOTS_PER_INCH = 109
-"""So that the 708 pixels of a page's text have margins of 23 mm on A4."""
-MARGIN_MM = 23
+MARGIN_MM = 22
+"""So that 708 pixels are as wide as the text of a page on A4."""
 
 
 def as_pdf(html: str, title: str, fonts: Path) -> bytes:
@@ -30,8 +39,15 @@ def as_pdf(html: str, title: str, fonts: Path) -> bytes:
     document.setDefaultFont(QFont("Pretendard"))
     document.setDocumentMargin(0)
     document.setHtml(html)
-    document.setPageSize(QSizeF(writer.width(), writer.height()))
-    document.print_(writer)
-    data = buffer.data().data()
-    app.processEvents()
-    return bytes(data)
+    document.setPageSize(QRectF(0, 0, writer.width(), writer.height()).size())
+    painter, room = QPainter(writer), QRectF(0, 0, writer.width(), writer.height())
+    for page in range(document.pageCount()):
+        if page:
+            writer.newPage()
+        painter.save()
+        painter.translate(0, -page * room.height())
+        document.drawContents(painter, room.translated(0, page * room.height()))
+        painter.restore()
+    painter.end()
+    del app
+    return bytes(buffer.data().data())

@@ -12,7 +12,7 @@ from app.core.council import FAILED, HELD, Decision
 from app.core.provider import last_part
 from app.core.texts import exact
 from app.engine.debate.replies import LETTERS
-from app.engine.decisions.journal import MAX_TEXT, Standing, made_at, standing
+from app.engine.decisions.journal import MAX_TEXT, DecisionState, made_at, standing
 from app.engine.scores import CALIBRATED, FEW, Score, score_texts, usual_text
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_columns import Letter
@@ -182,12 +182,12 @@ class DecisionDetails(QFrame):
     def _outcome(self, decision: Decision) -> QWidget:
         """Return the card of what came of a decision, or of when that is asked."""
         state = standing(decision, self._today)
-        if state == Standing.NOT_DECIDED:
+        if state == DecisionState.NOT_DECIDED:
             decide = button("primary", "decision_decide", partial(self._ask, CHANGE))
             decide.setText(self._language("journal.keep_decision"))
             return self._card([*self._state_line(decision), hbox(decide, STRETCH)])
-        if state == Standing.DUE or self._entering == decision.id:
-            return self._due_card(decision, late=state == Standing.DUE)
+        if state == DecisionState.DUE or self._entering == decision.id:
+            return self._due_card(decision, late=state == DecisionState.DUE)
         return self._known(decision) if decision.result else self._waiting(decision)
 
     def _state_line(self, decision: Decision) -> list[Part]:

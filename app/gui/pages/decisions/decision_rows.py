@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem
 from app.core.council import Decision
 from app.core.summary import CLASSIC_MODES, DebateMode
 from app.core.texts import exact
-from app.engine.decisions.journal import Standing, made_at, standing
+from app.engine.decisions.journal import DecisionState, made_at, standing
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS
 from app.gui.widgets.badge import AVATAR, initials, paint_avatar
@@ -34,11 +34,11 @@ STATE, SURE, WHO = 158, 96, 112
 FOR_SURE, FOR_WHO = 470, 640
 """How wide the list must be for the column of how sure, and for that of who took part."""
 ICONS = {
-    Standing.DUE: ("clock", "warn"),
-    Standing.KEPT: ("calendar", "text"),
-    Standing.CAME_TRUE: ("circle-check", "ok"),
-    Standing.FAILED: ("circle-x", "text_2"),
-    Standing.NOT_DECIDED: ("circle-dashed", "accent"),
+    DecisionState.DUE: ("clock", "warn"),
+    DecisionState.KEPT: ("calendar", "text"),
+    DecisionState.CAME_TRUE: ("circle-check", "ok"),
+    DecisionState.FAILED: ("circle-x", "text_2"),
+    DecisionState.NOT_DECIDED: ("circle-dashed", "accent"),
 }
 """The icon of each state, and the colour of icon and words: to have been wrong is no fault, so it is never red."""
 
@@ -50,7 +50,7 @@ class DecisionItem(RowItem):
     who: tuple[str, ...] = ()
     # In percent, -1 where that was not said.
     sure: int = -1
-    state: Standing = Standing.KEPT
+    state: DecisionState = DecisionState.KEPT
     state_text: str = ""
     # Under the state.
     when: str = ""
@@ -87,11 +87,11 @@ def day_text(iso: str, today: date, words: Language) -> str:
 def when_text(decision: Decision, today: date, words: Language) -> str:
     """Return the date that belongs to the state of a decision, in words."""
     match standing(decision, today):
-        case Standing.DUE:
+        case DecisionState.DUE:
             return words("journal.decided_on", date=day_text(made_at(decision), today, words))
-        case Standing.KEPT:
+        case DecisionState.KEPT:
             return words("journal.look_on", date=day_text(decision.due, today, words)) if decision.due else ""
-        case Standing.NOT_DECIDED:
+        case DecisionState.NOT_DECIDED:
             return words("journal.verdict_of", date=day_text(made_at(decision), today, words))
         case _:
             return day_text(decision.known_at, today, words)
@@ -100,7 +100,7 @@ def when_text(decision: Decision, today: date, words: Language) -> str:
 def state_text(decision: Decision, today: date, words: Language) -> str:
     """Return how a decision stands, in words."""
     state = standing(decision, today)
-    if state == Standing.DUE:
+    if state == DecisionState.DUE:
         late = (today - date.fromisoformat(decision.due)).days
         return (
             words("journal.look_today")

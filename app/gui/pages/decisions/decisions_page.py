@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from app.core.council import Decision
 from app.core.matching import fits
-from app.engine.decisions.journal import Standing, listed, made_at, standing
+from app.engine.decisions.journal import DecisionState, listed, made_at, standing
 from app.engine.scores import Score
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.decisions.decision_details import WIDTH, DecisionDetails
@@ -25,7 +25,7 @@ from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, say, set_shown
 
 ALL = ""
-FILTERS = (ALL, *Standing)
+FILTERS = (ALL, *DecisionState)
 DUE = "due"
 BESIDE = 760
 """How wide the page must be for the details to stand beside the list; else they cover it."""
@@ -68,7 +68,7 @@ class DecisionsPage(QWidget):
         self.setObjectName("decisions_page")
         self._language = language
         self._decisions: Sequence[Decision] = ()
-        self._states: Mapping[str, Standing] = {}
+        self._states: Mapping[str, DecisionState] = {}
         self._scores: Mapping[str, Score] = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
@@ -126,9 +126,9 @@ class DecisionsPage(QWidget):
     def summary(self) -> str:
         """Return how many are due, and how many came true, in words."""
         words, count = self._language, Counter(self._states.values())
-        known = count[Standing.CAME_TRUE] + count[Standing.FAILED]
-        due = words("journal.due_count", count=count[Standing.DUE]) if count[Standing.DUE] else ""
-        true = words("journal.came_true", count=count[Standing.CAME_TRUE], all=known) if known else ""
+        known = count[DecisionState.CAME_TRUE] + count[DecisionState.FAILED]
+        due = words("journal.due_count", count=count[DecisionState.DUE]) if count[DecisionState.DUE] else ""
+        true = words("journal.came_true", count=count[DecisionState.CAME_TRUE], all=known) if known else ""
         return " · ".join(filter(None, (due, true)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -184,12 +184,12 @@ class DecisionsPage(QWidget):
     def _show(self) -> None:
         words, count = self._language, Counter(self._states.values())
         for name, chip in self._chips.items():
-            number = count[Standing(name)] if name else len(self._decisions)
+            number = count[DecisionState(name)] if name else len(self._decisions)
             text = words(f"journal.state.{name}") if name else words("journal.all")
             chip.setText(f"{text}  {number}")
             chip.setAccessibleName(f"{text}, {number}")
             set_shown(chip, bool(number) or name == ALL)
-        if self._filter and not count[Standing(self._filter)]:
+        if self._filter and not count[DecisionState(self._filter)]:
             self._filter = ALL
             self._chips[ALL].setChecked(True)
         set_shown(self._all, bool(self._decisions))
@@ -217,7 +217,7 @@ class DecisionsPage(QWidget):
 
     def _month_of(self, decision: Decision) -> str:
         """Return the month in which something was decided, DUE for what is due, "" where that is not known."""
-        return DUE if self._states[decision.id] == Standing.DUE else made_at(decision)[:7]
+        return DUE if self._states[decision.id] == DecisionState.DUE else made_at(decision)[:7]
 
     def _heading(self, month: str) -> str:
         words = self._language
