@@ -288,9 +288,9 @@ class Engine:
 
     async def memo_file(self, session_id: str, file_format: str) -> bytes:
         """Return the memo about a session as a file: `md`, `html` or `pdf`. Raises BadInput for another format."""
-        memo = await self.memo(session_id)
         if file_format not in MEMO_FORMATS:
             raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
+        memo = await self.memo(session_id)
         if file_format == PDF:
             return await self.files.as_pdf(memo_as_html(memo), memo.title)
         return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.core.council import CastVote, Decision
 from app.gui.pages.council.verdict_page import HolderBar
@@ -320,3 +320,28 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await person.click("decision_true")
     await until(lambda: journal.find(page.session_id).result == "held")
     await until(lambda: any(one.startswith("Came true") for one in on_the_card()), what="the card")
+
+
+@pytest.mark.slow
+async def test_the_memo_is_a_page_in_a_window_of_its_own_to_save(person: Person, tmp_path) -> None:
+    page = await opened(person)
+    await ended(page)
+    engine = person.window.controller.engine
+    await engine.journal.decide(engine.live(page.session_id), HOLDS["openai"], why="We ship by day.")
+    person.window.controller.decisions.show(page.session_id)
+    await person.click("decision_memo")
+    await until(lambda: person.sees("memo_page"))
+    shown = person.find("memo_page").toPlainText()
+    assert "Decision memo" in shown and "We ship by day." in shown
+    file = tmp_path / "memo.pdf"
+    await person.click("memo_save")
+    await until(
+        lambda: (
+            person.window.findChildren(QFileDialog) or person.find("memo_dialog").findChildren(QFileDialog)
+        )
+    )
+    [dialog] = person.window.findChildren(QFileDialog) or person.find("memo_dialog").findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(file))
+    dialog.reject()
+    await until(lambda: file.exists() and file.read_bytes().startswith(b"%PDF-"), what="the file")
+    person.find("memo_dialog").reject()

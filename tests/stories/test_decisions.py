@@ -54,3 +54,15 @@ def test_what_came_of_nothing_is_bad_input(debated: str, data_dir: Path) -> None
     assert came.status == 2 and "moot decisions" in came.err
     assert moot("decide", "nothing", "Postgres").status == 2
     assert not (data_dir / "journal").exists()
+
+
+def test_the_memo_is_printed_or_written_to_a_file(debated: str, tmp_path: Path) -> None:
+    assert moot("decide", debated, "Postgres", "--why", "We deploy by day.").status == 0
+    printed = look("export", debated, "--memo", "--format", "md").out
+    assert printed.startswith("# Postgres or SQLite?\n") and "We deploy by day." in printed
+    for form, begins in (("html", b"<!doctype html>"), ("pdf", b"%PDF-")):
+        file = tmp_path / f"memo.{form}"
+        assert moot("export", debated, "--memo", "--format", form, "-o", str(file)).status == 0
+        assert file.read_bytes().startswith(begins), form
+    for wrong in (("--memo", "--format", "pdf"), ("--memo", "--format", "json"), ("--format", "pdf")):
+        assert moot("export", debated, *wrong).status == 2, wrong

@@ -15,6 +15,7 @@ from app.engine.scores import held_up, scores
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.decision_dialogs import DateDialog, DecisionDialog
+from app.gui.dialogs.memo_dialog import MemoDialog
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.decisions.decision_details import CHANGE, DATE, DELETE, MONTH, NEVER, WEEK
 from app.gui.pages.decisions.decision_rows import state_text, when_text
@@ -106,6 +107,7 @@ class DecisionController(Controller):
         page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
         page.list.session_requested.connect(self._open)
         details.session_requested.connect(self._open)
+        self._run(details.memo_requested, self._show_memo)
         details.settled.connect(lambda *said: self._start(self._settle(*said)))
         details.right_chosen.connect(
             lambda decision_id, right: self._start(
@@ -197,6 +199,13 @@ class DecisionController(Controller):
             self._start(self._ask(decision_id))
         elif action == DELETE:
             self._start(self._delete(decision_id))
+
+    async def _show_memo(self, decision_id: str) -> None:
+        """Show the memo about a decision in a window of its own. Raises NotFound, StorageError."""
+        memo = await self._engine.memo(decision_id)
+        dialog = MemoDialog(self._language, self._look, memo, self._window)
+        dialog.save_requested.connect(partial(self._sessions.export_memo, decision_id, memo.title))
+        dialog.show()
 
     async def _settle(self, decision_id: str, result: str, note: str) -> None:
         """Keep what came of a decision, and offer to take that back. Raises NotFound, BadInput, StorageError."""
