@@ -64,7 +64,7 @@ class CastVote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the user decided in a session, and what came of it; where nothing was decided, a verdict that waits for that."""
+    """What the user decided in a session, and what came of it; where nothing was decided, a verdict that waits."""
 
     # The id of the session, and its title.
     id: str
@@ -95,7 +95,7 @@ class Decision:
     at: str = ""
     # The message in which it was decided, "" for none.
     message: str = ""
-    # What came of it, one of RESULTS, "" while that is open; the option that was right, "" where nobody knows it.
+    # What came of it, one of RESULTS, "" while that is open; the option that was right, "" for none known.
     result: str = ""
     right: str = ""
     # What the user noted about that, and when.

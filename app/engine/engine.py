@@ -287,7 +287,7 @@ class Engine:
         return memo_of(live, self.journal.get(session_id), self._prompts, self.journal.today())
 
     async def memo_file(self, session_id: str, file_format: str) -> bytes:
-        """Return the memo about a session as a file: `md`, `html` or `pdf`. Raises BadInput for another format."""
+        """Return the memo about a session as a file, in one of MEMO_FORMATS. Raises BadInput for another."""
         if file_format not in MEMO_FORMATS:
             raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
         memo = await self.memo(session_id)

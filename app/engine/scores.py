@@ -8,9 +8,9 @@ from app.core.council import FAILED, HELD, CastVote, Decision
 from app.core.verdict import BINS, Calibration, bin_of, wilson
 
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
-"""How many votes whose outcome is known a model needs before a sentence, a score, and its hit rates say something."""
+"""How many votes with a known outcome a model needs before a sentence, a score, and its hit rates say something."""
 ABOUT, MUCH = 10, 20
-"""How far, in percent, a model's sureness may be from how often it was right before it is a little, and much, off."""
+"""From which difference on, in percent, a model is a little, and much, surer or less sure than it was right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Score:
     after: float = 0.0
     # How sure it was on average, in percent.
     sure: float = 0.0
-    # The degree of sureness that it gave most often, in tens, how often it gave that, and how often it was right then.
+    # How sure it was most often, in tens, how often that was, and how often it was right then.
     usual: int = 0
     usual_count: int = 0
     usual_right: int = 0

@@ -1,4 +1,4 @@
-"""The journal: what the user decided in sessions, what came of it, and the verdicts on which nobody has decided yet."""
+"""The journal: what the user decided in sessions, what came of it, and verdicts on which nobody decided yet."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -85,8 +85,8 @@ class Journal(Definitions[Decision]):
     ) -> Decision:
         """Keep what the user decided in a session, with what all voted; a date brings it back to the user.
 
-        `decided` is an option, by its text, letter or id, or any other text. What came of the decision before stays
-        where the same is decided again.
+        `decided` is an option, by its text, letter or id, or any other text. What came of the decision before
+        stays where the same is decided again.
         """
         option, text = chosen_option(live, decided)
         if not text:
@@ -175,7 +175,7 @@ class Journal(Definitions[Decision]):
 
 
 def entry_of(live: LiveSession) -> Decision:
-    """Return what the journal keeps of a session before anything is decided in it: who took part, votes, the verdict."""
+    """Return what the journal keeps of a session before a decision: who took part, the votes, the verdict."""
     session, messages = live.session, list(live.whole_messages())
     entry = Decision(id=live.id, name=one_line(session.title, MAX_NAME), kind=session.kind)
     if not isinstance(session, DebateSession):
@@ -230,7 +230,7 @@ def options_of(live: LiveSession) -> list[tuple[str, str, str]]:
 
 
 def chosen_option(live: LiveSession, typed: str) -> tuple[str, str]:
-    """Return the id and the text of the option that is meant by its text, letter or id; "" and the text for no option."""
+    """Return id and text of the option that is meant by its text, letter or id; "" and the text for none."""
     text = one_line(typed)
     wanted, options = text.casefold(), options_of(live)
     for place in (2, 1, 0):
@@ -251,14 +251,14 @@ def standing(decision: Decision, today: date) -> DecisionState:
 
 
 def listed(decisions: Sequence[Decision], today: date) -> list[Decision]:
-    """Return decisions as a list shows them: those that are due by their date, then the others, the latest first."""
+    """Return decisions as a list shows them: those that are due, by their date, then the latest first."""
     due = [decision for decision in decisions if standing(decision, today) == DecisionState.DUE]
     others = (decision for decision in decisions if standing(decision, today) != DecisionState.DUE)
     return [*sorted(due, key=lambda each: each.due), *sorted(others, key=made_at, reverse=True)]
 
 
 def made_at(decision: Decision) -> str:
-    """Return when something was decided; of entries of before that is when the session began, as its id says."""
+    """Return when something was decided; in entries of before, when the session began, as its id says."""
     return decision.at or time_of(decision.id)
 
 

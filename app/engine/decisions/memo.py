@@ -1,4 +1,4 @@
-"""A memo: one page about a decision, to be sent to a colleague. All of it is from the record; no model is called."""
+"""A memo: one page about a decision, for a colleague. All of it is from the record; no model is called."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class MemoOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoPart:
-    """A part of the page: its label, and paragraphs, each with what leads it in bold; notes stand below in small type."""
+    """A part of the page: its label, paragraphs, each with what leads it in bold, and notes in small type."""
 
     label: str
     paragraphs: tuple[tuple[str, str], ...]
@@ -54,7 +54,7 @@ class Memo:
     lead: str
     # What stands in the first line: what the page is, and its date.
     head: tuple[str, str]
-    # The decision in few words, why, and facts with their labels: how sure, when to look again, by what one will know.
+    # The decision, why, and facts with their labels: how sure, when to look again, by what one will know.
     decided: str
     why: str
     facts: tuple[tuple[str, str], ...]
@@ -141,7 +141,7 @@ class _Writer:
             found.append((words("memo.sure"), f"{decision.sure}%"))
         if decision.result in (HELD, FAILED):
             came, at = words(f"memo.came.{decision.result}"), _day_of(decision.known_at)
-            found.append((words("memo.came"), ", ".join(filter(None, (came, at and self._day(at))))))
+            found.append((words("memo.came"), ", ".join((came, self._day(at)) if at else (came,))))
         elif due := _day_of(decision.due):
             found.append((words("memo.look_again"), self._day(due)))
         if decision.sign:

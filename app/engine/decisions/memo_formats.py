@@ -10,6 +10,7 @@ from app.engine.decisions.memo import Holder, Memo, MemoPart
 PDF = "pdf"
 MEMO_FORMATS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF)
 _INK, _QUIET, _LINE, _ACCENT = "#1f1e1b", "#66635b", "#d9d5cb", "#3b5bdb"
+_HEADING = "font-weight:600;line-height:120%"
 LABELS, TEXT = 148, 560
 """The widths of the column of labels and of that of the text, in pixels."""
 _STYLE = (
@@ -68,15 +69,17 @@ def memo_as_html(memo: Memo) -> str:
     """Return a memo as one page of HTML that loads nothing."""
     return (
         f'<!doctype html>\n<html lang="{escape(memo.language)}"><head><meta charset="utf-8">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{escape(memo.title)}</title><style>{_STYLE}</style></head><body>{''.join(_html(memo))}</body></html>\n"
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(memo.title)}</title><style>{_STYLE}</style></head>"
+        f"<body>{''.join(_html(memo))}</body></html>\n"
     )
 
 
 def _html(memo: Memo) -> Iterator[str]:
     what, when = memo.head
     yield _line(_small(_bold(escape(what), _ACCENT)), _small(escape(when)))
-    yield f'<h1 style="font-size:35px;font-weight:600;line-height:120%;margin:28px 0 12px 0">{escape(memo.title)}</h1>'
+    yield f'<h1 style="{_HEADING};font-size:35px;margin:28px 0 12px 0">{escape(memo.title)}</h1>'
     if memo.lead:
         yield f'<p style="font-size:16px;color:{_QUIET};margin:0 0 20px 0">{escape(memo.lead)}</p>'
     decision, options, *_rest = memo.labels
@@ -91,7 +94,7 @@ def _html(memo: Memo) -> Iterator[str]:
 
 
 def _decision(memo: Memo) -> str:
-    text = f'<h2 style="font-size:26px;font-weight:600;line-height:120%;margin:0 0 8px 0">{escape(memo.decided)}</h2>'
+    text = f'<h2 style="{_HEADING};font-size:26px;margin:0 0 8px 0">{escape(memo.decided)}</h2>'
     text += f"<p>{escape(memo.why)}</p>" if memo.why else ""
     if memo.facts:
         cells = "".join(
@@ -104,12 +107,12 @@ def _decision(memo: Memo) -> str:
 
 def _options(memo: Memo) -> str:
     _decision, _options, first, last, _nobody = memo.labels
-    rows = [
-        f'<tr><td width="32"></td><td width="270"></td><td width="112">{_small(escape(first))}</td><td width="112">{_small(escape(last))}</td></tr>'
-    ]
+    heads = (f'<td width="112">{_small(escape(each))}</td>' for each in (first, last))
+    rows = [f'<tr><td width="32"></td><td width="270"></td>{"".join(heads)}</tr>']
     for option in memo.options:
         colours = f"background-color:{_ACCENT};color:#ffffff" if option.chosen else f"color:{_INK}"
-        letter = f'<span style="font-weight:600;font-size:12px;{colours}">&nbsp;{escape(option.letter)}&nbsp;</span>'
+        style = f"font-weight:600;font-size:12px;{colours}"
+        letter = f'<span style="{style}">&nbsp;{escape(option.letter)}&nbsp;</span>'
         held = ("<br>".join(map(escape, _held(memo, holders))) for holders in (option.first, option.last))
         columns = "".join(f'<td style="font-size:14px;padding-top:10px">{each}</td>' for each in held)
         rows.append(

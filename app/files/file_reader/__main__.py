@@ -1,7 +1,8 @@
 """Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
 
-It takes one request from standard input, a line of JSON with the path, or with a page of HTML that becomes a PDF. Lines
-of JSON come back: progress, then the result, which says how many bytes of text or of a picture follow it. The file is a stranger's, so the process has limits of its own.
+It takes one request from standard input, a line of JSON with the path, or with a page of HTML that becomes a PDF.
+Lines of JSON come back: progress, then the result, which says how many bytes of text, of a picture or of the PDF
+follow it. The file is a stranger's, so the process has limits of its own.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Decisions: opens their page, keeps what the user decides in sessions of every kind, and asks what came of it."""
+"""Decisions: their page, what the user decides in sessions of every kind, and what came of it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from app.gui.pages.decisions.decisions_page import DecisionsPage
 
 TICK_MS = 60_000
-"""How often it looks whether a new day has begun: no longer timer is sure to count the time that the computer slept."""
+"""How often it looks for a new day: no longer timer is sure to count the time that the computer slept."""
 DAYS = {WEEK: 7, MONTH: 30}
 
 
@@ -208,7 +208,7 @@ class DecisionController(Controller):
         dialog.show()
 
     async def _settle(self, decision_id: str, result: str, note: str) -> None:
-        """Keep what came of a decision, and offer to take that back. Raises NotFound, BadInput, StorageError."""
+        """Keep what came of a decision, and offer to take that back."""
         before = self._journal.find(decision_id)
         await self._journal.settle(decision_id, result, note=note)
         self._offer(before, "journal.saved")

@@ -21,9 +21,9 @@ DAYS = 30
 
 
 class DecisionDialog(AskDialog):
-    """Asks what was decided, why, how sure the user is, how that will be known and when; emits `kept` with the decision.
+    """Asks what was decided, why, how sure the user is, how one will know and when; emits `kept` with it.
 
-    `entry` is the decision as it is so far, without an answer for a new one; the option that leads is filled in.
+    `entry` is the decision as it is so far; for a new one the option that leads is filled in.
     """
 
     kept = Signal(object)

@@ -1,5 +1,7 @@
 """The memo about a decision: the page as it is printed, to save and to copy."""
 
+from functools import partial
+
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPalette
 from PySide6.QtWidgets import QDialog, QTextBrowser, QWidget
@@ -46,9 +48,7 @@ class MemoDialog(QDialog):
         self.more.show_words(words("journal.memo.other"))
         for name in MEMO_FORMATS:
             if name != PDF:
-                self.more.choices.addAction(
-                    words(f"export.{name}"), lambda name=name: self.save_requested.emit(name)
-                )
+                self.more.choices.addAction(words(f"export.{name}"), partial(self.save_requested.emit, name))
         copy = button("", "memo_copy", self.copy, text=words("journal.memo.copy"))
         copy.dress(look, "copy", "text")
         buttons = hbox(copy, STRETCH, self.more, self.save, margins=(18, 10, 18, 12), spacing=8)

@@ -1,4 +1,4 @@
-"""The dialog of a panel: its name, who is asked, for how long they debate what is open, and who judges that."""
+"""The dialog of a panel: its name, who is asked, how long they debate what is open, and who judges that."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

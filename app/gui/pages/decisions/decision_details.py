@@ -1,4 +1,4 @@
-"""What stands beside the list of decisions: the chosen one, what came of it, and how right its models have been."""
+"""What stands beside the list of decisions: the chosen one, what came of it, how right its models have been."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.provider import last_part
@@ -94,7 +94,7 @@ class DecisionDetails(QFrame):
     def show_decision(
         self, decision: Decision | None, scores: Mapping[str, Score], today: date, *, can_open: bool
     ) -> None:
-        """Show a decision, or without one how right all models have been; `can_open` says whether its session is there."""
+        """Show a decision, or how right all models have been; `can_open` says whether its session is there."""
         shown = (decision, scores, today, can_open)
         if shown == (self._decision, self._scores, self._today, self._can_open) and self._steps is not None:
             return
@@ -211,6 +211,7 @@ class DecisionDetails(QFrame):
         true.dress(self._look, "circle-check", "ok", room=6)
         false.dress(self._look, "circle-x", "text_2", room=6)
         early = MenuButton(self._look, "clock", "decision_early", chevron=True)
+        early.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         early.show_words(words("journal.early"))
         for when in (WEEK, MONTH, DATE, NEVER):
             early.choices.addAction(words(f"journal.early.{when}"), partial(self._on_early, when))

@@ -1,4 +1,4 @@
-"""The rows of the list of decisions: what each shows, its columns at the right, and what a screen reader says."""
+"""The rows of the list of decisions: what each shows, its columns, and what a screen reader says."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -40,7 +40,7 @@ ICONS = {
     DecisionState.FAILED: ("circle-x", "text_2"),
     DecisionState.NOT_DECIDED: ("circle-dashed", "accent"),
 }
-"""The icon of each state, and the colour of icon and words: to have been wrong is no fault, so it is never red."""
+"""Icon and colour of each state: to have been wrong is no fault, so it is never red."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The page of decisions: the list of all, due ones first, with chips and a field that filter it, and the details."""
+"""The page of decisions: the list of all, due ones first, chips and a field that filter it, and the details."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -216,7 +216,7 @@ class DecisionsPage(QWidget):
         return not typed.strip() or fits("\n".join(texts), typed)
 
     def _month_of(self, decision: Decision) -> str:
-        """Return the month in which something was decided, DUE for what is due, "" where that is not known."""
+        """Return the month in which something was decided, DUE for what is due, "" for none known."""
         return DUE if self._states[decision.id] == DecisionState.DUE else made_at(decision)[:7]
 
     def _heading(self, month: str) -> str:
