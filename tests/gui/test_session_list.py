@@ -145,7 +145,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
         await person.settle(0.3)  # the list follows
         for place, (name, text) in enumerate(FORMATS):
-            exports = menu_of(sessions).actions()[4].menu().actions()
+            exports = menu_of(sessions).actions()[5].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())

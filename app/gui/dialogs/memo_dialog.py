@@ -45,7 +45,7 @@ class MemoDialog(QDialog):
         self.save.setText(words("journal.memo.save"))
         self.save.setDefault(True)
         self.more = MenuButton(look, "ellipsis", "memo_more", chevron=True)
-        self.more.show_words(words("journal.memo.other"))
+        self.more.show_words(words("journal.memo.more"))
         for name in MEMO_FORMATS:
             if name != PDF:
                 self.more.choices.addAction(words(f"export.{name}"), partial(self.save_requested.emit, name))

@@ -68,7 +68,7 @@ class DecisionDetails(QFrame):
         # How often the parts have been made.
         self._turn = 0
         body = QWidget()
-        self._column = vbox(inside=body, margins=(18, 14, 18, 14), spacing=9)
+        self._column = vbox(inside=body, margins=(16, 14, 16, 14), spacing=9)
         self.area = scrolling(body)
         self.memo = button("", "decision_memo", self._on_memo)
         self.memo.dress(look, "file-text", "text", room=6)
@@ -221,7 +221,7 @@ class DecisionDetails(QFrame):
             else []
         )
         head = self._state_line(decision) if late else []
-        buttons = hbox(true, false, STRETCH, *([early] if not decision.result else []), spacing=8)
+        buttons = hbox(true, false, STRETCH, *([early] if not decision.result else []), spacing=5)
         return self._card([*head, *sign, form, buttons], late=late)
 
     def _known(self, decision: Decision) -> QWidget:
@@ -355,7 +355,7 @@ class DecisionDetails(QFrame):
         return hbox(title, STRETCH, plain_label("hint", text=note), margins=(0, 6, 0, 0))
 
     def _card(self, parts: Sequence[Part], *, late: bool = False) -> QFrame:
-        card = frame("due" if late else "card", vbox(*parts, margins=(14, 11, 14, 11), spacing=8))
+        card = frame("due" if late else "card", vbox(*parts, margins=(11, 11, 11, 11), spacing=8))
         card.setObjectName("decision_outcome")
         return card
 
