@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QIntValidator
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app.core.council import Decision
 from app.engine.decisions.journal import MAX_TEXT, is_date
@@ -44,6 +44,7 @@ class DecisionDialog(AskDialog):
             entry = replace(entry, decided=entry.headline, due=entry.due or due)
         option = named("decision_option", Choice(look))
         option.setEditable(True)
+        option.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         option.addItems(list(options))
         sure = named("decision_sure", QLineEdit())
         sure.setValidator(QIntValidator(0, 100, sure))

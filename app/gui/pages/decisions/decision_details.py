@@ -26,8 +26,16 @@ from app.gui.pages.decisions.decision_rows import (
     verdict_text,
 )
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, Part, empty, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, icon_button, scrolling
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, vbox
+from app.gui.widgets.controls import (
+    Choice,
+    MenuButton,
+    ShorteningButton,
+    TextBox,
+    button,
+    icon_button,
+    scrolling,
+)
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.steps import Steps
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
@@ -72,14 +80,17 @@ class DecisionDetails(QFrame):
         self.area = scrolling(body)
         self.memo = button("", "decision_memo", self._on_memo)
         self.memo.dress(look, "file-text", "text", room=6)
-        self.open = button("", "decision_open", self._on_open)
+        self.open = ShorteningButton("", "decision_open")
+        self.open.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.open.clicked.connect(self._on_open)
         self.open.dress(look, "external-link", "text", room=6)
         line = QFrame()
         line.setProperty("kind", "line")
         line.setFixedHeight(1)
         self._foot = QWidget()
-        self._back = say(button("plain", "decision_back", self.left.emit), language, "journal.back")
-        self._back.dress(look, "chevron-left")
+        self._back = say(
+            icon_button(look, "chevron-left", "decision_back", self.left.emit), language, tip="journal.back"
+        )
         self._back.hide()
         foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
         vbox(line, foot, inside=self._foot, spacing=0)
@@ -119,7 +130,7 @@ class DecisionDetails(QFrame):
         empty(self._column)
         set_shown(self._foot, decision is not None)
         self.memo.setText(words("journal.memo"))
-        self.open.setText(words("journal.open" if self._can_open else "journal.gone"))
+        self.open.show_words(words("journal.open" if self._can_open else "journal.gone"))
         self.memo.setEnabled(self._can_open)
         self.open.setEnabled(self._can_open)
         # The first part now, the others in the next turns of the event loop.
@@ -211,7 +222,6 @@ class DecisionDetails(QFrame):
         true.dress(self._look, "circle-check", "ok", room=6)
         false.dress(self._look, "circle-x", "text_2", room=6)
         early = MenuButton(self._look, "clock", "decision_early", chevron=True)
-        early.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         early.show_words(words("journal.early"))
         for when in (WEEK, MONTH, DATE, NEVER):
             early.choices.addAction(words(f"journal.early.{when}"), partial(self._on_early, when))
@@ -221,7 +231,9 @@ class DecisionDetails(QFrame):
             else []
         )
         head = self._state_line(decision) if late else []
-        buttons = hbox(true, false, STRETCH, *([early] if not decision.result else []), spacing=5)
+        buttons = FlowBox()
+        for each in (true, false, *([early] if not decision.result else [])):
+            buttons.add(each)
         return self._card([*head, *sign, form, buttons], late=late)
 
     def _known(self, decision: Decision) -> QWidget:

@@ -294,8 +294,8 @@ class VerdictView(QWidget):
         self._open_card.setVisible(bool(verdict and judged and verdict.open))
         self._again.show_words(words("verdict.ask_again"))
         cites = [cite for text in (self._minority, self._agreed, self._open) for cite in text.stops]
-        asks = (self._stop, self._judge, self.ask, self._provider)
-        above = (self._decide, self._again, self._copy, *self._answer.stops, *self._last_words.stops)
+        asks = (self._stop, self._judge, self.ask, self._provider, self._decide)
+        above = (self._again, self._copy, *self._answer.stops, *self._last_words.stops)
         put_in_tab_order((*above, *asks, *cites, self.chart))
         self._refresh()
 
@@ -360,7 +360,6 @@ class VerdictView(QWidget):
                 HeadingIcon(self._look, "gavel", "text"),
                 self._names,
                 STRETCH,
-                self._decide,
                 self._again,
                 self._copy,
                 spacing=8,
@@ -371,6 +370,7 @@ class VerdictView(QWidget):
             self._problem,
             hbox((self._busy, 1), self._stop, spacing=8),
             self._asks,
+            hbox(self._decide, STRETCH),
             inside=card,
             margins=(INSIDE, 12, INSIDE, 12),
             spacing=9,
