@@ -211,7 +211,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         archive=FileArchive(paths, store, documents, file_system=disk),
         drafts=DraftFolder(paths, file_system=disk),
         tools=tools,
-        files=FileReaders(),
+        files=FileReaders(resources_dir() / "fonts"),
         network=network,
         as_html=as_html,
         embedded_problem=models.embedded_problem,

@@ -165,7 +165,7 @@ async def test_no_command_of_a_caller_answers_a_question(moot: Moot, kind: str) 
             if {"session", "text"} <= values.keys():
                 assert found["error"] == "only_user_answers", (name, command)
         assert moot.engine.settings() == settings
-        assert moot.engine.councils.journal.get(session_id) is None
+        assert moot.engine.journal.get(session_id) is None
         assert [question.id for of, question in moot.engine.chats.needs_you() if of == session_id] == [
             asked.id
         ]

@@ -46,7 +46,10 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "sessions": ("session_list.sessions",),
     "providers": ("providers.list_providers",),
     "panels": ("debates.list_panels",),
-    "journal": ("debates.list_decisions",),
+    "decisions": ("decisions.list_decisions",),
+    "journal": ("decisions.list_decisions",),
+    "decide": ("decisions.decide",),
+    "outcome": ("decisions.outcome",),
     "doctor": ("",),
     "usage": ("providers.usage",),
     "mcp": ("",),
@@ -57,7 +60,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),
 }
 # Of those with a function these change nothing, and neither does the action `list`.
-_READING = ("show", "export", "sessions", "providers", "panels", "journal", "usage")
+_READING = ("show", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
 _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 
 

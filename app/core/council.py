@@ -1,4 +1,4 @@
-"""Who takes part in debates and councils, panels of them that are saved, and the journal of what was decided."""
+"""Who takes part in debates and councils, panels of them that are saved, and what was decided in sessions."""
 
 from dataclasses import dataclass
 
@@ -79,24 +79,43 @@ class CastVote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the user decided after a council, and what came of it.
+    """What the user decided in a session, and what came of it; where nothing was decided, a verdict that waits."""
 
-    `name` is the council's title and `id` its session's. `headline` is what most chose, `state` how settled that was. `due` is
-    the date (ISO 8601) on which the user wants to look at it again, `sign` how it will be known. `result` is one of RESULTS, ""
-    while it is open; `right` is the option that was right, "" where that is not known.
-    """
-
+    # The id of the session, and its title.
     id: str
     name: str
+    # The kind of the session, for a debate its mode.
+    kind: str = "council"
+    # The names of those who took part.
+    who: tuple[str, ...] = ()
+    # The name of the panel that was asked, "" for none.
     panel: str = ""
+    # What could be chosen, in words.
     options: tuple[str, ...] = ()
+    # What the verdict says, or what most chose, and how settled that was.
     headline: str = ""
     state: str = ""
+    # Whether a judge that read it in another order came to something else.
+    unstable: bool = False
+    # What was decided, "" where nothing was; the id of the option if it is one, and why.
     decided: str = ""
+    option: str = ""
+    why: str = ""
+    # How sure the user was, in percent, -1 where that was not said.
+    sure: int = -1
+    # The sign by which one will know, and the date (ISO 8601) on which to look again.
     sign: str = ""
     due: str = ""
+    # When it was decided, or the verdict given; "" in entries of before.
+    at: str = ""
+    # The message in which it was decided, "" for none.
+    message: str = ""
+    # What came of it, one of RESULTS, "" while that is open; the option that was right, "" for none known.
     result: str = ""
     right: str = ""
+    # What the user noted about that, and when.
+    note: str = ""
+    known_at: str = ""
     judge: str = ""
     votes: tuple[CastVote, ...] = ()
     version: int = 1

@@ -125,6 +125,10 @@ class FileReader(Protocol):
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
         ...
 
+    async def as_pdf(self, html: str, title: str) -> bytes:
+        """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
+        ...
+
 
 def is_image_file(path: Path) -> bool:
     """Say whether a file's name is that of a picture."""

@@ -4,9 +4,11 @@ import hashlib
 import os
 import threading
 import time
+from datetime import UTC, datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 80
+_LAST_MS = 253_402_300_799_000  # the end of the year 9999
 
 
 class _Clock:
@@ -43,6 +45,19 @@ def _in_base_32(number: int) -> str:
         number, digit = divmod(number, 32)
         characters.append(_ALPHABET[digit])
     return "".join(reversed(characters))
+
+
+def time_of(identifier: str) -> str:
+    """Return when an identifier was made, in UTC as ISO 8601, "" for a text that is none."""
+    if not is_id(identifier):
+        return ""
+    milliseconds = 0
+    for character in identifier[:10]:
+        milliseconds = milliseconds * 32 + _ALPHABET.index(character)
+    # An id that a file brought may be of any time.
+    milliseconds = min(milliseconds, _LAST_MS)
+    made = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return made.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def is_id(text: str) -> bool:

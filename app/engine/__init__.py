@@ -5,7 +5,7 @@ models), servers, drafts, stored_data, permissions (what runs without a question
 prompts are the texts that go to models, names the labels of participants and how text is searched for them.
 live_session is a session in memory, runner the loop of a session that runs, director the decisions a
 session's director can make, session_kinds what differs between the kinds, and a session as a document,
-usage_book what model calls used and cost and the month's limit, voting which models may vote and judge.
-The loop of one turn is in the package turns, its waiting in availability. importing reads the exports of
-other programs.
+scores how right models have been, usage_book what model calls used and cost and the month's limit, voting which
+models may vote and judge. The loop of one turn is in the package turns, its waiting in availability. importing
+reads the exports of other programs.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import ProviderConfig, ProviderStatus, provider_kind
-from app.core.errors import MootError
+from app.core.errors import BadInput, MootError
 from app.core.events import (
     AssistantsChanged,
     Event,
@@ -38,7 +38,7 @@ from app.core.store import (
     SessionStore,
     UsageLedger,
 )
-from app.core.summary import SessionSummary, Status
+from app.core.summary import ExportFormat, SessionSummary, Status
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
@@ -51,6 +51,9 @@ from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
+from app.engine.decisions.journal import Journal
+from app.engine.decisions.memo import Memo, memo_of
+from app.engine.decisions.memo_formats import MEMO_FORMATS, PDF, memo_as_html, memo_as_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
@@ -208,6 +211,7 @@ class Engine:
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
         )
+        self.journal = Journal(documents, bus, self._language, self._sessions.live)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
@@ -277,13 +281,27 @@ class Engine:
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        live, decision = await self.open(session_id), self.journal.get(session_id)
         pieces = export(live, file_format, self._prompts, self._as_html, decision)
         return "".join(await in_turns(pieces))
 
+    async def memo(self, session_id: str) -> Memo:
+        """Return the memo about a session and what was decided in it. Raises NotFound, StorageError."""
+        live = await self.open(session_id)
+        return memo_of(live, self.journal.get(session_id), self._prompts, self.journal.today())
+
+    async def memo_file(self, session_id: str, file_format: str) -> bytes:
+        """Return the memo about a session as a file, in one of MEMO_FORMATS. Raises BadInput for another."""
+        if file_format not in MEMO_FORMATS:
+            raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
+        memo = await self.memo(session_id)
+        if file_format == PDF:
+            return await self.files.as_pdf(memo_as_html(memo), memo.title)
+        return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()
+
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""
-        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        live, decision = await self.open(session_id), self.journal.get(session_id)
         return await in_turns(document_of(live, self._prompts, decision))
 
     async def pause(self, session_id: str) -> None:
@@ -330,6 +348,7 @@ class Engine:
         await self.drafts.close()
         await self.local_models.close()
         await self._sessions.close()
+        await self.journal.close()
         await self._slots.close()
         await self._calls.close()
         await self.usage.close()

@@ -25,6 +25,7 @@ from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
+from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
 from app.engine.export.event_lines import fields_of, message_object, plan_object, workflow_object
 from app.engine.export.formats import as_html, as_markdown
@@ -179,7 +180,7 @@ def export(
     if file_format not in tuple(ExportFormat):
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
-        return _json(live)
+        return _json(live, decision)
     parts = document_of(live, prompts, decision)
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
 
@@ -189,14 +190,14 @@ def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) 
     return kind_of(live.session).document(live, prompts, decision).parts()
 
 
-def _json(live: LiveSession) -> Iterator[str]:
+def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:
     """Yield the output of `moot show --json`, and beside it the whole session, for a later import."""
     session = live.session
     # Approvals hold on this computer only.
     session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
     # Copied now: other tasks run before the last of them is written.
     messages = list(live.whole_messages())
-    frame = {"format": MOOT_SESSION, **session_object(live), "session": asdict(session)}
+    frame = {"format": MOOT_SESSION, **session_object(live, decision), "session": asdict(session)}
     text = json.dumps(frame, ensure_ascii=False, indent=2)
     # JSON escapes line ends, so no text of a session holds one.
     before, place, after = text.partition('\n  "messages": [')
@@ -207,20 +208,23 @@ def _json(live: LiveSession) -> Iterator[str]:
     yield ("\n  " if messages else "") + after + "\n"
 
 
-def session_document(live: LiveSession) -> dict[str, object]:
-    """Return a session with its messages as `moot show --json` prints it."""
+def session_document(live: LiveSession, decision: Decision | None = None) -> dict[str, object]:
+    """Return a session with its messages, and what was decided in it, as `moot show --json` prints it."""
     messages = [message_object(message) for message in live.whole_messages()]
-    return {**session_object(live), "messages": messages}
+    return {**session_object(live, decision), "messages": messages}
 
 
-def session_object(live: LiveSession) -> dict[str, object]:
+def session_object(live: LiveSession, decision: Decision | None) -> dict[str, object]:
     """Return a session as `session_document` does, without its messages."""
     session = live.session
+    details = kind_of(session).details(live)
+    found = as_object(details.get("decision"))
     return {
         **fields_of(session, "id", "kind", "title", "status", "reason"),
         "reason_code": code_of_session(session),
         **fields_of(session, "created_at", "updated_at", "version", "folder", "asked_by"),
         "messages": [],
         "plan": plan_object(session.plan),
-        **kind_of(session).details(live),
+        **details,
+        "decision": {**found, "decided": decided_object(decision)},
     }

@@ -39,7 +39,13 @@ def _nothing(_read: int, _all: int) -> None:
 
 
 class FileReaders:
-    """Reads files; starts a process for each document and ends it afterwards, also when it is cancelled."""
+    """Reads files; starts a process for each document and ends it afterwards, also when it is cancelled.
+
+    `fonts` is the folder of those in which pages are set.
+    """
+
+    def __init__(self, fonts: Path = Path()) -> None:
+        self._fonts = fonts
 
     async def read(self, path: Path, on_progress: Progress = _nothing, *, password: str = "") -> FileText:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
@@ -55,6 +61,18 @@ class FileReaders:
             pages_read=header["pages_read"],
             cut=header["cut"],
         )
+
+    async def as_pdf(self, html: str, title: str) -> bytes:
+        """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
+        request = {"page": html, "title": title, "fonts": str(self._fonts)}
+        try:
+            async with asyncio.timeout(SECONDS):
+                result = await _ask(request, _nothing)
+        except (TimeoutError, OSError):
+            result = None
+        if result is None or "error" in result[0]:
+            raise BadInput("page_not_printed")
+        return result[1]
 
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""

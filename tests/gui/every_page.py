@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.core.agent import Agent, Group, Leader
-from app.core.council import Participant
+from app.core.council import CastVote, Decision, Participant
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, PromptType, Usage
@@ -50,6 +50,22 @@ SEATS = (
     Participant(id="p1", name="Zyx Ada", provider="openai", model="gpt-zyx", role="for"),
     Participant(id="p2", name="Zyx Ben", provider="gemini", model="gemini-zyx", role="Zyx Wvu"),
 )
+_VOTE = CastVote(model="openai/gpt-zyx", before="Zyx A", before_sure=80, after="Zyx A", after_sure=80)
+DECISIONS = (
+    Decision(
+        id="due", name=USERS_WORDS, who=("Zyx Ada", "Zyx Ben"), options=("Zyx A", "Zyx B"), headline="Zyx A",
+        decided="Zyx B", why=USERS_WORDS, sure=70, sign=USERS_WORDS, due="2026-01-31", at=AT, unstable=True, votes=(_VOTE,),
+    ),
+    Decision(id="kept", name=USERS_WORDS, kind="chat", decided="Zyx A", due="2999-01-31", at=AT),
+    Decision(
+        id="wrong", name=USERS_WORDS, options=("Zyx A", "Zyx B"), decided="Zyx A", result="failed", note=USERS_WORDS,
+        known_at=AT, at=AT,
+    ),
+    *(
+        Decision(id=f"true{place}", name=USERS_WORDS, decided="Zyx A", result="held", right="Zyx A", votes=(_VOTE,), at=AT)
+        for place in range(6)
+    ),
+)  # fmt: skip
 AGENTS = (
     Agent(
         id="zyx-architect", name="Zyx Wvu", role="Architect", provider="openai", model="gpt-zyx",
@@ -287,6 +303,11 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
         yield await shown(f"assistant {agent_id}")
     desk.group_commands.show_page("zyx-crew")
     yield await shown("group page")
+    for decision in DECISIONS:
+        await desk.engine.journal.save(decision)
+    for decision in DECISIONS[:4]:
+        desk.decisions.show(decision.id)
+        yield await shown(f"decision {decision.id}", 0.3)
     desk.palette.search()
     yield await shown("palette")
     desk.palette.palette.leave()

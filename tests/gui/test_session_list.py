@@ -133,6 +133,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             "Pin",
             "Rename…\tF2",
             "Move to folder",
+            "Save the decision…",
             "Export",
             "Delete\tDel",
         ]
@@ -144,7 +145,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
         await person.settle(0.3)  # the list follows
         for place, (name, text) in enumerate(FORMATS):
-            exports = menu_of(sessions).actions()[4].menu().actions()
+            exports = menu_of(sessions).actions()[5].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
@@ -238,5 +239,4 @@ async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
         await until(lambda: person.sees("queue_dialog"), what="who works, where nothing waits for the user")
         person.find("queue_dialog").reject()
         await person.click("decisions_button")
-        await until(lambda: person.sees("journal_dialog"))
-        person.find("journal_dialog").reject()
+        await until(lambda: person.sees("decisions_page"))

@@ -341,8 +341,8 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
             QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
             seen.append(person.window.focusWidget().objectName())
         cites = ["cite_m0", "cite_m1"]
-        assert seen[:8] == ["debate_copy_verdict", *cites * 3, "debate_stances"]
-        assert seen[8:12] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
+        assert seen[:9] == ["debate_copy_verdict", *cites, "debate_decide", *cites * 2, "debate_stances"]
+        assert seen[9:13] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
         chart = view.verdict.chart
         chart.setFocus()
         for key, place in ((Qt.Key.Key_Right, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0)):

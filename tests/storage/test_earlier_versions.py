@@ -232,7 +232,7 @@ async def test_the_council(moot: Moot, version: int) -> None:
     ballots = by_part[CouncilPart.BALLOT]
     assert {item.author.name for item in ballots} == {"Ada", "벤"}
     assert all(item.data_as(Position).confidence == 80 for item in ballots)
-    [decision] = moot.engine.councils.journal.all()
+    [decision] = moot.engine.journal.all()
     assert (decision.id, decision.decided, decision.sign, decision.due) == (
         live.id, "SQLite", "No lock errors", "2027-01-01",
     )  # fmt: skip

@@ -244,9 +244,9 @@ def test_the_journal_lists_decisions_and_how_often_such_results_held_up(
         }
         (data_dir / "journal" / f"d{place}.json").write_text(json.dumps(kept | {"due": "2026-06-30"}))
     listed = moot("journal").out
-    assert re.search("2026-06-30  d3 +It was right +Question 3 +A\n", listed)
-    assert "openai/gpt: mean squared error of its confidence 0.09 at first, 0.09 at the end" in listed
-    assert "Panel Two: mean squared error of the confidence 0.09 at first, 0.09 at the end" in listed
+    assert re.search("Came true  2026-06-30  d3 +Question 3 +A\n", listed)
+    assert "openai/gpt: right 11 of 12, a little less sure than it could be" in listed
+    assert "Panel Two: right 11 of 12, a little less sure than it could be" in listed
     assert "Two: 11 of 12 held up (95% interval: 65 to 99%)" in listed
     record = json.loads(moot("--json", "journal").out)
     assert record["panel_scores"]["Two"] == record["scores"]["openai/gpt"]

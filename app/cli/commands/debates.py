@@ -1,6 +1,6 @@
-"""The commands of debates and councils: start, extend; the saved panels, and the journal."""
+"""The commands of debates and councils: start, extend; the saved panels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from app.cli.command_run import CommandRun, Step
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
-from app.cli.printing.lines import columns, lines_text, one_line
+from app.cli.printing.lines import columns, lines_text
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
 from app.core.errors import BadInput
@@ -19,8 +19,6 @@ from app.core.message import Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
 from app.core.texts import language_of
-from app.core.verdict import wilson
-from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
 from app.engine.council.outcome import lettered
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
@@ -236,35 +234,3 @@ async def list_panels(run: CommandRun) -> int:
         rows.append((panel.id, panel.name, run.texts("verdict.rounds", count=panel.rounds), participants))
     lines = columns(rows) or [run.texts("cli.no_panels")]
     return await run.answer([asdict(panel) for panel in panels], lines_text(lines))
-
-
-async def list_decisions(run: CommandRun) -> int:
-    """Print the journal: each decision and what came of it, then how right models were and which results held up."""
-    texts, journal = run.texts, run.moot.engine.councils.journal
-    decisions = journal.all()
-    lines = columns(
-        (
-            decision.due or "-",
-            decision.id,
-            texts(f"journal.result.{decision.result}") if decision.result else "-",
-            decision.name,
-            decision.decided,
-        )
-        for decision in listed(decisions)
-    )
-    lines += map(one_line, standing_lines(decisions, texts))
-    shares = []
-    for key, (held, count) in sorted(held_up(decisions).items()):
-        low, high = wilson(held, count)
-        shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
-    record = {
-        "decisions": [asdict(decision) for decision in decisions],
-        "scores": _enough(journal.scores()),
-        "panel_scores": _enough(panel_scores(decisions)),
-        "held_up": shares,
-    }
-    return await run.answer(record, lines_text(lines or [texts("cli.no_decisions")]))
-
-
-def _enough(found: Mapping[str, Score]) -> dict[str, object]:
-    return {name: asdict(score) for name, score in sorted(found.items()) if score.count >= ENOUGH}

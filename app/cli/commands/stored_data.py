@@ -13,6 +13,7 @@ from app.cli.printing.lines import columns, error_line, json_line, lines_text, o
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.core.summary import ExportFormat
+from app.engine.decisions.memo_formats import PDF
 from app.engine.importing import Arrival
 
 
@@ -89,18 +90,35 @@ async def restore(
 async def export(
     run: CommandRun,
     session: SessionId,
-    form: Annotated[str, Typed("--format", text="format", choices=ExportFormat, required=True)],
+    form: Annotated[str, Typed("--format", text="format", choices=(*ExportFormat, PDF), required=True)],
+    memo: Annotated[bool, Typed("--memo")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
-    """Print a session in another format, or write it to a file."""
+    """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
+    if memo:
+        return await _export_memo(run, checked_id(session), form, output)
     text = await run.moot.engine.export(checked_id(session), form)
     if not output:
         text = safe_json(text) if form == ExportFormat.JSON else text
         await run.out.write(text if text.endswith("\n") else text + "\n")
         return OK
-    path = Path(output)
+    return await _write(run, Path(output), text.encode())
+
+
+async def _export_memo(run: CommandRun, session_id: str, form: str, output: str) -> int:
+    if form == PDF and not output:
+        raise BadInput("pdf_needs_file")
+    data = await run.moot.engine.memo_file(session_id, form)
+    if output:
+        return await _write(run, Path(output), data)
+    await run.out.write(data.decode())
+    return OK
+
+
+async def _write(run: CommandRun, path: Path, data: bytes) -> int:
+    """Write a file and say so. Raises BadInput where that fails."""
     try:
-        await asyncio.to_thread(_write_whole, path, text)
+        await asyncio.to_thread(_write_whole, path, data)
     except OSError as error:
         raise BadInput("cannot_write", path=path, detail=error.strerror or error) from error
     await run.print(run.texts("cli.exported", path=path))
@@ -114,11 +132,11 @@ async def delete(run: CommandRun, session: SessionId) -> int:
     return OK
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_whole(path: Path, data: bytes) -> None:
     """Write a file; if the disk is full, the previous one stays."""
     part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(data)
         part.replace(path)
     except OSError:
         part.unlink(missing_ok=True)

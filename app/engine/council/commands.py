@@ -21,7 +21,6 @@ from app.core.texts import clean_text, trimmed
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.director import comparison_due, forked
-from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, surest, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Record
@@ -41,6 +40,7 @@ from app.engine.debate.setup import (
 )
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
+from app.engine.scores import calibrations, scores
 from app.engine.sessions import Sessions
 from app.engine.voting import seat_of
 
@@ -156,7 +156,7 @@ class Councils:
     ) -> None:
         self._estimates = estimates
         self.panels = Panels(PANEL_KIND, documents, bus, language, {})
-        self.journal = Journal(JOURNAL_KIND, documents, bus, language, {})
+        self._decisions = documents.journal
         self._sessions = sessions
         self._store = store
         self._providers = providers
@@ -199,7 +199,7 @@ class Councils:
         goes_on = bool(helper) and not wanted.stops
         models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
         council = Council(
-            calibrations=tuple(one for one in calibrations(self.journal.all()) if one.model in models),
+            calibrations=tuple(one for one in calibrations(self._decisions.all()) if one.model in models),
             differences=panel.compare if wanted.differences is None else wanted.differences,
             helper=helper,
             merges=int(goes_on and ends == Ends.MERGE),
@@ -213,7 +213,7 @@ class Councils:
 
     def assembled(self) -> tuple[Participant, ...]:
         """Return the participants of a panel that assembles itself from what is ready."""
-        return assembled(self._providers.statuses(), self.journal.scores())
+        return assembled(self._providers.statuses(), scores(self._decisions.all()))
 
     async def ask(self, session_id: str, text: str = "", to: Sequence[str] = (), *, by: str = "") -> None:
         """Ask all participants, or those with these ids, something more; with no text the same question afresh.

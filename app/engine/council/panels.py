@@ -10,10 +10,10 @@ from app.core.events import PanelsChanged
 from app.core.ids import new_id
 from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import MIN_ROUNDS
-from app.engine.council.journal import ENOUGH, Score
 from app.engine.debate.families import family_of
 from app.engine.debate.setup import voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
+from app.engine.scores import ENOUGH, Score
 
 SEATS = {1: 3, 2: 2, 3: 3, 4: 3}
 MOST_SEATS = 4

@@ -1,7 +1,8 @@
 """Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
 
-It takes one request from standard input, a line of JSON with the path. Lines of JSON come back: progress, then the
-result, which says how many bytes of text or of a picture follow it. The file is a stranger's, so the process has limits of its own.
+It takes one request from standard input, a line of JSON with the path, or with a page of HTML that becomes a PDF.
+Lines of JSON come back: progress, then the result, which says how many bytes of text, of a picture or of the PDF
+follow it. The file is a stranger's, so the process has limits of its own.
 """
 
 import json
@@ -26,7 +27,7 @@ def main() -> int:
     request = json.loads(sys.stdin.buffer.readline())
     pipes = Pipes.take_over_standard_streams()
     _limit()
-    path = Path(request["path"])
+    path = Path(request.get("path", ""))
     data = b""
 
     def show(read: int, count: int) -> None:
@@ -34,7 +35,11 @@ def main() -> int:
 
     answer: dict[str, object]
     try:
-        if is_image_file(path):
+        if page := request.get("page"):
+            from app.files.file_reader.printed_page import as_pdf
+
+            data, answer = as_pdf(page, request["title"], Path(request["fonts"])), {}
+        elif is_image_file(path):
             from app.files.file_reader.picture import read
 
             data, media_type = read(path)

@@ -114,7 +114,19 @@ class SessionController(PageController):
             self._window,
             self._language("top.export"),
             session.title,
-            lambda path: self._tasks.add("export", self._export(session, format_name, path)),
+            lambda path: self._tasks.add("export", self._save(self._write(session, format_name, path), path)),
+            format_name,
+        )
+
+    def export_memo(self, session_id: str, title: str, format_name: str) -> None:
+        """Ask for a file name, then save the memo about a session in one of MEMO_FORMATS."""
+        ask_where(
+            QApplication.activeWindow() or self._window,
+            self._language("journal.memo"),
+            title,
+            lambda path: self._tasks.add(
+                "export", self._save(self._write_memo(session_id, format_name, path), path)
+            ),
             format_name,
         )
 
@@ -171,9 +183,9 @@ class SessionController(PageController):
             ),
         )
 
-    async def _export(self, session: Listed, format_name: str, path: Path) -> None:
+    async def _save(self, work: Coroutine[object, object, object], path: Path) -> None:
+        """Write a file, say so, and offer to open it."""
         words = self._language
-        work = self._write(session, format_name, path)
         try:
             done = await with_note(self._toasts, words, words("export.working", name=path.name), work)
         except OSError as error:
@@ -192,6 +204,10 @@ class SessionController(PageController):
             lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
             undoes=False,
         )
+
+    async def _write_memo(self, session_id: str, format_name: str, path: Path) -> None:
+        data = await self._engine.memo_file(session_id, format_name)
+        await asyncio.to_thread(save_whole, path, data)
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
         if format_name != PDF:

@@ -15,8 +15,9 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.connections import ProviderController, ServerConsent
 from app.gui.controllers.controller import Parts
-from app.gui.controllers.councils import CouncilController, JournalController, PanelCommands
+from app.gui.controllers.councils import CouncilController, PanelCommands
 from app.gui.controllers.debates import DebateController
+from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import PaletteController, SavedPromptController
@@ -73,7 +74,8 @@ class WindowController(QObject):
         self.folders = FolderController(parts)
         self.debates = DebateController(parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(parts, self.council_page, self.sessions)
-        self.journal = JournalController(parts, self.council_page)
+        debating = (self.panel.discussion, self.session_page)
+        self.decisions = DecisionController(parts, self.council_page, debating, self.sessions)
         self.chats = ChatController(parts, self.chat_page)
         self.versions = VersionController(parts, self.chat_page)
         self.summaries = SummaryController(
@@ -128,7 +130,7 @@ class WindowController(QObject):
         self._bridge.close()
         self.views.close()
         self._list_timer.stop()
-        self.journal.close()
+        self.decisions.close()
         await self._close_moot()
 
     # Connections
@@ -139,6 +141,7 @@ class WindowController(QObject):
         side.new_requested.connect(self.first_page.show)
         side.import_requested.connect(lambda: self.settings.open("data"))
         side.work_button.clicked.connect(self.show_work)
+        self.decisions.begin_requested.connect(lambda: self.first_page.show(DECIDE))
         side.sessions.pin_requested.connect(self._on_pin_requested)
         self.folders.begin_requested.connect(self.show_new)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
@@ -183,7 +186,7 @@ class WindowController(QObject):
             self.councils,
             self.groups,
             self.workflows,
-            self.journal,
+            self.decisions,
             self.palette,
             self.notifications,
             self.quick,
@@ -249,7 +252,7 @@ class WindowController(QObject):
             "workflow": top.workflow_button.toggle,
             "plan": top.plan_button.toggle,
             "work": self.show_work,
-            "journal": self.journal.show,
+            "journal": self.decisions.show,
             "needs_you": top.needs_you.open,
             "pause": self.pause_or_resume,
             "settings_mode": self.chats.switch_settings_mode,

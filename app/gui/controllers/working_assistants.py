@@ -183,7 +183,7 @@ class GroupController(Controller):
                 session=visible(one.name),
                 question=words("journal.due_now", option=visible(one.decided)),
             )
-            for one in self._engine.councils.journal.due()
+            for one in self._engine.journal.due()
         ]
         asked = [
             Waiting(
@@ -200,6 +200,9 @@ class GroupController(Controller):
         self._window.side_bar.show_waiting(len(asked))
 
     def _on_question_requested(self, session_id: str, message_id: str) -> None:
+        if not message_id:
+            # A decision that is due, which has a page of its own.
+            return
         place, page = f"{message_id}:0", self._page
         if session_id == page.session_id:
             self._pages.show(page)
@@ -207,8 +210,7 @@ class GroupController(Controller):
             page.take_focus()
         else:
             # Opening a session scrolls to where it was last read.
-            if message_id:
-                self._state.keep_place(session_id, place)
+            self._state.keep_place(session_id, place)
             self.session_requested.emit(session_id)
 
 

@@ -2,6 +2,6 @@
 
 These confirm, rename, open a link, edit a prompt or a folder, or choose what to import, restore or attach.
 connect_dialogs adds providers, external agents and MCP servers. definition_dialogs previews shared files.
-council_dialogs: a panel, and the journal. versions_dialog is about versions of an answer, queue_dialog about waiting
-tasks. palette (Ctrl+K) has the search and its entries.
+panel_dialog: a panel, decision_dialogs: what was decided, memo_dialog the page about it. versions_dialog is
+about versions of an answer, queue_dialog about waiting tasks. palette (Ctrl+K) has the search and its entries.
 """

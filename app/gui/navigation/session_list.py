@@ -23,7 +23,7 @@ class SessionList(ItemList):
     """The list of sessions and their folders; emits the action the user chose for one.
 
     Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id), folder_requested(action,
-    folder id) and folded() when folders were opened or closed.
+    folder id), decision_requested(session id) and folded() when folders were opened or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
 
@@ -39,6 +39,7 @@ class SessionList(ItemList):
     move_requested = Signal(str, str)
     new_folder_requested = Signal(str)
     folder_requested = Signal(str, str)
+    decision_requested = Signal(str)
     folded = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -217,6 +218,7 @@ class SessionList(ItemList):
         if not row.read_only:
             menu.addAction(f"{words('side.rename')}\tF2", lambda: self.rename_requested.emit(row_id))
             self._add_folders(menu, row)
+        menu.addAction(words("journal.keep_decision"), lambda: self.decision_requested.emit(row_id))
         exports = menu.addMenu(words("top.export"))
         for name in EXPORTS:
             export = functools.partial(self.export_requested.emit, row_id, name)

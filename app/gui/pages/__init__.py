@@ -1,1 +1,4 @@
-"""Pages of the main area: chat with first_page around its input, council, assistants and groups, and the settings dialog."""
+"""Pages of the main area: chat with first_page around its input, council, decisions, assistants and groups.
+
+Also the settings dialog.
+"""

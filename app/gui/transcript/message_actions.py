@@ -26,6 +26,7 @@ USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
 PIN = "pin"
 UNPIN = "unpin"
+DECIDE = "decide"
 SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY, PIN, UNPIN)
 
 WORDS = {
@@ -43,6 +44,7 @@ WORDS = {
     LEAVE_SUMMARY: "summary.leave",
     PIN: "transcript.pin",
     UNPIN: "transcript.unpin",
+    DECIDE: "journal.keep_decision",
 }
 ICONS = {
     COPY: "copy",
@@ -55,6 +57,7 @@ ICONS = {
     SAVE_PICTURE: "download",
     COPY_PICTURE: "image",
     PIN: "pin",
+    DECIDE: "gavel",
     UNPIN: "pin-off",
 }
 SIDE = 26
@@ -75,6 +78,8 @@ def offered(
     sent = message.ended and not message.parent_turn_id and message.role in (Role.USER, Role.ASSISTANT)
     if writable and sent and not message.part:
         actions += (UNPIN if message.id in pinned else PIN,)
+    if chat and writable and sent and message.role == Role.ASSISTANT and message.state == MessageState.DONE:
+        actions += (DECIDE,)
     return *actions, *pictures
 
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.council_parts import Claim
 from app.core.verdict import Point
-from app.engine.council.journal import ENOUGH, Score
 from app.engine.council.outcome import (
     State,
     View,
@@ -29,6 +28,7 @@ from app.engine.council.outcome import (
     view_line,
 )
 from app.engine.debate.replies import NEITHER
+from app.engine.scores import FEW, Score, score_texts
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
@@ -523,23 +523,21 @@ class VerdictPage(QWidget):
         """Return how right each participant's model has been so far, None where too little is known."""
         words, known = self._language, self.scores()
         rows = []
-        for one in judged.session.debate.participants:
-            score = known.get(f"{one.provider}/{one.model}")
-            if score is not None and score.count >= ENOUGH and one.id in judged.people:
-                rows.append((score, judged.people[one.id]))
+        for participant in judged.session.debate.participants:
+            score = known.get(f"{participant.provider}/{participant.model}")
+            if score is None or score.count < FEW or participant.id not in judged.people:
+                continue
+            avatar, shown = Avatar(self._look, 20), judged.people[participant.id]
+            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
+            said, row = ", ".join(score_texts(score, words)), QWidget()
+            hbox(avatar, (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
+            row.setAccessibleName(f"{shown.name}: {said}")
+            rows.append(row)
         if not rows:
             return None
-        line, parts = QWidget(), list[QWidget]()
-        for score, shown in rows:
-            avatar = Avatar(self._look, 20)
-            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            parts += [avatar, plain_label("value", text=f"{score.after:.2f}")]
-        title = words("journal.brier", count=max(score.count for score, _ in rows))
-        hbox((ElidedLabel("hint", text=title), 1), *parts, inside=line, spacing=6)
-        line.setToolTip(plain_tip(words("journal.standing.hint")))
-        said = ", ".join(f"{shown.name} {score.after:.2f}" for score, shown in rows)
-        line.setAccessibleName(f"{title}: {said}")
-        return line
+        box = QWidget()
+        vbox(plain_label("hint", text=words("journal.standing")), *rows, inside=box, spacing=4)
+        return box
 
     def _card(self, name: str, parts: Sequence[QBoxLayout]) -> QFrame:
         card = named(name, QFrame())

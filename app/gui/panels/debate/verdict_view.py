@@ -45,13 +45,14 @@ class VerdictView(QWidget):
     """Shows a debate's verdict and ballots, or how to get them.
 
     Signals: cite_requested(message id), verdict_requested(Judge, or None for the first that can), stop_requested(),
-    connect_requested() to add a provider.
+    connect_requested() to add a provider, decision_requested() to keep what was decided.
     """
 
     cite_requested = Signal(str)
     verdict_requested = Signal(object)
     stop_requested = Signal()
     connect_requested = Signal()
+    decision_requested = Signal()
 
     def __init__(self, language: Language, look: Look, *, margin: int) -> None:
         """`margin` is the space at the left."""
@@ -67,6 +68,9 @@ class VerdictView(QWidget):
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
         self._copy = say(icon_button(look, "copy", "debate_copy_verdict"), language, tip="verdict.copy")
+        self._decide = say(
+            button("link", "debate_decide", self.decision_requested), language, "journal.keep_decision"
+        )
         self._again = ShorteningButton("link", "debate_ask_again")
         self._again.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._answer = CitedText("verdict")
@@ -236,6 +240,7 @@ class VerdictView(QWidget):
             self._stop.setFocus()
         may_ask = ended and not self._read_only and not asking
         self._copy.setVisible(verdict is not None)
+        self._decide.setVisible(may_ask and judged)
         self._again.setVisible(may_ask and judged and bool(self._judges))
         self.ask.setVisible(may_ask and not judged and bool(self._judges))
         self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
@@ -299,7 +304,7 @@ class VerdictView(QWidget):
         self._open_card.setVisible(bool(verdict and judged and verdict.open))
         self._again.show_words(words("verdict.ask_again"))
         cites = [cite for text in (self._minority, self._agreed, self._open) for cite in text.stops]
-        asks = (self._stop, self._judge, self.ask, self._provider)
+        asks = (self._stop, self._judge, self.ask, self._provider, self._decide)
         above = (self._again, self._copy, *self._answer.stops, *self._last_words.stops)
         put_in_tab_order((*above, *asks, *cites, self.chart))
         self._refresh()
@@ -376,6 +381,7 @@ class VerdictView(QWidget):
             self._problem,
             hbox((self._busy, 1), self._stop, spacing=8),
             self._asks,
+            hbox(self._decide, STRETCH),
             inside=card,
             margins=(INSIDE, 12, INSIDE, 12),
             spacing=9,

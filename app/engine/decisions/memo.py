@@ -1,0 +1,281 @@
+"""A memo: one page about a decision, for a colleague. All of it is from the record; no model is called."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from app.core.council import FAILED, HELD, Decision
+from app.core.message import Message
+from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
+from app.engine.council.record import Record
+from app.engine.debate.replies import LETTERS, without_marks
+from app.engine.debate.verdict import minority_points, readings_points
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+
+MOST_TITLE, MOST_LEAD = 160, 600
+"""How many characters of a question the title and the line below it have."""
+SENTENCES = 3
+"""How many sentences of a case or of a view a page has room for."""
+_SENTENCE = re.compile(r"(?<=[.?!。？！])\s+")
+
+Holder = tuple[str, int | None]
+"""The name of who holds an option, and how sure that one was, in percent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoOption:
+    """An option with who held it at first and at the end."""
+
+    letter: str
+    text: str
+    chosen: bool = False
+    first: tuple[Holder, ...] = ()
+    last: tuple[Holder, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoPart:
+    """A part of the page: its label, paragraphs, each with what leads it in bold, and notes in small type."""
+
+    label: str
+    paragraphs: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memo:
+    """The page in words, in the language of its session; parts that do not exist are empty."""
+
+    language: str
+    title: str
+    lead: str
+    # What stands in the first line: what the page is, and its date.
+    head: tuple[str, str]
+    # The decision, why, and facts with their labels: how sure, when to look again, by what one will know.
+    decided: str
+    why: str
+    facts: tuple[tuple[str, str], ...]
+    # The labels of the decision, the options, those who held them at first and at the end, and of nobody.
+    labels: tuple[str, str, str, str, str]
+    options: tuple[MemoOption, ...]
+    options_note: str
+    parts: tuple[MemoPart, ...]
+    # What stands in the last line: how it came about, and by what it was made.
+    foot: tuple[str, str]
+
+
+def memo_of(live: LiveSession, decision: Decision | None, prompts: Prompts, today: date) -> Memo:
+    """Return the memo about a session, with what was decided in it."""
+    return _Writer(live, decision, prompts, today).memo()
+
+
+class _Writer:
+    """Puts the record of a session and what was decided into the parts of the page."""
+
+    def __init__(self, live: LiveSession, decision: Decision | None, prompts: Prompts, today: date) -> None:
+        session = live.session
+        self._session, self._today = session, today
+        self._decision = decision if decision is not None and decision.decided else None
+        self._messages: Sequence[Message] = list(live.whole_messages())
+        debate, chat = session.debate, session.chat
+        self._language = (
+            debate.language if debate is not None else chat.language if chat is not None else "en"
+        )
+        self._lines = prompts.lines(self._language, "export")
+        is_council = debate is not None and debate.council is not None
+        self._record = Record(debate, self._messages) if debate is not None and is_council else None
+        self._result: CouncilOutcome | None = None
+        if debate is not None and self._record is not None:
+            self._result = outcome(debate, self._messages)
+
+    def memo(self) -> Memo:
+        """Return the memo."""
+        asked = self._session.title
+        if self._session.debate is not None:
+            asked = self._record.asked_all if self._record is not None else self._session.debate.topic
+        title, lead = _split(asked)
+        words, decision = self._words, self._decision
+        parts = [*self._verdict(), *self._minority(), *self._settles()]
+        return Memo(
+            language=self._language,
+            title=title,
+            lead=lead,
+            head=(words("memo.title"), self._day(self._today)),
+            decided=decision.decided if decision is not None else words("memo.undecided"),
+            why=decision.why if decision is not None else "",
+            facts=tuple(self._facts(decision)) if decision is not None else (),
+            labels=(
+                words("memo.decision"),
+                words("memo.options"),
+                words("memo.first"),
+                words("memo.last"),
+                words("memo.nobody"),
+            ),
+            options=tuple(self._options()),
+            options_note=words("memo.percent")
+            if any(
+                sure is not None
+                for option in self._options()
+                for _name, sure in (*option.first, *option.last)
+            )
+            else "",
+            parts=tuple(part for part in parts if part.paragraphs or part.notes),
+            foot=(self._origin(), words("memo.made")),
+        )
+
+    def _words(self, key: str, **values: object) -> str:
+        return self._lines.get(key, key.partition(".")[2]).format(**values)
+
+    def _day(self, day: date) -> str:
+        """Return a date as people of the language write it."""
+        return self._words(
+            "memo.date", day=day.day, month=self._words(f"memo.month.{day.month}"), year=day.year
+        )
+
+    def _facts(self, decision: Decision) -> list[tuple[str, str]]:
+        words, found = self._words, list[tuple[str, str]]()
+        if decision.sure >= 0:
+            found.append((words("memo.sure"), f"{decision.sure}%"))
+        if decision.result in (HELD, FAILED):
+            came, at = words(f"memo.came.{decision.result}"), _day_of(decision.known_at)
+            found.append((words("memo.came"), ", ".join((came, self._day(at)) if at else (came,))))
+        elif due := _day_of(decision.due):
+            found.append((words("memo.look_again"), self._day(due)))
+        if decision.sign:
+            found.append((words("memo.right_if"), decision.sign))
+        return found
+
+    def _options(self) -> list[MemoOption]:
+        """Return the options of a council, with who held them by the first answers and at the end."""
+        record = self._record
+        if record is None:
+            return []
+        names = {each.id: each.name for each in record.debate.participants}
+
+        def holders(option: str, number: int) -> tuple[Holder, ...]:
+            votes = [record.vote(who, number) for who in record.openings()]
+            return tuple(
+                (names[vote.participant], vote.confidence) for vote in votes if vote.choice == option
+            )
+
+        decided = self._decision.decided if self._decision is not None else ""
+        return [
+            MemoOption(
+                letter=letter,
+                text=option.text,
+                chosen=option.text == decided,
+                first=holders(option.id, 0),
+                last=holders(option.id, record.rounds),
+            )
+            for letter, option in zip(LETTERS, record.options(), strict=False)
+        ]
+
+    def _verdict(self) -> list[MemoPart]:
+        words, result, record = self._words, self._result, self._record
+        label = words("memo.verdict")
+        if record is None or result is None:
+            verdict = self._session.debate.verdict if self._session.debate is not None else None
+            if verdict is None or verdict.failure:
+                return []
+            said = " ".join(point.text for point in verdict.answer)
+            notes = [words("memo.judge", name=verdict.judge)] if verdict.judge else []
+            notes += [point.text for point in readings_points(verdict, words)]
+            return [MemoPart(label=label, paragraphs=(("", said),), notes=tuple(notes))]
+        texts = {option.id: option.text for option in record.options()}
+        if not result.answered:
+            return []
+        held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
+        lead = words(f"council.state.{result.state}")
+        if result.headline:
+            lead = words("memo.by", option=texts[result.headline], count=held, all=everybody)
+        people = {each.id: each.name for each in record.debate.participants}
+        notes = [*filter(None, (judge_line(result, texts, words),)), *unread_lines(result, people, words)]
+        said = _shortened(without_marks(result.text)) if result.headline else ""
+        return [MemoPart(label=label, paragraphs=((lead, said),), notes=tuple(notes))]
+
+    def _minority(self) -> list[MemoPart]:
+        words, result, record = self._words, self._result, self._record
+        label, debate = words("memo.minority"), self._session.debate
+        if debate is None:
+            return []
+        if record is None or result is None:
+            points = minority_points(debate, self._messages, words) if debate.verdict is not None else ()
+            return [MemoPart(label=label, paragraphs=tuple(("", point.text) for point in points))]
+        if not record.rounds:
+            return []
+        if not any(view.now for view in result.minority):
+            return [MemoPart(label=label, paragraphs=(("", words("memo.alike")),) if result.headline else ())]
+        names = {each.id: each.name for each in debate.participants}
+        texts = {option.id: option.text for option in record.options()}
+        paragraphs = []
+        for view in in_full(result):
+            who = ", ".join(names[each] for each in view.holders if each in names)
+            key = "memo.holds" if view.now else "memo.held"
+            paragraphs.append(
+                (
+                    words(key, names=who, option=texts.get(view.option, "")),
+                    _shortened(without_marks(view.text)),
+                )
+            )
+            if view.right_if:
+                paragraphs.append((words("memo.it_is_right_if"), view.right_if))
+        return [MemoPart(label=label, paragraphs=tuple(paragraphs))]
+
+    def _settles(self) -> list[MemoPart]:
+        """Return what would settle it, and what all agree on."""
+        words, debate = self._words, self._session.debate
+        if debate is None:
+            return []
+        agreed: Sequence[str] = ()
+        points: list[tuple[str, str]] = []
+        if self._record is not None and self._result is not None:
+            points = [(crux.text, crux.settled_by) for crux in self._result.cruxes]
+            read = next((each for each in self._record.readings() if each.agreed), None)
+            agreed = [point.text for point in read.agreed] if read is not None else ()
+        elif debate.verdict is not None and not debate.verdict.failure:
+            points = [("", point.text) for point in debate.verdict.open]
+            agreed = [point.text for point in debate.verdict.agreed]
+        alike = " ".join(text.rstrip(".。") + "." for text in agreed)
+        return [
+            MemoPart(label=words("memo.settles"), paragraphs=tuple(points), numbered=True),
+            MemoPart(label=words("memo.agreed"), paragraphs=(("", alike),) if alike else ()),
+        ]
+
+    def _origin(self) -> str:
+        """Return how it came about, in a sentence."""
+        words, session = self._words, self._session
+        if session.debate is None:
+            name = session.chat.assistant_name if session.chat is not None else ""
+            return words(f"memo.origin.{session.kind}", name=name)
+        count = len(session.debate.participants)
+        if self._record is None:
+            return words("memo.origin.debate", count=count, rounds=session.debate.rounds)
+        rounds = self._record.rounds
+        return words("memo.origin.argued" if rounds else "memo.origin.answers", count=count, rounds=rounds)
+
+
+def _split(question: str) -> tuple[str, str]:
+    """Return the first sentence of a question as the title, and the rest."""
+    first, *rest = _SENTENCE.split(" ".join(question.split()), maxsplit=1)
+    lead = " ".join(rest)
+    return _cut(first, MOST_TITLE), _cut(lead, MOST_LEAD)
+
+
+def _shortened(text: str) -> str:
+    """Return the first sentences of a text on one line."""
+    return " ".join(_SENTENCE.split(" ".join(text.split()))[:SENTENCES])
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _day_of(iso: str) -> date | None:
+    try:
+        moment = datetime.fromisoformat(iso.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (moment.astimezone() if moment.tzinfo else moment).date()

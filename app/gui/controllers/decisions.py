@@ -1,0 +1,252 @@
+"""Decisions: their page, what the user decides in sessions of every kind, and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+
+from app.core.council import Decision
+from app.core.texts import exact
+from app.engine.decisions.journal import entry_of, options_of
+from app.engine.scores import held_up, scores
+from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.sessions import SessionController
+from app.gui.dialogs.decision_dialogs import DateDialog, DecisionDialog
+from app.gui.dialogs.memo_dialog import MemoDialog
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.decisions.decision_details import CHANGE, DATE, DELETE, MONTH, NEVER, WEEK
+from app.gui.pages.decisions.decision_rows import state_text, when_text
+from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.transcript.message_actions import DECIDE
+from app.gui.window_frame import WindowFrame
+
+if TYPE_CHECKING:
+    from app.gui.pages.decisions.decisions_page import DecisionsPage
+
+TICK_MS = 60_000
+"""How often it looks for a new day: no longer timer is sure to count the time that the computer slept."""
+DAYS = {WEEK: 7, MONTH: 30}
+
+
+class DecisionController(Controller):
+    """Answers the requests of the page of decisions, of verdicts, messages and the list of sessions.
+
+    Emits session_requested(session id) to open a decision's session, begin_requested() to begin a decision.
+    """
+
+    session_requested = Signal(str)
+    begin_requested = Signal()
+
+    def __init__(
+        self,
+        parts: Parts[WindowFrame],
+        councils: CouncilPage,
+        debates: Sequence[DiscussionView],
+        sessions: SessionController,
+    ) -> None:
+        super().__init__(parts)
+        self._councils, self._sessions = councils, sessions
+        self._journal = parts.engine.journal
+        self._page: DecisionsPage | None = None
+        for asked in (councils.glance.journal.clicked, councils.verdict.decision_requested):
+            asked.connect(lambda: self.ask(councils.session_id))
+        for view in debates:
+            view.verdict.decision_requested.connect(partial(self._ask_about, view))
+        parts.window.chat_page.message_action_requested.connect(self._on_action)
+        parts.window.side_bar.sessions.decision_requested.connect(self.ask)
+        councils.verdict.scores = lambda: scores(self._journal.all())
+        councils.verdict.decision = self._decision
+        councils.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
+        parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
+        parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
+        parts.bridge.journal_changed.connect(lambda _event: self._refresh())
+        for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
+            changed.connect(lambda _event: self._refresh())
+        self._language.changed.connect(self._show_head)
+        self.clock = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
+        self.clock.timeout.connect(self._journal.look_at_day)
+        self._journal.look_at_day()
+        self.clock.start()
+        self._refresh()
+
+    def close(self) -> None:
+        """Look for new days no longer."""
+        self.clock.stop()
+
+    def show(self, decision_id: str = "") -> None:
+        """Show the page of all decisions, with one of them chosen."""
+        if self._page is None:
+            self._page = self._made_page()
+            self._fill(self._page)
+        self._page.choose(decision_id)
+        self._window.main_area.setCurrentWidget(self._page)
+        self._window.top_bar.show_session_tools(False)
+        self._window.side_bar.sessions.select("")
+        self._show_head()
+        self._page.take_focus()
+
+    def ask(self, session_id: str, message_id: str = "") -> None:
+        """Ask what was decided in a session, or what came of it where that is known."""
+        decision = self._journal.get(session_id)
+        if decision is not None and decision.decided and not message_id:
+            self.show(session_id)
+        else:
+            self._start(self._ask(session_id, message_id))
+
+    def _made_page(self) -> "DecisionsPage":
+        # The first session needs no such page.
+        from app.gui.pages.decisions.decisions_page import DecisionsPage
+
+        page = DecisionsPage(self._language, self._look)
+        details = page.details
+        page.begin_requested.connect(self.begin_requested)
+        page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
+        page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
+        page.list.session_requested.connect(self._open)
+        details.session_requested.connect(self._open)
+        self._run(details.memo_requested, self._show_memo)
+        details.settled.connect(lambda *said: self._start(self._settle(*said)))
+        details.right_chosen.connect(
+            lambda decision_id, right: self._start(
+                self._journal.change(decision_id, lambda found: replace(found, right=right))
+            )
+        )
+        details.early.connect(self._on_early)
+        details.asked.connect(self._on_asked)
+        self._window.main_area.addWidget(page)
+        return page
+
+    def _refresh(self) -> None:
+        """Show how many decisions are due, and the page if it is there."""
+        self._window.side_bar.show_due(len(self._journal.due()))
+        self._councils.verdict.refresh()
+        if self._page is not None:
+            self._fill(self._page)
+            self._show_head()
+
+    def _fill(self, page: "DecisionsPage") -> None:
+        decisions, known = self._journal.all(), {summary.id for summary in self._engine.sessions()}
+        page.show_decisions(decisions, scores(decisions), known, self._journal.today())
+
+    def _show_head(self) -> None:
+        """Show in the top bar that the page is in front."""
+        page, top = self._page, self._window.top_bar
+        if page is not None and self._window.main_area.currentWidget() is page:
+            top.show_title(self._language("journal.title"))
+            top.show_mode(page.summary())
+
+    def _decision(self, session_id: str) -> tuple[str, str] | None:
+        """Return what was decided after a council and how that stands, None where nothing was."""
+        decision = self._journal.get(session_id)
+        if decision is None or not decision.decided:
+            return None
+        today, words = self._journal.today(), self._language
+        stands = filter(None, (state_text(decision, today, words), when_text(decision, today, words)))
+        return exact(decision.decided), " · ".join(stands)
+
+    # Requests
+
+    def _ask_about(self, view: DiscussionView) -> None:
+        self.ask(view.session_id)
+
+    def _on_action(self, session_id: str, message_id: str, action: str) -> None:
+        if action == DECIDE:
+            self.ask(session_id, message_id)
+
+    async def _ask(self, session_id: str, message_id: str = "") -> None:
+        """Open the dialog of what was decided. Raises NotFound, StorageError."""
+        live = await self._engine.open(session_id)
+        before = self._journal.get(session_id)
+        entry = before if before is not None and before.decided else entry_of(live)
+        message = live.turns.messages.get(message_id) if live.session.chat is not None else None
+        if message is not None and not entry.decided:
+            entry = replace(entry, headline=first_line(message.content))
+        options = [text for _option, _letter, text in options_of(live)]
+        today = self._journal.today()
+        dialog = DecisionDialog(self._language, self._look, entry, options, today, self._window)
+        dialog.kept.connect(
+            lambda kept: self._start(
+                self._journal.decide(
+                    live,
+                    kept.decided,
+                    why=kept.why,
+                    sure=None if kept.sure < 0 else kept.sure,
+                    sign=kept.sign,
+                    due=kept.due,
+                    message=message_id,
+                )
+            )
+        )
+        dialog.open()
+
+    def _open(self, decision_id: str) -> None:
+        """Open the session of a decision, for a chat at the message in which it was made."""
+        decision = self._journal.get(decision_id)
+        if decision is not None and decision.message:
+            self._state.keep_place(decision_id, f"{decision.message}:0")
+        if self._sessions.summary(decision_id) is not None:
+            self.session_requested.emit(decision_id)
+
+    def _on_question(self, session_id: str, message_id: str) -> None:
+        if not message_id:
+            self.show(session_id)
+
+    def _on_asked(self, decision_id: str, action: str) -> None:
+        if action == CHANGE:
+            self._start(self._ask(decision_id))
+        elif action == DELETE:
+            self._start(self._delete(decision_id))
+
+    async def _show_memo(self, decision_id: str) -> None:
+        """Show the memo about a decision in a window of its own. Raises NotFound, StorageError."""
+        memo = await self._engine.memo(decision_id)
+        dialog = MemoDialog(self._language, self._look, memo, self._window)
+        dialog.save_requested.connect(partial(self._sessions.export_memo, decision_id, memo.title))
+        dialog.show()
+
+    async def _settle(self, decision_id: str, result: str, note: str) -> None:
+        """Keep what came of a decision, and offer to take that back."""
+        before = self._journal.find(decision_id)
+        await self._journal.settle(decision_id, result, note=note)
+        self._offer(before, "journal.saved")
+
+    def _on_early(self, decision_id: str, when: str) -> None:
+        decision = self._journal.get(decision_id)
+        if decision is None:
+            return
+        if when == DATE:
+            dialog = DateDialog(self._language, decision.due, self._window)
+            self._run(dialog.given, partial(self._look_again, decision))
+            dialog.open()
+            return
+        later = "" if when == NEVER else (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
+        self._start(self._look_again(decision, later))
+
+    async def _look_again(self, decision: Decision, due: str) -> None:
+        await self._journal.look_again(decision.id, due)
+        self._offer(decision, "journal.later")
+
+    def _offer(self, before: Decision, key: str) -> None:
+        """Say what was saved, and offer to bring the decision back as it was."""
+        self._offer_undo(
+            self._language(key),
+            lambda: self._start(self._journal.change(before.id, lambda _now: before)),
+        )
+
+    async def _delete(self, decision_id: str) -> None:
+        """Move a decision to the trash, and offer to bring it back. Raises NotFound, StorageError."""
+        decision = self._journal.find(decision_id)
+        await self._journal.delete(decision_id)
+        self._offer_undo(
+            self._language("assistant.deleted", name=exact(decision.decided or decision.headline)),
+            lambda: self._start(self._journal.restore(decision)),
+        )
+
+
+def first_line(text: str) -> str:
+    """Return the first line of a message that says something, without the marks of headings and lists."""
+    lines = (line.strip("#*>-_ \t") for line in text.splitlines())
+    return next(filter(None, lines), "")

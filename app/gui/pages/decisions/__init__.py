@@ -1,0 +1,3 @@
+"""The page of decisions: decisions_page has the list with its filter, decision_rows what a row shows and how it
+is painted, decision_details what stands beside the list about the chosen one.
+"""
