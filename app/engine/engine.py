@@ -200,7 +200,9 @@ class Engine:
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
         self._debaters = DebateProviders(documents, prompts, self.providers, self._directory, metered)
-        self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
+        self.debates = Debates(
+            self._directory, self._sessions, store, prompts, self._debaters, metered, self.estimates
+        )
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
         )

@@ -23,6 +23,7 @@ from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
 from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
+from app.engine.council.verdicts import outcome_objects
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
@@ -41,6 +42,7 @@ from app.engine.workflow.run import WorkflowRun
 _OF_DEBATE = (
     *("topic", "mode", "rounds", "round", "turn", "seed", "independent_opening", "language", "context"),
     *("participants", "left", "polls", "final_ballots", "judge", "ballots", "verdict"),
+    *("earlier_verdicts", "what_ifs"),
 )
 
 
@@ -70,10 +72,12 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
+        messages = list(live.whole_messages())
         if debate.council is None:
-            return {"debate": described}
-        council = council_object(live.debate_session, list(live.whole_messages()))
-        return {"debate": {**described, "council": asdict(debate.council)}, "council": council}
+            return {"debate": described, "decision": outcome_objects(debate, messages)}
+        council = council_object(live.debate_session, messages)
+        described["council"] = asdict(debate.council)
+        return {"debate": described, "decision": council, "council": council}
 
 
 class ChatKind(SessionKind):
