@@ -461,9 +461,7 @@ def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> s
     return " ".join(filter(None, (point.text, *cited)))
 
 
-def council_parts(
-    debate: Debate, messages: Sequence[Message], words: Words
-) -> list[tuple[str, list[Point]]]:
+def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
     """Return what follows from a council in parts, each with its heading and its sentences; nothing where nobody answered."""
     record, result = Record(debate, messages), outcome(debate, messages)
     if not result.answered:

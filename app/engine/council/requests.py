@@ -74,9 +74,7 @@ DIFFERENCES: Mapping[str, object] = schema_object(
 )
 
 
-def answer_request(
-    record: Record, speaker: Participant, prompts: Prompts, verdict: str = ""
-) -> ModelRequest:
+def answer_request(record: Record, speaker: Participant, prompts: Prompts, verdict: str = "") -> ModelRequest:
     """Return the request for a participant's own answer: what was asked of it, and what it answered itself.
 
     A follow-up has the last `verdict` before it, without names: nobody learns who else is asked.

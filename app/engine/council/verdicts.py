@@ -109,7 +109,11 @@ def _judged(stretch: Sequence[Message]) -> dict[tuple[int, int], int]:
     for place, one in enumerate(stretch):
         if isinstance(one.data, JudgeReading) and one.ended:
             first.setdefault((one.round, one.data.asked), place)
-    read = {(one.round, one.data.asked) for one in stretch if isinstance(one.data, JudgeReading) and one.data.choice}
+    read = {
+        (one.round, one.data.asked)
+        for one in stretch
+        if isinstance(one.data, JudgeReading) and one.data.choice
+    }
     return {key: place for key, place in first.items() if key in read}
 
 
@@ -127,7 +131,9 @@ def stood(debate: Debate, messages: Sequence[Message], place: int, number: int) 
     absent = _joined(messages[place:]) - _joined(messages[:place])
     people = tuple(one for one in debate.participants if one.id not in absent)
     debate = replace(debate, due=(), participants=people)
-    return replace(debate, council=_until(debate.council or Council(), Record(debate, messages[:place]), number))
+    return replace(
+        debate, council=_until(debate.council or Council(), Record(debate, messages[:place]), number)
+    )
 
 
 def _joined(messages: Sequence[Message]) -> set[str]:

@@ -272,7 +272,9 @@ def last_verdict(debate: Debate) -> str:
     verdict = debate.verdict
     if verdict is None or not verdict.judge:
         return ""
-    return "\n".join([*(one.text for one in verdict.answer), *(one.text for one in verdict.minority if one.now)])
+    return "\n".join(
+        [*(one.text for one in verdict.answer), *(one.text for one in verdict.minority if one.now)]
+    )
 
 
 def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -> str:
