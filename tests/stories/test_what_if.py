@@ -51,7 +51,10 @@ def test_a_message_after_the_end_begins_a_round_and_every_verdict_stays(
     found = shown["decision"]["outcomes"]
     assert [one["text"] for one in found] == ["Ban them step by step.", "Ban them, as trams are free."]
     assert shown["decision"]["outcome"] == found[-1]
-    assert [one["after_message"] for one in found] == [shown["messages"][1]["id"], shown["messages"][-1]["id"]]
+    assert [one["after_message"] for one in found] == [
+        shown["messages"][1]["id"],
+        shown["messages"][-1]["id"],
+    ]
     # One verdict more, after a line with its price; those before it stay.
     again = moot("extend", session_id, "judge")
     assert again.status == 0, again.err
