@@ -54,7 +54,8 @@ class VerdictTabs(QWidget):
         empty(self._tabs)
         row = FlowBox(gap=8)
         for place, title in enumerate(titles, 1):
-            tab = button("", f"verdict_tab_{place}", partial(self._choose, place), text=title)
+            kind = "primary" if place == number else ""
+            tab = button(kind, f"verdict_tab_{place}", partial(self._choose, place), text=title)
             tab.setCheckable(True)
             tab.setChecked(place == number)
             row.add(tab)
