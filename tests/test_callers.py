@@ -187,6 +187,18 @@ async def test_no_command_of_a_caller_goes_on_after_a_limit_or_a_pause(moot: Moo
 
 
 @pytest.mark.threat("T11")
+async def test_a_caller_begins_what_if_rounds_only_in_a_session_that_it_began(moot: Moot) -> None:
+    for asked_by in ("", "another"):
+        session = a_session("debate", status=Status.COMPLETED, reason="rounds_done", asked_by=asked_by)
+        moot.store.append(started(session))  # type: ignore[arg-type]
+        await moot.store.flush(session.id)
+        live = await moot.engine.open(session.id)
+        found = await called(moot, "reply", {"session": session.id, "text": "What if?"})
+        assert found["error"] == "only_own_what_if"
+        assert live.session == session and not live.messages
+
+
+@pytest.mark.threat("T11")
 async def test_no_other_command_is_open_to_a_caller(moot: Moot) -> None:
     session_id, asked = await with_question(moot, "chat", _APPROVAL)
     values = given(session_id, Consent.ALLOW)

@@ -24,6 +24,13 @@ class Question(PartData):
     follows: bool = False
     # The ids of those whom it is for alone, empty where it is for all.
     to: tuple[str, ...] = ()
+    # Whether all vote after the answers to it, and a judge reads them: a what-if round.
+    concludes: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the answers to it are compared and debated by themselves."""
+        return self.concludes or not self.to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +211,8 @@ class JudgeReading(PartData):
     judge: str = ""
     # The order in which it read the debate, 1 or 2.
     order: int = 0
+    # How often the same debate had been judged before.
+    asked: int = 0
     # The id of the option that it chooses, or NEITHER; "" where that could not be read.
     choice: str = ""
     # How sure it is, in percent.

@@ -106,14 +106,19 @@ def code_of_session(session: "Session") -> str:
 
 
 def resumable(session: "Session | SessionSummary") -> bool:
-    """Say whether a session can be resumed: it is paused, or a fault of the program ended its run."""
-    failed = (session.status, session.reason) == (Status.ERROR, Reason.FAULT)
-    return failed or session.status == Status.PAUSED
+    """Say whether a session can be resumed: it is paused, a debate that was stopped, or a fault ended its run."""
+    stopped = session.status == Status.STOPPED and session.kind == "debate"
+    return session.status == Status.PAUSED or stopped or _failed(session)
 
 
 def has_ended(session: "Session | SessionSummary") -> bool:
-    """Say whether a session has ended, and cannot be resumed."""
-    return session.status in ENDED and not resumable(session)
+    """Say whether a session has ended; a debate that was stopped has, and can be resumed."""
+    return session.status in ENDED and not _failed(session)
+
+
+def _failed(session: "Session | SessionSummary") -> bool:
+    """Say whether a fault of the program ended a session's run."""
+    return (session.status, session.reason) == (Status.ERROR, Reason.FAULT)
 
 
 def reason_text(reason: str, texts: Texts) -> str:

@@ -8,7 +8,7 @@ from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Partic
 from app.core.message import Attachment
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
-from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, NoVote, Verdict
+from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, NoVote, Verdict, WhatIf
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -48,6 +48,7 @@ class Council:
     `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
     `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
+    `judged` counts the verdicts that were asked for after the last round, beside the first.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
     `ends` is how it ends by itself; with `Ends.MERGE` one of the `merges` comes without being asked for.
@@ -66,6 +67,7 @@ class Council:
     debated: int = 0
     max_usd: float = 0.0
     judges: tuple[str, ...] = ()
+    judged: int = 0
     outsider: str = ""
     checks: int = 0
     solos: int = 0
@@ -145,12 +147,24 @@ class Debate(DebateChoices):
     language: str = "en"
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
+    # Those before it, in order.
+    earlier_verdicts: tuple[Verdict, ...] = ()
+    what_ifs: tuple[WhatIf, ...] = ()
     unused_summaries: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
     council: Council | None = None
     instructions: str = ""
     no_votes: tuple[NoVote, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """All verdicts so far, the newest last."""
+        return self.earlier_verdicts if self.verdict is None else (*self.earlier_verdicts, self.verdict)
+
+    def what_if(self, number: int) -> WhatIf | None:
+        """Return what began a round after the end, None for a round that was set up."""
+        return next((one for one in self.what_ifs if one.round == number), None)
 
     @property
     def judged_inside(self) -> bool:

@@ -86,6 +86,17 @@ class Verdict:
     unstable: bool = False
     otherwise: str = ""
     usage: UsageEntry | None = None
+    # The id of the last message before it, "" where an older version did not keep that.
+    after_message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """A round that a message began after the end of a debate: all speak once, or those with the ids in `to`."""
+
+    message: str
+    round: int
+    to: tuple[str, ...] = ()
 
 
 BINS = (60, 80, 90, 100)

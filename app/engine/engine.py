@@ -207,7 +207,9 @@ class Engine:
         self._debaters = DebateProviders(
             documents, prompts, self.providers, self._directory, metered, self.voting
         )
-        self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
+        self.debates = Debates(
+            self._directory, self._sessions, store, prompts, self._debaters, metered, self.estimates
+        )
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
         )

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from app.core.council import Decision
 from app.core.errors import BadInput
+from app.core.json_values import as_object
 from app.core.reasons import code_of_session
 from app.core.roles import role_of
 from app.core.session import Session
@@ -23,6 +24,7 @@ from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
 from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
+from app.engine.council.verdicts import outcome_objects
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
 from app.engine.decisions.journal import decided_object
@@ -42,6 +44,7 @@ from app.engine.workflow.run import WorkflowRun
 _OF_DEBATE = (
     *("topic", "mode", "rounds", "round", "turn", "seed", "independent_opening", "language", "context"),
     *("participants", "left", "polls", "final_ballots", "judge", "ballots", "no_votes", "verdict"),
+    *("earlier_verdicts", "what_ifs"),
 )
 
 
@@ -71,14 +74,14 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
+        messages = list(live.whole_messages())
         if debate.council is None:
-            return {"debate": described, "decision": {"how": debate.mode, "ends": debate.ends}}
-        council = council_object(live.debate_session, list(live.whole_messages()))
-        return {
-            "debate": {**described, "council": asdict(debate.council)},
-            "council": council,
-            "decision": {"how": "answers", "ends": debate.council.ends, **council},
-        }
+            decision = {"how": debate.mode, "ends": debate.ends, **outcome_objects(debate, messages)}
+            return {"debate": described, "decision": decision}
+        council = council_object(live.debate_session, messages)
+        described["council"] = asdict(debate.council)
+        decision = {"how": "answers", "ends": debate.council.ends, **council}
+        return {"debate": described, "decision": decision, "council": council}
 
 
 class ChatKind(SessionKind):

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.reasons import Reason, has_ended
+from app.core.reasons import Reason, has_ended, resumable
 from app.core.session import Session
 from app.core.store import SessionStore, StoredSession
 from app.core.summary import Status
@@ -179,8 +179,8 @@ class Sessions:
 
 
 def check_open(live: LiveSession) -> None:
-    """Raise BadInput where nothing may be added to a session: it has ended, or a newer version wrote it."""
+    """Raise BadInput where nothing may be added to a session: it has ended for good, or a newer version wrote it."""
     if live.read_only:
         raise BadInput("session_read_only", title=live.session.title)
-    if has_ended(live.session):
+    if has_ended(live.session) and not resumable(live.session):
         raise BadInput("session_ended", title=live.session.title)

@@ -18,7 +18,7 @@ from app.gui.display.appearance import Look
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.stance_chart import spread, stance_lines
-from app.gui.widgets.text import ElidedLabel
+from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_drop_down_lists import RESOURCES
 from tests.wire import Answer, Fault, WireServer
@@ -342,7 +342,8 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
             seen.append(person.window.focusWidget().objectName())
         cites = ["cite_m0", "cite_m1"]
         assert seen[:9] == ["debate_copy_verdict", *cites, "debate_decide", *cites * 2, "debate_stances"]
-        assert seen[9:13] == ["debate_fork", "debate_again", "debate_export", "debate_more"]
+        after = ["debate_fork", "debate_again", "debate_export", "debate_more"]
+        assert seen[9:14] == ["debate_interject", *after], "a message begins a what-if round"
         chart = view.verdict.chart
         chart.setFocus()
         for key, place in ((Qt.Key.Key_Right, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0)):
@@ -451,3 +452,33 @@ def test_the_sentences_of_a_verdict_are_plain_text(qapp):
     assert chosen == ["b"]
     text.deleteLater()
     look.deleteLater()
+
+
+async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab(
+    person: Person,
+    wire_home: dict[str, WireServer],  # noqa: F811
+) -> None:
+    for kind in KINDS:
+        script(wire_home[kind], 1, 1, 1)
+    view = await hold(person)
+    assert person.sees("debate_interject") and view.composer.box.isEnabled()
+    assert not person.sees("verdict_tab_1"), "one verdict needs no tabs"
+    second = {**VERDICT, "answer": [{"text": "Rewrite it now.", "cites": [1]}]}
+    for kind in KINDS:
+        script(wire_home[kind], -1, -1, verdict=second)
+    await person.write("debate_interject", "What if nobody uses it?")
+    await person.click("debate_send")
+    await until(lambda: len(view.session.debate.verdicts) == 2, PATIENCE_S)
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert [one.round for one in view.messages[-3:]] == [2, 2, 2]
+    if not person.sees("verdict_tab_1"):
+        view._show_side("verdict")
+    await until(lambda: person.sees("verdict_tab_2"), what="the tabs")
+    tabs = [person.find(f"verdict_tab_{number}").text() for number in (1, 2)]
+    assert tabs == ["Verdict 1, after round 1", "Verdict 2, after “What if nobody uses it?”"]
+    assert "Rewrite it now." in view.verdict.text()
+    changes = view.findChild(Paragraph, "verdict_changes")
+    assert changes is not None and "rather for → rather against" in changes.text()
+    await person.click("verdict_tab_1")
+    await until(lambda: "Replace it" in view.verdict.text(), what="the first verdict")
+    assert not changes.isVisible()

@@ -80,6 +80,10 @@ async def _check_allowed(run: CommandRun, call: "_Call") -> None:
     live = await run.open(session)
     if open_question(run, live) is not None:
         raise BadInput("only_user_answers", title=live.session.title)
+    own = live.session.asked_by == arguments.caller
+    if live.session.debate is not None and has_ended(live.session) and not own:
+        # What is said now begins a what-if round.
+        raise BadInput("only_own_what_if", title=live.session.title)
     if resumable(live.session) and reason_code(live.session.reason) != RESTART:
         raise BadInput("only_user_resumes", title=live.session.title)
 
@@ -158,10 +162,12 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
     live = await run.open(session)
     before = {message.id for message in live.whole_messages()}
     async with run.moot.calling:
-        if live.session.debate is not None and council_of(live.session) is None:
+        is_debate = live.session.debate is not None and council_of(live.session) is None
+        if not is_debate or engine.debates.is_over(live):
+            _check_free(run)
+        if is_debate:
             await engine.debates.say(live.id, text, by=caller)
         else:
-            _check_free(run)
             send = engine.chats.send if live.session.debate is None else engine.councils.ask
             await send(live.id, text, by=caller)
     new = [each.id for each in live.whole_messages() if each.role == Role.USER and each.id not in before]

@@ -19,13 +19,16 @@ from app.core.message import Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
 from app.core.texts import language_of
+from app.core.verdict import Verdict
 from app.engine.council.outcome import lettered
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.debate.estimates import checks_text, price_text
+from app.engine.debate.estimates import Estimate, checks_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
+from app.engine.debate.verdict import Judge as ReadingJudge
 from app.engine.engine import CouncilSetup, DebateSetup
+from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
@@ -169,15 +172,19 @@ async def extend(
     judge: Judge = "",
     option: Annotated[str, Typed("--option", text="extend_option", metavar="LETTER")] = "",
 ) -> int:
-    """Let a council do something more, after a line with what that costs at most."""
+    """Let a council do something more, or a debate be judged once more, after a line with what that costs at most."""
     councils = run.moot.engine.councils
     live = await run.open(session)
     of, messages = live.session, live.messages
     council = of.debate.council if isinstance(of, DebateSession) else None
-    if not isinstance(of, DebateSession) or council is None:
+    if not isinstance(of, DebateSession):
         raise BadInput("not_a_council", title=of.title)
     if judge:
         councils.check_judge(judge)
+    if council is None:
+        if action != "judge":
+            raise BadInput("extend_debate", title=of.title)
+        return await _judge_again(run, live, judge)
     rounds = council.offered_rounds if rounds is None else rounds
     check_rounds(rounds)
     options = {letter: each for each, letter in lettered(Record(of.debate, messages)).items()}
@@ -201,7 +208,7 @@ async def extend(
         if action != "join":
             wanted = replace(council, offered_rounds=rounds)
             debate = replace(of.debate, council=wanted, judge=judge or of.debate.judge)
-            await _say_price(run, replace(of, debate=debate), live.messages, action)
+            await say_price(run, replace(of, debate=debate), live.messages, action)
         await ways[action]()
 
     status = await run.go_on(live, take_step)
@@ -210,11 +217,41 @@ async def extend(
     return FAULT if status == OK and failed and one_call else status
 
 
-async def _say_price(run: CommandRun, session: DebateSession, messages: Sequence[Message], what: str) -> None:
-    """Print what a step uses: a line, or the event `estimate`."""
+async def _judge_again(run: CommandRun, live: LiveSession, judge: str) -> int:
+    """Ask for one more verdict on a debate; those before it stay. Raises BadInput where no model gives one."""
+    debates, (provider, _, model) = run.moot.engine.debates, judge.partition("/")
+    chosen = ReadingJudge(model, provider, model) if model else None
+    verdicts: list[Verdict] = []
+
+    async def take_step() -> None:
+        session = live.debate_session
+        if chosen is not None:
+            session = replace(session, debate=replace(session.debate, judge=judge))
+        await say_price(run, session, live.messages, "judge")
+        try:
+            verdicts.append(await debates.judge(live.id, chosen))
+        except BadInput as error:
+            if f"failure.{error.code}" not in run.texts:
+                raise
+            raise BadInput("no_verdict", title=live.session.title, kind=error.code, detail="") from error
+
+    status = await run.go_on(live, take_step)
+    return FAULT if verdicts and verdicts[0].failure else status
+
+
+async def say_price(
+    run: CommandRun, session: DebateSession, messages: Sequence[Message], what: str, asked: Sequence[str] = ()
+) -> None:
+    """Print what a step uses: a line, or the event `estimate`. In a what-if round only those that are `asked` speak."""
     engine = run.moot.engine
-    await engine.estimates.ask(engine.councils.estimate(session, messages, what).unasked)
-    found = engine.councils.estimate(session, messages, what)
+
+    def estimated() -> Estimate:
+        if session.debate.council is not None:
+            return engine.councils.estimate(session, messages, what, asked)
+        return engine.debates.estimate(session, messages, what, asked)
+
+    await engine.estimates.ask(estimated().unasked)
+    found = estimated()
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
     used = {"calls": found.turns, "checks": found.checks, "tokens": list(found.tokens), "usd": usd}

@@ -6,9 +6,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from app.cli.arguments import Arguments, AsItLooks, Files, SessionId, Text, Typed, function_of
+from app.cli.arguments import Arguments, AsItLooks, Files, Many, SessionId, Text, Typed, function_of
 from app.cli.command_run import CommandRun, council_of, end_text, printer_of
-from app.cli.commands import calls, chats
+from app.cli.commands import calls, chats, debates
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import load_texts, one_line
@@ -73,22 +73,45 @@ async def resume(
 
 
 async def reply(
-    run: CommandRun, session: SessionId, text: Text, files: Files = (), as_it_looks: AsItLooks = False
+    run: CommandRun,
+    session: SessionId,
+    text: Text,
+    to: Annotated[Many, Typed("--to", text="reply_to", metavar="NAME")] = (),
+    files: Files = (),
+    as_it_looks: AsItLooks = False,
 ) -> int:
-    """Answer a session's oldest open question; if there is none, say something in it."""
+    """Answer a session's oldest open question; if there is none, say something in it.
+
+    After the end of a debate or a council that begins a what-if round, of all participants or those with the names in `to`.
+    """
     live = await run.open(session)
     engine, debate = run.moot.engine, live.session.debate
+    if to and debate is None:
+        raise BadInput("not_a_debate", title=live.session.title)
+    asked = [(await engine.debates.held.participant(live.id, name)).id for name in to]
     if council_of(live.session) is not None:
         chats.check_no_files(files)
-        return await run.go_on(live, lambda: engine.councils.ask(live.id, text))
+
+        async def ask() -> None:
+            await debates.say_price(run, live.debate_session, live.messages, "what_if", asked)
+            await engine.councils.ask(live.id, text, asked)
+
+        return await run.go_on(live, ask)
     if answer := await chats.answering(run, live, text, files):
         return await run.go_on(live, answer)
     readers = chats.speaker_of(run, live) if debate is None else debate.participants
     attachments = await chats.attachments_of(run, files, readers, as_it_looks=as_it_looks)
     if debate is None:
         return await run.go_on(live, lambda: engine.chats.send(live.id, text, attachments))
+    if engine.debates.is_over(live):
+
+        async def begin() -> None:
+            await debates.say_price(run, live.debate_session, live.messages, "what_if", asked)
+            await engine.debates.say(live.id, text, attachments, asked)
+
+        return await run.go_on(live, begin)
     before = len(live.messages)
-    await engine.debates.say(live.id, text, attachments)
+    await engine.debates.say(live.id, text, attachments, asked)
     await run.moot.store.flush(live.id)
     said = next(message for message in live.messages[before:] if message.role == Role.USER)
     line = event_line(MessageFinished(session_id=live.id, message=said))

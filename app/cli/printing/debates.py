@@ -16,6 +16,7 @@ from app.core.events import (
     MessageFinished,
     MessageStarted,
     PromptAsked,
+    SessionChanged,
     SessionStarted,
     ToolFinished,
     ToolStarted,
@@ -24,8 +25,8 @@ from app.core.events import (
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.session import DebateSession, Session
 from app.core.texts import Texts, without_steering
-from app.engine.council.outcome import point_text, verdict_parts
-from app.engine.debate.verdict import outcome_parts
+from app.engine.council.outcome import point_text
+from app.engine.council.verdicts import verdict_parts
 from app.engine.history.summaries import summary_line
 from app.engine.live_session import LiveSession
 from app.engine.voting import no_vote_text
@@ -55,6 +56,10 @@ class DebatePrinter:
             case SessionStarted():
                 self.know(event.session)
                 return self.heading(event.session)
+            case SessionChanged() if event.session.debate is not None:
+                # A what-if round is one round more.
+                self._rounds = event.session.debate.rounds
+                return ""
             case TurnStarted():
                 return self._round_line(event.round)
             case MessageStarted() if not event.message.is_interim:
@@ -158,15 +163,13 @@ def role_text(texts: Texts, role: str) -> str:
     return texts(key) if key in texts else role
 
 
-def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) -> str:
-    """Return the verdict of a debate, what the minority holds and the votes as lines, "" if there is none of them."""
+def verdict_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
+    """Return the verdicts of a debate, what the minority holds and the votes as lines, "" if there is none of them."""
     debate = session.debate
-    if debate is None:
-        return ""
     said = {message.id: message for message in messages}
     found = [
         (heading, [point_text(point, said, texts) for point in points])
-        for heading, points in outcome_parts(debate, messages, texts)
+        for heading, points in verdict_parts(session, messages, texts)
     ]
     votes = [
         no_vote_text(debate, voter, texts)

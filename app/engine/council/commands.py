@@ -26,6 +26,7 @@ from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_round
 from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
+from app.engine.council.verdicts import outcome_objects, outcomes
 from app.engine.debate.estimates import Call, Estimate, Estimates, Pair
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
@@ -52,17 +53,24 @@ _THOUGHT = 2
 
 
 def calls_of(
-    debate: Debate, messages: Sequence[Message], what: str, judge: str, outsider: str, length: int
+    debate: Debate,
+    messages: Sequence[Message],
+    what: str,
+    judge: str,
+    outsider: str,
+    to: Sequence[str],
+    length: int,
 ) -> list[Call]:
-    """Return the calls of a step: compare, merge, again, debate, argue, judge, stress, check or solo.
+    """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check or solo.
 
-    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody.
+    `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody. A what-if round is
+    for those in `to`, or all.
     """
     record = Record(debate, messages)
     council = record.council
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
-    texts = (record.asked_all, *(file.text for file in debate.context))
+    texts = (record.whole_question, *(file.text for file in debate.context))
     models = {each.id: (each.provider, each.model) for each in debate.participants}
     # Before anybody has answered, all will.
     asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said) or one * len(models)
@@ -80,6 +88,15 @@ def calls_of(
             calls = [(each, asked, written) for each in models.values()]
             if council.differences and council.helper:
                 calls += [(helper, asked + one * len(models), _COMPARED)]
+        case "what_if":
+            calls = [(each, asked + one, written) for who, each in models.items() if who in to or not to]
+            asked_again, heard = asked + _OPTIONS, one * len(models)
+            if council.differences and council.helper and (council.wanted_rounds or not to):
+                calls += [(helper, asked + heard, _COMPARED)]
+            if council.wanted_rounds:
+                calls += [(each, asked_again + heard, _BALLOT * thought) for each in models.values()]
+                minority = [*models.values()][: 2 * length]
+                calls += _judged(judge, asked_again + heard, asked + 3 * one, minority, thought)
         case "check":
             calls += [(outside, asked, written)]
         case "solo":
@@ -97,22 +114,28 @@ def calls_of(
                 heard += one
             if what != "judge":
                 calls += [(each, asked_again + heard, _BALLOT * thought) for each in voters]
-            if judge:
-                calls += [(_pair(judge), asked_again + heard, _READING * thought)] * 2
-                calls += [(each, asked + 3 * one, _DISSENT) for each in voters[: 2 * length]]
+            calls += _judged(judge, asked_again + heard, asked + 3 * one, voters[: 2 * length], thought)
     return calls
 
 
 def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     """Return the calls that a council makes by itself; see `calls_of`."""
     council = debate.council or Council()
-    calls = calls_of(debate, (), "again", judge, "", length)
+    calls = calls_of(debate, (), "again", judge, "", (), length)
     compared = replace(debate, council=replace(council, differences=False))
     if council.merges:
-        calls += calls_of(compared, (), "merge", judge, "", length)
+        calls += calls_of(compared, (), "merge", judge, "", (), length)
     if council.wanted_rounds:
-        calls += calls_of(compared, (), "debate", judge, "", length)
+        calls += calls_of(compared, (), "debate", judge, "", (), length)
     return calls
+
+
+def _judged(judge: str, read: int, argued: int, dissenters: Sequence[Pair], thought: int) -> list[Call]:
+    """Return the readings of a judge, and what the minority writes after them; none without a judge."""
+    if not judge:
+        return []
+    readings: list[Call] = [(_pair(judge), read, _READING * thought)] * 2
+    return readings + [(each, argued, _DISSENT) for each in dissenters]
 
 
 def _pair(model: str) -> Pair:
@@ -218,19 +241,27 @@ class Councils:
     async def ask(self, session_id: str, text: str = "", to: Sequence[str] = (), *, by: str = "") -> None:
         """Ask all participants, or those with these ids, something more; with no text the same question afresh.
 
+        What more is asked of a council that is debated without being asked for is a what-if round: votes and a judge follow.
         `by` is the program that asks, "" for the user.
         """
         live = await self._at_rest(session_id)
-        debate = live.debate_session.debate
+        session = live.debate_session
+        debate = session.debate
         text = trimmed(clean_text(text))
         if len(text) > MAX_TEXT:
             raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
         alone = tuple(seat.id for seat in debate.participants if seat.id in to)
-        data = Question(follows=bool(text), to=alone) if text or alone else None
+        self._sessions.check(session)
+        concludes = bool(text and debate.council and debate.council.wanted_rounds)
+        data = Question(follows=bool(text), to=alone, concludes=concludes) if text or alone else None
         text = text or Record(debate, live.messages).asked_all
         question = _by_user(CouncilPart.QUESTION, text, data, by=by)
-        council = debate.council if to else _anew(debate.council)
-        live.finish_message(question, debate=replace(debate, council=council, due=()))
+        council = debate.council if to and not concludes else _anew(debate.council)
+        if concludes:
+            council = replace(council or Council(), rounds=1, judges=self._providers.council_judges(session))
+        # With the question the session runs, so that one that is killed here goes on with it.
+        changed = replace(debate, council=council, due=())
+        live.finish_message(question, debate=changed, status=Status.RUNNING, reason="")
         await self._go_on(live)
 
     async def retry(self, session_id: str, message_id: str) -> None:
@@ -320,25 +351,38 @@ class Councils:
         live = await self._at_rest(session_id)
         debate = replace(live.debate_session.debate, judge=judge)
         judges = self._providers.council_judges(replace(live.debate_session, debate=debate))
-        live.change(debate=replace(debate, council=replace(debate.council or Council(), judges=judges)))
+        council, record = debate.council or Council(), Record(debate, live.messages)
+        # What was judged already is judged once more, and the verdict before stays.
+        again = council.judged + bool(record.judgements(record.rounds))
+        live.change(debate=replace(debate, council=replace(council, judges=judges, judged=again)))
         await self._go_on(live)
 
-    async def fork(self, session_id: str, round_number: int) -> str:
-        """Start another council that stands as this one did after a round, 0 before any debate; return its id. Makes no call."""
+    async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:
+        """Start another council that stands as this one did after a round, 0 before any debate; return its id.
+
+        With the number of a `verdict` it stands as it did with that one. Makes no call.
+        """
         live = await self._at_rest(session_id)
-        if not 0 <= round_number <= Record(live.debate_session.debate, live.messages).rounds:
+        session, messages = live.debate_session, live.messages
+        if given := [one for one in outcomes(session.debate, messages) if one.number == verdict]:
+            session, messages = replace(session, debate=given[0].debate), list(given[0].messages)
+            round_number = given[0].round
+        if not 0 <= round_number <= Record(session.debate, messages).rounds:
             raise BadInput("council_no_round", title=live.session.title, round=round_number)
-        session, messages = forked(live.debate_session, live.messages, round_number)
+        session, messages = forked(session, messages, round_number)
         return (await self._sessions.begin(session, *messages)).id
 
-    def estimate(self, session: DebateSession, messages: Sequence[Message], what: str) -> Estimate:
-        """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
+    def estimate(
+        self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
+    ) -> Estimate:
+        """Return what a step will use: compare, merge, again, what_if, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         debate, outsider = self._helped(session), self._providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
         checked = [one.seat for one in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
-        return self._estimates.of_calls(partial(calls_of, debate, messages, what, judge, outsider), checked)
+        calls = partial(calls_of, debate, messages, what, judge, outsider, to)
+        return self._estimates.of_calls(calls, checked)
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:
         """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
@@ -482,16 +526,16 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
-        "outcome": asdict(outcome(session.debate, messages)),
+        **outcome_objects(session.debate, messages),
     }
 
 
 def _anew(council: Council | None) -> Council:
-    """Return what is wanted of a council that is asked something more: it ends as before, after a round at most."""
+    """Return what is wanted of a council that is asked something more: it ends as before."""
     council = council or Council()
-    merges, wanted = int(council.ends == Ends.MERGE), min(1, council.wanted_rounds)
-    anew = replace(council, again=0, merges=merges, rounds=0, debated=0, wanted_rounds=wanted)
-    return replace(anew, judges=(), checks=0, solos=0, stressed=())
+    merges = int(council.ends == Ends.MERGE and bool(council.helper))
+    anew = replace(council, again=0, merges=merges, rounds=0, debated=0)
+    return replace(anew, judges=(), judged=0, checks=0, solos=0, stressed=())
 
 
 def _by_user(part: str, text: str, data: PartData | None = None, *, by: str = "") -> Message:

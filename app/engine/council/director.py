@@ -5,9 +5,9 @@ fork is another council that stands as this one did after a round.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from app.core.council_parts import JudgeReading, Position
+from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
@@ -15,6 +15,7 @@ from app.core.summary import Status
 from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
 from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of
+from app.engine.council.verdicts import stood
 from app.engine.debate.director import begun_from, copied
 
 
@@ -93,15 +94,17 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
     voters = [one for one in speakers if one not in council.voteless]
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
-    # Whose answer stands under no option says first what it holds.
-    if small := _ballots(record, [one for one in voters if not record.ballots[one].choice], 0):
+    # Whose answer stands under no option says first what it holds; in a what-if round all vote at once.
+    blank = [] if record.concludes else [one for one in voters if not record.ballots[one].choice]
+    if small := _ballots(record, blank, 0):
         return small
     for number in range(1, council.rounds + 1):
         stressed = number in council.stressed
+        silent = stressed or (number == 1 and record.concludes)
         due = [
             CouncilStep(CouncilPart.TURN, one, number=number)
             for one in speakers
-            if not stressed and _owes(record, CouncilPart.TURN, one, number)
+            if not silent and _owes(record, CouncilPart.TURN, one, number)
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
             unsure = surest(record, number=number - 1, least=True)
@@ -177,42 +180,9 @@ def forked(
     said = {one.id for one in Record(session.debate, messages).since}
     later = (place for place, one in enumerate(messages) if one.id in said and one.round > number)
     place = next(later, len(messages))
-    absent = _joined(messages[place:]) - _joined(messages[:place])
+    debate = stood(session.debate, messages, place, number)
     kept, _ = copied(messages[:place])
-    people = tuple(one for one in session.debate.participants if one.id not in absent)
-    debate = replace(session.debate, due=(), participants=people)
-    record = Record(debate, kept)
-    debate = replace(debate, council=_until(debate.council or Council(), record, number))
     if session.status != Status.COMPLETED and next_steps(debate, kept):
         return begun_from(session, debate, Status.PAUSED, Reason.FORKED), kept
-    enough = len(record.answers()) >= MIN_PARTICIPANTS
+    enough = len(Record(debate, kept).answers()) >= MIN_PARTICIPANTS
     return begun_from(session, debate, Status.COMPLETED, Reason.COMPARED if enough else Reason.TOO_FEW), kept
-
-
-def _joined(messages: Sequence[Message]) -> set[str]:
-    """Return who has joined with an answer from outside."""
-    return {one.author.id for one in messages if one.data_as(Position).joined}
-
-
-def _until(council: Council, record: Record, number: int) -> Council:
-    """Return what is wanted of a council of which no more is kept than `record`."""
-    # Who read it then: those who read what was said later are of no use to it.
-    readers = [
-        one.data_as(JudgeReading).judge
-        for one in record.since
-        if one.part == CouncilPart.READING and one.ended and one.round == number
-    ]
-    return replace(
-        council,
-        again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
-        merges=record.count(CouncilPart.MERGE),
-        solos=record.count(CouncilPart.SOLO),
-        checks=record.count(CouncilPart.CHECK, number=0),
-        rounds=number,
-        debated=number,
-        judges=tuple(dict.fromkeys(readers)),
-        # The voting check comes before a debate.
-        voteless=council.voteless if number else (),
-        stressed=tuple(one for one in council.stressed if one <= number),
-        wanted_rounds=0,
-    )

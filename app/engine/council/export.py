@@ -8,7 +8,8 @@ from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
-from app.engine.council.outcome import cite_text, verdict_parts
+from app.engine.council.outcome import cite_text
+from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.export.document import (
     USER,

@@ -12,13 +12,13 @@ from itertools import chain
 from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Position
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
+from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
 from app.engine.council.record import QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
-from app.engine.debate.verdict import held_by, outcome_parts
+from app.engine.debate.verdict import held_by
 from app.engine.names import mentioned
 from app.engine.voting import no_vote_text
 
@@ -462,18 +462,14 @@ def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> s
     return " ".join(filter(None, (point.text, *cited)))
 
 
-def verdict_parts(
-    session: DebateSession, messages: Sequence[Message], words: Words
-) -> list[tuple[str, list[Point]]]:
-    """Return the verdict in parts, each with its heading and its sentences; nothing where nobody answered a council."""
-    if session.debate.council is None:
-        return outcome_parts(session.debate, messages, words)
-    record, result = Record(session.debate, messages), outcome(session.debate, messages)
+def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
+    """Return what follows from a council in parts, each with its heading and its sentences; nothing where nobody answered."""
+    record, result = Record(debate, messages), outcome(debate, messages)
     if not result.answered:
         return []
     letters = lettered(record)
     texts = {one.id: one.text for one in record.options()}
-    names = {one.id: one.name for one in session.debate.participants}
+    names = {one.id: one.name for one in debate.participants}
     lines = [words("council.answered", count=result.answered, asked=result.asked)]
     if "differences" in result.degraded:
         lines.append(words("council.grouped"))
@@ -499,8 +495,8 @@ def verdict_parts(
         held = [letters.get(one.choice, "–") for one in (record.ballots[vote.participant], vote)]
         shown = " → ".join(held if record.rounds else held[1:])
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
-    asked = session.debate.participants if record.rounds else ()
-    votes += filter(None, (no_vote_text(session.debate, one, words) for one in asked))
+    asked = debate.participants if record.rounds else ()
+    votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []

@@ -223,14 +223,28 @@ class Record:
             messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
-        whole = [place for place in places if not messages[place].data_as(Question).to]
-        self.since = messages[whole[-1] :] if whole else messages
-        """The messages since all were asked."""
+        self.new = [place for place in places if messages[place].data_as(Question).is_new]
+        """The places of the questions whose answers are compared by themselves."""
+        self.since = messages[self.new[-1] :] if self.new else messages
+        """The messages since the last of them: since all were asked, or a what-if round began."""
         self._latest = messages[places[-1] :] if places else messages
         self.question = messages[places[-1]] if places else None
         """The question that was asked last."""
-        self.asked_all = messages[whole[-1]].content if whole else debate.topic
+        self.asked_all = messages[self.new[-1]].content if self.new else debate.topic
         """The text of the question that all were asked last."""
+        asked = self.since[0].data_as(Question) if self.new else Question()
+        self.concludes = asked.concludes
+        """Whether all vote after the answers, without a turn before that."""
+        # Who was not asked in a what-if round still says what it said before.
+        self._heard = messages if asked.to else self.since
+
+    @property
+    def whole_question(self) -> str:
+        """What all were asked last, below the questions that it goes on from."""
+        texts: list[str] = []
+        for asked in (self.messages[place] for place in self.new):
+            texts = [*(texts if asked.data_as(Question).follows else ()), asked.content.strip()]
+        return "\n\n".join(texts) or self.debate.topic.strip()
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
@@ -276,7 +290,7 @@ class Record:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
         done = {
             one.author.id: one
-            for one in self.since
+            for one in self._heard
             if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE and one.content.strip()
         }
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
@@ -287,7 +301,7 @@ class Record:
         if not numbered:
             return self.answers()
         found = {
-            one.author.id: one for one in self.since if one.id in numbered or one.data_as(Position).joined
+            one.author.id: one for one in self._heard if one.id in numbered or one.data_as(Position).joined
         }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
@@ -303,8 +317,8 @@ class Record:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of debate have begun."""
-        spoken = (CouncilPart.TURN, CouncilPart.CHECK)
+        """How many rounds of debate have begun; a what-if round may have votes alone."""
+        spoken = (CouncilPart.TURN, CouncilPart.CHECK, CouncilPart.BALLOT)
         return max((one.round for one in self.since if one.part in spoken and one.ended), default=0)
 
     def statements(self, before: int) -> list[Message]:
@@ -337,17 +351,26 @@ class Record:
         ]
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
-        """Return the message of a judge's reading after a round, where it has ended."""
-        wanted = (number, judge, order)
-        reads = ((one, one.data_as(JudgeReading)) for one in self.since if one.ended)
-        return next((one for one, read in reads if (one.round, read.judge, read.order) == wanted), None)
+        """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
+        reads = ((one.data_as(JudgeReading), one) for one in self.judgements(number))
+        return next((one for read, one in reads if (read.judge, read.order) == (judge, order)), None)
+
+    def judgements(self, number: int) -> list[Message]:
+        """Return the readings after a round that ended, for the verdict asked for last."""
+        return [
+            one
+            for one in self.since
+            if one.part == CouncilPart.READING
+            and one.ended
+            and (one.round, one.data_as(JudgeReading).asked) == (number, self.council.judged)
+        ]
 
     def readings(self) -> tuple[JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
         found: dict[str, dict[int, JudgeReading]] = {}
-        for one in self.since:
+        for one in self.judgements(self.rounds):
             read = one.data_as(JudgeReading)
-            if read.choice and one.state == MessageState.DONE and one.round == self.rounds:
+            if read.choice and one.state == MessageState.DONE:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
                 found.setdefault(read.judge, {})[read.order] = read

@@ -74,8 +74,11 @@ DIFFERENCES: Mapping[str, object] = schema_object(
 )
 
 
-def answer_request(record: Record, speaker: Participant, prompts: Prompts) -> ModelRequest:
-    """Return the request for a participant's own answer: what was asked of it, and what it answered itself."""
+def answer_request(record: Record, speaker: Participant, prompts: Prompts, verdict: str = "") -> ModelRequest:
+    """Return the request for a participant's own answer: what was asked of it, and what it answered itself.
+
+    A follow-up has the last `verdict` before it, without names: nobody learns who else is asked.
+    """
     debate = record.debate
     system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
     first, *later = _own_conversation(record, speaker)
@@ -84,6 +87,9 @@ def answer_request(record: Record, speaker: Participant, prompts: Prompts) -> Mo
     for message in later:
         role = Role.ASSISTANT if message.part == CouncilPart.ANSWER else Role.USER
         told.append((role, message.content.strip()))
+    if verdict and later:
+        heading = prompts.line(debate.language, "council-words", "verdict")
+        told.insert(-1, (Role.USER, f"{heading}\n{without_names(verdict, debate)}"))
     blocks = merged([{"role": role, "content": text} for role, text in (*told, (Role.USER, task))])
     blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
     return _of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
@@ -108,7 +114,7 @@ def small_request(record: Record, speaker: Participant) -> ModelRequest:
 
 def differences_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
     """Return the request that compares the answers, which are numbered in this order and have no names."""
-    debate, question = record.debate, record.asked_all.strip()
+    debate, question = record.debate, record.whole_question
     answers = _numbered(debate, order)
     text = prompts.text(debate.language, "council-differences", question=question, answers=answers)
     if asks_about_motion(question):
@@ -209,7 +215,7 @@ def argued_text(
     return prompts.text(
         debate.language,
         prompt,
-        question="\n\n".join([record.asked_all.strip(), *_files(debate, prompts), *_evidence(record, lines)]),
+        question="\n\n".join([record.whole_question, *_files(debate, prompts), *_evidence(record, lines)]),
         settled=settled,
         options="\n\n".join(["\n".join(shown), *again]),
         statements="\n\n".join(said),
@@ -237,7 +243,7 @@ def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
 
 def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
     """Return the request for one answer made of all."""
-    question, answers = record.asked_all.strip(), _numbered(record.debate, order)
+    question, answers = record.whole_question, _numbered(record.debate, order)
     text = prompts.text(record.debate.language, "council-merge", question=question, answers=answers)
     return _to_helper(record.debate, text)
 

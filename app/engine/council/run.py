@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
-from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Quoting
+from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -16,6 +16,7 @@ from app.engine.council import requests
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Sources
+from app.engine.council.verdicts import outcomes, told
 from app.engine.debate.director import participant_of
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
@@ -161,6 +162,8 @@ class CouncilRun(StatementRun):
         council = debate.council
         if council is None or not (council.wanted_rounds and council.helper) or council.rounds:
             return False
+        if len(Record(debate, self._live.messages).new) > 1:
+            return False
         result = outcome(debate, self._live.messages)
         return result.answered >= MIN_PARTICIPANTS and result.is_open
 
@@ -245,7 +248,7 @@ class CouncilRun(StatementRun):
             call.cleaners.append(kind.for_name(author.name))
             return call.cleaners[-1]
 
-        reads = step.part == CouncilPart.READING
+        reads, judged = step.part == CouncilPart.READING, debate.council.judged if debate.council else 0
         message = Message(
             id=new_id(),
             turn_id=new_id(),
@@ -254,7 +257,7 @@ class CouncilRun(StatementRun):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
-            data=JudgeReading(judge=step.model, order=step.order) if reads else None,
+            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else None,
         )
 
         def request(_: object) -> ModelRequest:
@@ -296,7 +299,10 @@ class CouncilRun(StatementRun):
                 return requests.dissent_request(record, speaker, headline, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return requests.small_request(record, speaker)
-        return requests.answer_request(record, speaker, prompts)
+        verdict = ""
+        if record.question and record.question.data_as(Question).follows:
+            verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
+        return requests.answer_request(record, speaker, prompts, verdict)
 
     async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
@@ -319,7 +325,8 @@ class CouncilRun(StatementRun):
             case CouncilPart.BALLOT:
                 return replace(message, data=requests.read_vote(text, view, message.id))
             case CouncilPart.READING:
-                return replace(message, data=requests.read_reading(text, view, step.model, step.order))
+                reading = requests.read_reading(text, view, step.model, step.order)
+                return replace(message, data=replace(reading, asked=message.data_as(JudgeReading).asked))
         last = call.cleaners[-1] if call.cleaners else None
         if not isinstance(last, TrailerCleaner):
             return message

@@ -1,24 +1,29 @@
 """The commands of debates: choose participants, set up, start, step in; `engine.debates` for the faces."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.council import Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
+from app.core.reasons import Reason, has_ended, resumable
 from app.core.session import DebateSession
 from app.core.store import SessionStore
 from app.core.summary import Status
 from app.core.verdict import Verdict
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
-from app.engine.debate.director import PARTICIPANT, copied, forked, participant_of
+from app.engine.debate.director import PARTICIPANT, copied, decide, forked, participant_of, with_what_if
+from app.engine.debate.estimates import Estimate, Estimates
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import HeldTurns, StatementRun
 from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, session_of
-from app.engine.debate.verdict import Judge, judged
+from app.engine.debate.verdict import Judge, judged, keep_verdict
+from app.engine.director import Finish
 from app.engine.library.agents import AgentDirectory
+from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
@@ -36,6 +41,7 @@ class Debates:
         prompts: Prompts,
         providers: DebateProviders,
         models: MeteredModels,
+        estimates: Estimates,
     ) -> None:
         self._directory = directory
         self._sessions = sessions
@@ -43,6 +49,7 @@ class Debates:
         self._prompts = prompts
         self._providers = providers
         self._models = models
+        self._estimates = estimates
         self.held = HeldTurns(sessions, models, providers.absent)
 
     def candidates(self) -> list[Candidate]:
@@ -67,19 +74,49 @@ class Debates:
         return await self._sessions.start(session_of(setup, self._providers.statuses()))
 
     async def say(
-        self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""
+        self,
+        session_id: str,
+        text: str,
+        attachments: tuple[Attachment, ...] = (),
+        to: Sequence[str] = (),
+        *,
+        by: str = "",
     ) -> None:
         """Step into a debate, as the user or as the program `by`; the next speaker sees it.
 
-        Raises BadInput where it has ended or is empty.
+        Where nobody has a turn left it begins a what-if round, in which all speak once, or those with these ids. Raises
+        BadInput where it is empty.
         """
         live = await self._sessions.open(session_id)
-        check_open(live)
-        debate = live.debate_session.debate
-        text = checked_text(text, attachments)
-        number = min(debate.round, debate.rounds)
-        live.finish_message(user_message(text, attachments, None, by=by, round=number))
+        debate, text = live.debate_session.debate, checked_text(text, attachments)
+        begins = self.is_over(live)
+        if not begins:
+            check_open(live)
+        if to and not begins:
+            raise BadInput("what_if_not_over", title=live.session.title)
+        self._sessions.check(live.session)
+        if (run := self._sessions.running(session_id)) is not None and begins:
+            await run.wait()
+        number = debate.round + bool(debate.turn) if begins else min(debate.round, debate.rounds)
+        message = user_message(text, attachments, None, by=by, round=number)
+        if begins:
+            # With the message the debate runs, so that one that is killed here goes on with it.
+            begun = with_what_if(debate, message, to)
+            live.finish_message(message, debate=begun, status=Status.RUNNING, reason="")
+            self._sessions.run(live)
+        else:
+            live.finish_message(message)
         await self._store.flush(session_id)
+
+    def is_over(self, live: LiveSession) -> bool:
+        """Say whether nobody has a turn left in a debate that does not run: a message begins a what-if round."""
+        session = live.debate_session
+        if live.read_only or session.debate.council is not None or session.status == Status.RUNNING:
+            return False
+        if has_ended(session) and not resumable(session):
+            return True
+        decision = decide(session.debate, live.said, self._providers.absent(session))
+        return isinstance(decision, Finish) and decision.reason != Reason.TOO_FEW
 
     # Results
 
@@ -118,7 +155,7 @@ class Debates:
         return next(iter(self._providers.judges(DebateSession(id="", title="", debate=debate))), None)
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
-        """Ask `judge`, or else the judge of the set-up, for a verdict on a debate, and keep it.
+        """Ask `judge`, or else the judge of the set-up, for a verdict on a debate, and keep it beside those before it.
 
         Where nobody was chosen, it is the first model that answers.
 
@@ -138,11 +175,20 @@ class Debates:
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)
-        if debate.verdict is not None and debate.verdict.usage is not None:
-            live.note_unsaid(debate.verdict.usage)
-        live.change(debate=replace(debate, verdict=verdict))
+        keep_verdict(live, verdict)
         await self._store.flush(session_id)
         return verdict
+
+    def estimate(
+        self, session: DebateSession, said: Sequence[Message], what: str, to: Sequence[str] = ()
+    ) -> Estimate:
+        """Return what a `what_if` round of these or all participants will use, or one more verdict (`judge`). Makes no call."""
+        debate = session.debate
+        first = next(iter(self._providers.judges(session)), None)
+        asked = [one for one in debate.participants if one.id in to or not to] if what == "what_if" else []
+        reads = debate.concludes or not asked
+        judge = f"{first.provider}/{first.model}" if first is not None and reads else ""
+        return self._estimates.further(debate, said, asked, judge)
 
     def notes_writer(self, session_id: str) -> str:
         """Return the name of the model that writes the running notes of a debate, "" where there is none."""

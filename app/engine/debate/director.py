@@ -16,6 +16,7 @@ from app.core.message import Message, MessageState, Prompt
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
 from app.core.summary import Status
+from app.core.verdict import WhatIf
 from app.engine.debate.modes import Why, mode_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.turns.reply import PASSED
@@ -38,9 +39,10 @@ def decide(debate: Debate, messages: Sequence[Message], absent: Collection[str])
         return Halt(Reason.TWO_FAILURES)
     if again is not None:
         return again
+    what_if = debate.what_if(debate.round)
     rule = mode_of(debate.mode).speaker_rule
-    if rule is None:
-        return _in_order(debate, absent)
+    if rule is None or what_if is not None:
+        return _in_order(debate, {*absent, *_unasked(debate, what_if)})
     if _all_passed(messages, present):
         return Finish(Reason.EXHAUSTED)
     round_number, turn = _cursor(debate.round, debate.turn, len(present))
@@ -56,10 +58,41 @@ def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed
     if spoken.retakes:
         due = tuple(one for one in debate.due if one != spoken.retakes)
         return replace(debate, due=due, failures=failures)
-    in_order = mode_of(debate.mode).speaker_rule is None
+    what_if = debate.what_if(spoken.round)
+    in_order = what_if is not None or mode_of(debate.mode).speaker_rule is None
     size = sum(in_order or one.id not in absent for one in debate.participants)
+    unasked = _unasked(debate, what_if)
+    while size and debate.participants[size - 1].id in unasked:
+        size -= 1
     round_number, turn = _cursor(spoken.round, spoken.turn + 1, size)
     return replace(debate, round=round_number, turn=turn, failures=failures)
+
+
+def with_what_if(debate: Debate, message: Message, to: Collection[str]) -> Debate:
+    """Return a debate that is over with one round more, which a message began: all speak once in it, or only some."""
+    began = WhatIf(message=message.id, round=message.round, to=tuple(to))
+    return replace(
+        debate,
+        rounds=began.round,
+        round=began.round,
+        turn=0,
+        failures=0,
+        due=(),
+        what_ifs=(*debate.what_ifs, began),
+    )
+
+
+def verdict_due(debate: Debate) -> bool:
+    """Say whether a debate whose turns are over has yet to be judged: at its end, and after each what-if round."""
+    given = debate.verdict
+    new = given is None or (debate.what_ifs and given.after_message < debate.what_ifs[-1].message)
+    return debate.concludes and bool(new)
+
+
+def _unasked(debate: Debate, what_if: WhatIf | None) -> set[str]:
+    """Return who does not speak in a what-if round that is for some alone; nobody in any other round."""
+    to = what_if.to if what_if is not None else ()
+    return {one.id for one in debate.participants if to and one.id not in to}
 
 
 def _cursor(round_number: int, turn: int, size: int) -> tuple[int, int]:
@@ -190,8 +223,13 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
     if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
         turn = order.index(turns[-1].author.id) + 1
     round_number, turn = _cursor(round_number, turn, len(order))
+    what_ifs = tuple(_with_ids(one, ids) for one in debate.what_ifs if one.message in ids)
+    # One that is given again where the fork goes on is not kept.
+    last = messages[-1].id if messages else ""
+    verdicts = (one for one in debate.verdicts if ids.get(one.after_message, last) != last)
     debate = replace(
         debate,
+        rounds=debate.rounds - len(debate.what_ifs) + len(what_ifs),
         round=round_number,
         turn=turn,
         failures=0,
@@ -199,6 +237,8 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
         due=(),
         ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
         verdict=None,
+        earlier_verdicts=tuple(replace(_with_ids(one, ids), usage=None) for one in verdicts),
+        what_ifs=what_ifs,
         unused_summaries=(),
     )
     return begun_from(session, debate, Status.PAUSED, Reason.FORKED)

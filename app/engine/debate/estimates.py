@@ -11,10 +11,11 @@ from app.core.agent import Agent, Group
 from app.core.catalog import ProviderStatus, RequestForm
 from app.core.council import Participant
 from app.core.errors import ProviderError
+from app.core.message import Message
 from app.core.model_facts import Price
 from app.core.provider import Models
 from app.core.roles import role_of
-from app.core.session import GroupState
+from app.core.session import Debate, GroupState
 from app.core.summary import AgentMode
 from app.core.usage import amount_text
 from app.core.workflow import WorkflowDefinition
@@ -255,6 +256,35 @@ class Estimates:
     def _checks(self, seats: Iterable[Pair]) -> list[Call]:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
+
+    def further(
+        self, debate: Debate, said: Sequence[Message], asked: Sequence[Participant], judge: str
+    ) -> Estimate:
+        """Return what is used when those `asked` speak once more after the end of a debate, and all vote as is wanted.
+
+        `judge` is the "provider/model" that reads all of it then, "" for nobody. Makes no call.
+        """
+        heard = [tokens_of(one.content) for one in said]
+        told = tokens_of(debate.topic) + sum(tokens_of(one.text) for one in debate.context) + _CUE
+        sent = {
+            one.id: tokens_of(system_prompt(debate, one, self._prompts), one.model) + told
+            for one in debate.participants
+        }
+        voters = debate.participants if asked and (debate.polls or debate.final_ballots) else ()
+        provider, _, model = judge.partition("/")
+
+        def calls_of(length: int) -> list[Call]:
+            all_said, calls = [*heard], list[Call]()
+            for one in asked:
+                read = sent[one.id] + sum(all_said[-WINDOW:])
+                calls.append(((one.provider, one.model), read, WRITTEN[length]))
+                all_said.append(SAID[length])
+            voted = sum(all_said[-WINDOW:])
+            calls += [((one.provider, one.model), sent[one.id] + voted, BALLOT[length]) for one in voters]
+            written = (VERDICT[length], AGAIN[length]) if judge else ()
+            return calls + [((provider, model), _JUDGE + sum(all_said), one) for one in written]
+
+        return self.of_calls(calls_of)
 
     def conclusions(
         self, setup: DebateSetup, context_tokens: int, judge: str = ""

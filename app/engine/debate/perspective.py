@@ -107,8 +107,9 @@ def transcript_request(
     context = _one_line(context)
     if context:
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
-    if _may_read(debate, notes, round_number):
-        parts.append(lines["notes"].format(text=_cut(_one_line(notes), TRANSCRIPT_NOTES)))
+    verdict = last_verdict(debate) if debate.what_if(round_number) is not None else ""
+    for told in filter(None, (notes if _may_read(debate, notes, round_number) else "", verdict)):
+        parts.append(lines["notes"].format(text=_cut(_one_line(told), TRANSCRIPT_NOTES)))
     parts.append("")
     readable = _readable(debate, messages, speaker, round_number)
     shown = _last_of(debate, readable, speaker, window)
@@ -252,14 +253,27 @@ def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapp
 
 
 def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Prompts) -> str:
+    lines, what_if = prompts.lines(debate.language, "tasks"), debate.what_if(round_number) is not None
     task = "first" if round_number == 1 else "last" if round_number >= debate.rounds else "middle"
-    return prompts.text(
+    cue = prompts.text(
         debate.language,
         "cue",
         round=round_number,
         rounds=debate.rounds,
         name=speaker.name,
-        task=prompts.line(debate.language, "tasks", task),
+        task=lines["what_if" if what_if else task],
+    )
+    verdict = defuse(last_verdict(debate), known_names(debate)) if what_if else ""
+    return f"{lines['verdict']}\n{verdict}\n\n{cue}" if verdict else cue
+
+
+def last_verdict(debate: Debate) -> str:
+    """Return what a debate came to last, with the views that were held beside it; "" where no model said."""
+    verdict = debate.verdict
+    if verdict is None or not verdict.judge:
+        return ""
+    return "\n".join(
+        [*(one.text for one in verdict.answer), *(one.text for one in verdict.minority if one.now)]
     )
 
 

@@ -33,11 +33,12 @@ from app.engine.debate.director import (
     failed_turns,
     last_turns,
     participant_of,
+    verdict_due,
 )
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import judged, poll, round_to_poll
+from app.engine.debate.verdict import judged, keep_verdict, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
@@ -250,6 +251,10 @@ class DebateRun(StatementRun):
     async def _go_on(self) -> None:
         self.checks.begin(self._providers.needed_checks(self._live.debate_session))
         decision = self._decision()
+        if self._pausing and not isinstance(decision, Halt):
+            # Also where only votes and a verdict are left, or nothing: the user wants to say something first.
+            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+            return
         if not isinstance(decision, Halt) and await self._poll(ended=isinstance(decision, Finish)):
             # The step ends here, so that the ballots are saved before the next call.
             return
@@ -260,8 +265,6 @@ class DebateRun(StatementRun):
                 await self._finish(session, reason)
             case Halt(reason):
                 self._live.change(status=Status.PAUSED, reason=reason)
-            case Speak() if self._pausing:
-                self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             case Speak() as spoken if not await self._keep_notes(session, spoken):
                 await self._take(session, spoken)
 
@@ -277,20 +280,21 @@ class DebateRun(StatementRun):
         if failed and not answered(messages):
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
-        debate = session.debate
-        if debate.concludes and debate.verdict is None:
-            judges, services, said = self._providers.judges(session), self._services, list(messages)
-            verdict = await judged(self._live, said, judges, services.models, services.prompts, self.checks)
-            debate = replace(self._live.debate_session.debate, verdict=verdict)
         if failed:
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
-        self._live.change(status=Status.COMPLETED, reason=reason, debate=debate)
+        if not verdict_due(session.debate):
+            self._live.change(status=Status.COMPLETED, reason=reason)
+            return
+        judges, services = self._providers.judges(session), self._services
+        said = list(messages)
+        verdict = await judged(self._live, said, judges, services.models, services.prompts, self.checks)
+        keep_verdict(self._live, verdict, status=Status.COMPLETED, reason=reason)
 
     async def _poll(self, *, ended: bool) -> bool:
-        """Let all participants vote in secret, where a vote is due and no pause is wanted; say whether they did."""
+        """Let all participants vote in secret, where a vote is due; say whether they did."""
         session = self._live.debate_session
         due = round_to_poll(session.debate, ended=ended)
-        if due is None or self._pausing or (ended and not answered(self._live.said)):
+        if due is None or (ended and not answered(self._live.said)):
             return False
         services, taken, absent = self._services, self._providers.taken, self._providers.absent(session)
         there = [one for one in session.debate.participants if one.id not in absent]

@@ -121,7 +121,8 @@ def verdict_request(
 
     It has letters for the names of the participants, and no vote.
     """
-    return _judging(debate, statement_lines(debate, messages, prompts, judge_letters(debate)), judge, prompts)
+    lines = statement_lines(debate, messages, prompts, judge_letters(debate))
+    return _judging(debate, messages, lines, judge, prompts)
 
 
 def again_request(
@@ -138,15 +139,23 @@ def again_request(
     shown = zip(LETTERS, all_without_names(options, debate, letters), strict=False)
     text = "\n".join(f"{letter}: {one}" for letter, one in shown)
     lines = statement_lines(debate, said, prompts, letters)
-    return _judging(debate, lines, judge, prompts, defuse(text, known_names(debate)), len(options))
+    return _judging(debate, messages, lines, judge, prompts, defuse(text, known_names(debate)), len(options))
 
 
 def _judging(
-    debate: Debate, lines: list[str], judge: Judge, prompts: Prompts, options: str = "", count: int = 0
+    debate: Debate,
+    messages: Sequence[Message],
+    lines: list[str],
+    judge: Judge,
+    prompts: Prompts,
+    options: str = "",
+    count: int = 0,
 ) -> ModelRequest:
     """Return what a judge is asked about these statements; with a `count` of options, for its choice alone."""
-    topic, said = defuse(debate.topic.strip(), known_names(debate)), "\n\n".join(shortened(lines))
-    parts = {"topic": topic, "statements": said}
+    begun = {one.message for one in debate.what_ifs}
+    asked = (debate.topic, *(one.content for one in messages if one.id in begun))
+    topic = defuse("\n\n".join(one.strip() for one in asked), known_names(debate))
+    parts = {"topic": topic, "statements": "\n\n".join(shortened(lines))}
     parts |= {"options": options} if count else {}
     text = prompts.text(debate.language, "verdict-again" if count else "verdict", **parts)
     choice = {"type": "string", "enum": [*LETTERS[:count], NEITHER]}
@@ -359,6 +368,19 @@ async def judged(
         if verdict is not None:
             return replace(verdict, usage=used[0] if used else None)
     return last_words(debate, messages, failure)
+
+
+def keep_verdict(live: LiveSession, verdict: Verdict, **fields: object) -> None:
+    """Keep a verdict as the newest of a debate, and change fields of the session; those that a model gave before stay."""
+    session = live.debate_session
+    before, said = session.debate.verdict, live.said
+    kept = session.debate.earlier_verdicts
+    if before is not None and before.judge:
+        kept = (*kept, replace(before, usage=None))
+    if before is not None and before.usage is not None:
+        fields["unsaid"] = (*session.unsaid, before.usage)
+    verdict = replace(verdict, after_message=said[-1].id if said else "")
+    live.change(debate=replace(session.debate, verdict=verdict, earlier_verdicts=kept), **fields)
 
 
 async def _read_again(

@@ -14,6 +14,7 @@ from app.core.message import Attachment
 from app.core.reasons import has_ended
 from app.core.summary import DebateMode, Ends
 from app.core.texts import has_hangul
+from app.engine.debate.estimates import price_text
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -317,8 +318,16 @@ class DebateController(Controller):
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
         if has_ended(view.session):
+            found = self._engine.debates.estimate(view.session, view.messages, "what_if")
+            view.show_price(price_text(self._language, found))
+            if found.unasked:
+                self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
             view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0, str)))
+
+    async def _ask_what_if(self, view: DiscussionView, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._on_view_changed(view)
 
     async def _judge(self, session_id: str, judge: Judge | None) -> None:
         judges = self._engine.debates.judges(session_id)

@@ -170,7 +170,7 @@ def _seconds(messages: list[Message]) -> float:
     return sum(longest.values())
 
 
-STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
+STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "solo", "check", "stress")
 LAST = ("check", "join", "debate")
 """The buttons of what is usually done next."""
 

@@ -23,6 +23,7 @@ from app.core.summary import Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import CouncilOutcome, holders_of, outcome
 from app.engine.council.record import Record
+from app.engine.council.verdicts import outcomes
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.engine.names import find_names
 from app.gui.dialogs.ask_dialogs import AskDialog
@@ -38,6 +39,7 @@ from app.gui.pages.council.council_columns import (
 )
 from app.gui.pages.council.verdict_page import ClaimsPage, VerdictPage
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
@@ -65,15 +67,13 @@ class CouncilTabs(Segmented):
         self._language = language
         say(self, language, name="council.tab")
 
-    def show_counts(
-        self, record: Record, result: CouncilOutcome, messages: Iterable[Message], *, ended: bool
-    ) -> None:
-        """Show the tabs of a council; its claims and its verdict are there once a debate has `ended`."""
+    def show_counts(self, result: CouncilOutcome, messages: Iterable[Message], *, verdict: bool) -> None:
+        """Show the tabs of a council; its claims and its verdict are there once there is a `verdict`."""
         turns = sum(map(discussed, messages))
-        claims = ended and bool(result.claims or result.unsupported)
+        claims = verdict and bool(result.claims or result.unsupported)
         every = result.claim_count if claims else 0
         counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: every}
-        there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: record.rounds > 0 and ended}
+        there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: verdict}
         texts, hints = [], []
         for tab in TABS:
             text, count = self._language(f"council.tab.{tab}"), counts.get(tab)
@@ -160,6 +160,9 @@ def first_tab(session: DebateSession, messages: Iterable[Message]) -> str:
     """Return the tab that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
+        return ANSWERS
+    if session.status == Status.RUNNING and Record(session.debate, [*messages]).concludes:
+        # In a what-if round all answer, and vote.
         return ANSWERS
     return DISCUSSION if session.status == Status.RUNNING or resumable(session) else VERDICT
 
@@ -286,7 +289,7 @@ class CouncilPage(ConversationView):
         self._messages: dict[str, Message] = {}
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look, MARGIN)
-        self._said = ""
+        self._said = self._what_if = ""
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
@@ -294,6 +297,7 @@ class CouncilPage(ConversationView):
         self._head = CouncilHead(language, look, MARGIN)
         self._tabs, self._marks, self._hide = self._head.tabs, self._head.marks, self._head.hide_names
         self.claims, self.verdict = ClaimsPage(language, look), VerdictPage(language, look)
+        self.verdicts = VerdictTabs(language, MARGIN)
         self._hide.toggled.connect(lambda _on: self._name_columns())
         self._marks.toggled.connect(lambda _on: self._show_marks())
         self.glance = Glance(language, look)
@@ -448,7 +452,7 @@ class CouncilPage(ConversationView):
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
         people = self.people()
-        self._question.setText(" ".join(debate.topic.split()))
+        self._question.setText(" ".join(record.whole_question.split()))
         compared = bool(record.options()) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
         self._marks.setVisible(bool(record.points("differ")))
@@ -460,11 +464,23 @@ class CouncilPage(ConversationView):
         self.columns.show_held(record, result, people, compared=compared)
         ended = session.status != Status.RUNNING and not resumable(session)
         prices = self._prices(messages) if ended and not self._read_only else {}
+        self._what_if = prices.get("what_if", "")
         judges = self.councils.judges(session.id) if self.councils and prices else []
         outsider = self.councils.outsider(session) if self.councils else ""
         judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
         self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
-        self._tabs.show_counts(record, result, messages, ended=ended)
+        given = self.verdicts.show_given(outcomes(debate, messages))
+        if given is not None and given.messages is not messages:
+            # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
+            then, said = given.debate, given.messages
+            judged = replace(
+                judged,
+                session=replace(session, debate=then),
+                record=Record(then, said),
+                result=outcome(then, said),
+                prices={},
+            )
+        self._tabs.show_counts(judged.result, messages, verdict=given is not None and ended)
         forks = session.status != Status.RUNNING and not self._read_only and result.answered
         self._head.offer_fork(record.rounds if forks else None)
         if self._tabs.value() == VERDICT:
@@ -539,9 +555,10 @@ class CouncilPage(ConversationView):
         count = len(session.debate.participants) if session else 0
         running = session is not None and session.status == Status.RUNNING
         self.composer.setVisible(not self._read_only)
+        priced = words("council.hint.price", price=self._what_if) if self._what_if else words("council.hint")
         self.composer.set_words(
             words("council.placeholder", count=count),
-            words("council.wait" if running else "council.hint"),
+            words("council.wait") if running else priced,
             words("discussion.send"),
         )
         if running or self.composer.box.text():
@@ -575,12 +592,14 @@ class CouncilPage(ConversationView):
         vbox(self.box, self.composer, inside=foot, margins=(MARGIN, 4, MARGIN, 16), spacing=8)
         body = QWidget()
         vbox(top, (self.columns, 1), inside=body, spacing=0)
+        judged = QWidget()
+        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
         # A low page scrolls, so that the columns stay high enough to be read.
         self._pages: dict[str, QWidget] = {
             ANSWERS: scrolling(body),
             DISCUSSION: self.transcript,
             CLAIMS: self.claims,
-            VERDICT: self.verdict,
+            VERDICT: judged,
         }
         pages = [(page, 1) for page in self._pages.values()]
         vbox(self.find_bar, self._head, *pages, foot, inside=self, spacing=0)
@@ -622,6 +641,7 @@ class CouncilPage(ConversationView):
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
         self.verdict.argue_requested.connect(lambda one: self.argue_requested.emit(self.session_id, one))
+        self.verdicts.chosen.connect(self.refresh)
         self.glance.edit_requested.connect(self._on_edit)
         self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)
         columns.found.connect(self.finder.on_found)

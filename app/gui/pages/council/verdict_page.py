@@ -16,6 +16,7 @@ from app.engine.council.outcome import (
     State,
     View,
     case_for,
+    council_parts,
     in_full,
     judge_line,
     lettered,
@@ -24,7 +25,6 @@ from app.engine.council.outcome import (
     sides_of,
     state_text,
     unread_lines,
-    verdict_parts,
     view_line,
 )
 from app.engine.debate.replies import NEITHER
@@ -553,7 +553,7 @@ class VerdictPage(QWidget):
         if judged is None:
             return
         messages, words = judged.messages, self._language
-        parts = verdict_parts(judged.session, list(messages.values()), words)
+        parts = council_parts(judged.record.debate, judged.record.all, words)
         texts = ([heading, *(point_text(one, messages, words) for one in found)] for heading, found in parts)
         QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
 

@@ -18,12 +18,14 @@ from app.core.reasons import Reason, has_ended, resumable
 from app.core.session import Debate, DebateSession
 from app.core.summary import Status
 from app.core.usage import tokens_text
+from app.engine.council.verdicts import outcomes
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, AfterBar, DebateControls, facts_of
+from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
@@ -78,6 +80,8 @@ class DiscussionView(ConversationView):
             "discussion.empty.button",
         )
         self.verdict = VerdictView(language, look, margin=18 if compact else 28)
+        self.verdicts = VerdictTabs(language, 18 if compact else 28)
+        self._price = ""
         self.topic = TopicCard(language, look, "debate_topic_card")
         self._compact = compact
         self.after = AfterBar(language, look)
@@ -234,7 +238,9 @@ class DiscussionView(ConversationView):
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
         self.controls.show_side(self._side, offered=offered)
-        self.verdict.show_session(session, self._said, read_only=self._read_only)
+        given = self.verdicts.show_given(outcomes(debate, list(self._said.values())))
+        shown = session if given is None else replace(session, debate=given.debate)
+        self.verdict.show_session(shown, self._said, read_only=self._read_only)
         self._sides.setCurrentIndex(self._side == VERDICT)
         self._show_composer()
 
@@ -251,17 +257,25 @@ class DiscussionView(ConversationView):
         return self._language.role(role) if role else ""
 
     def _show_composer(self) -> None:
-        ended = self._session is not None and has_ended(self._session)
-        words = self._language
-        if ended and self.composer.box.hasFocus():
-            # Otherwise the focus would jump to the next button, and a key press would trigger it.
-            self.transcript.setFocus()
-        self.composer.box.setEnabled(not ended)
-        self.composer.setVisible(not ended and not self._read_only and self._side == DISCUSSION)
+        session, words = self._session, self._language
+        ended = session is not None and has_ended(session)
+        # A message after the end begins a what-if round.
+        begins = ended and session is not None and not resumable(session)
+        self.composer.setVisible((ended or self._side == DISCUSSION) and not self._read_only)
         self.after.setVisible((ended or self._side == VERDICT) and not self._read_only)
         self.composer.set_words(
-            words("discussion.placeholder"), words("discussion.hint"), words("discussion.send")
+            words("discussion.what_if" if begins else "discussion.placeholder"),
+            words("discussion.what_if.hint", price=self._price)
+            if begins and self._price
+            else words("discussion.hint"),
+            words("discussion.send"),
         )
+
+    def show_price(self, price: str) -> None:
+        """Show what a what-if round costs, beside the button that begins it."""
+        if price != self._price:
+            self._price = price
+            self._show_composer()
 
     def _lay_out(self, compact: bool) -> None:
         page = QWidget()
@@ -269,7 +283,9 @@ class DiscussionView(ConversationView):
         vbox(self.find_bar, (self.transcript, 1), inside=said, spacing=0)
         self._sides = QStackedWidget()
         self._sides.addWidget(said)
-        self._sides.addWidget(self.verdict)
+        judged = QWidget()
+        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
+        self._sides.addWidget(judged)
         foot = QWidget()
         margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
         vbox(self.composer, self.after, inside=foot, margins=margins)
@@ -312,6 +328,7 @@ class DiscussionView(ConversationView):
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
         self.controls.side_chosen.connect(self._show_side)
+        self.verdicts.chosen.connect(lambda: self._show_side(VERDICT))
         self.verdict.cite_requested.connect(self.show_cited)
         self.verdict.connect_requested.connect(self.connect_requested)
         self.verdict.verdict_requested.connect(

@@ -1,0 +1,249 @@
+"""All verdicts of a debate or a council so far: each as it was given, what it came after, and what changed since; pure.
+
+`words` gives a text by its key with its blanks filled, for the command line, documents and the window.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from app.core.council_parts import JudgeReading, Position, Question
+from app.core.message import CouncilPart, Message
+from app.core.session import Council, Debate, DebateSession
+from app.core.verdict import Point, Verdict
+from app.engine.council.outcome import Words, council_parts, outcome
+from app.engine.council.record import Record
+from app.engine.debate.replies import one_line, same_words
+from app.engine.debate.verdict import outcome_parts
+
+MOST_TITLE = 60
+MOST_ANSWER = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A verdict that was given: the debate and its messages as they stood then."""
+
+    number: int
+    # The id of the last message before it, "" for none.
+    after_message: str
+    # The round after which it was given, and the follow-up that it answers, "" for none.
+    round: int
+    question: str
+    debate: Debate
+    messages: Sequence[Message]
+
+    def title(self, words: Words) -> str:
+        """Return which verdict it is, and what it came after."""
+        if self.question:
+            text = one_line(self.question, MOST_TITLE)
+            return words("verdict.after.question", number=self.number, text=text)
+        return words("verdict.after.round", number=self.number, round=self.round)
+
+
+def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
+    """Return the verdicts of a debate or a council so far, the newest last."""
+    found = _of_council(debate, messages) if debate.council is not None else _of_debate(debate, messages)
+    return [replace(one, number=number) for number, one in enumerate(found, 1)]
+
+
+def _of_debate(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
+    places = {one.id: place for place, one in enumerate(messages)}
+    texts = {one.id: one.content for one in messages}
+    # A verdict of an older version does not say what it came after.
+    first = places.get(debate.what_ifs[0].message, len(messages)) if debate.what_ifs else len(messages)
+    for verdict in debate.verdicts:
+        end = places[verdict.after_message] + 1 if verdict.after_message in places else first
+        said = messages[:end]
+        last = said[-1].id if said else ""
+        asked = [one for one in debate.what_ifs if places.get(one.message, len(messages)) < end]
+        number = max((one.round for one in said), default=0)
+        ballots = tuple(one for one in debate.ballots if one.round <= number)
+        then = replace(debate, verdict=verdict, earlier_verdicts=(), ballots=ballots)
+        newest = verdict is debate.verdict and not debate.earlier_verdicts
+        yield Given(
+            number=0,
+            after_message=verdict.after_message or last,
+            round=number,
+            question=texts.get(asked[-1].message, "") if asked else "",
+            debate=debate if newest else then,
+            messages=messages if newest else said,
+        )
+
+
+def _of_council(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
+    """Yield what a judge read after a round, and what all voted after the last round of a question that nobody judged."""
+    whole = Record(debate, messages)
+    begins = whole.new or [0]
+    for begin, end in zip(begins, (*begins[1:], len(whole.messages)), strict=True):
+        asked = whole.messages[begin].data_as(Question) if whole.new else Question()
+        stretch = whole.messages[begin:end]
+        last = max((one.round for one in stretch if one.ended), default=0)
+        judged = _judged(stretch)
+        if last and last not in {number for number, _ in judged}:
+            judged[last, 0] = -1
+        for (number, again), first in judged.items():
+            later = (
+                place
+                for place, one in enumerate(stretch)
+                if one.round > number or (one.round == number and one.data_as(JudgeReading).asked > again)
+            )
+            until = begin + next(later, len(stretch))
+            newest = until == len(whole.messages) and again == whole.council.judged
+            said = messages if newest else whole.messages[:until]
+            then = debate if newest else stood(debate, whole.messages, until, number)
+            place = begin + first if first >= 0 else _last_ballot(Record(then, said), number)
+            if place is not None:
+                yield Given(
+                    number=0,
+                    after_message=whole.messages[place - 1].id,
+                    round=number,
+                    question=whole.messages[begin].content if asked.follows else "",
+                    debate=then,
+                    messages=said,
+                )
+
+
+def _judged(stretch: Sequence[Message]) -> dict[tuple[int, int], int]:
+    """Return where each reading of a judge begins that came to something, by the round and how often it was judged before."""
+    first: dict[tuple[int, int], int] = {}
+    for place, one in enumerate(stretch):
+        if isinstance(one.data, JudgeReading) and one.ended:
+            first.setdefault((one.round, one.data.asked), place)
+    read = {
+        (one.round, one.data.asked)
+        for one in stretch
+        if isinstance(one.data, JudgeReading) and one.data.choice
+    }
+    return {key: place for key, place in first.items() if key in read}
+
+
+def _last_ballot(record: Record, number: int) -> int | None:
+    """Return the place behind the last ballot of a round, None where not all have voted."""
+    voters = record.voters()
+    if not voters or not all(record.cast(one, number) for one in voters):
+        return None
+    ballots = (one.part == CouncilPart.BALLOT and one.round == number for one in record.messages)
+    return max(place for place, cast in enumerate(ballots) if cast) + 1
+
+
+def stood(debate: Debate, messages: Sequence[Message], place: int, number: int) -> Debate:
+    """Return a council as it stood before the message at a place, after a round; its calls are over."""
+    absent = _joined(messages[place:]) - _joined(messages[:place])
+    people = tuple(one for one in debate.participants if one.id not in absent)
+    debate = replace(debate, due=(), participants=people)
+    return replace(
+        debate, council=_until(debate.council or Council(), Record(debate, messages[:place]), number)
+    )
+
+
+def _joined(messages: Sequence[Message]) -> set[str]:
+    """Return who has joined with an answer from outside."""
+    return {one.author.id for one in messages if one.data_as(Position).joined}
+
+
+def _until(council: Council, record: Record, number: int) -> Council:
+    """Return what is wanted of a council of which no more is kept than `record`."""
+    # Who read it then: those who read what was said later are of no use to it.
+    readers = [one.data_as(JudgeReading) for one in record.since if one.ended and one.round == number]
+    return replace(
+        council,
+        again=max(0, record.count(CouncilPart.DIFFERENCES) - council.differences),
+        merges=record.count(CouncilPart.MERGE),
+        solos=record.count(CouncilPart.SOLO),
+        checks=record.count(CouncilPart.CHECK, number=0),
+        rounds=number,
+        debated=number,
+        judges=tuple(dict.fromkeys(one.judge for one in readers if one.judge)),
+        judged=max((one.asked for one in readers), default=0),
+        # The voting check comes before a debate.
+        voteless=council.voteless if number else (),
+        stressed=tuple(one for one in council.stressed if one <= number),
+        wanted_rounds=0,
+    )
+
+
+def verdict_parts(
+    session: DebateSession, messages: Sequence[Message], words: Words
+) -> list[tuple[str, list[Point]]]:
+    """Return what came of a debate or a council in parts, each with its heading and its sentences: the newest verdict first.
+
+    Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
+    """
+    given = outcomes(session.debate, messages)
+    shown = [] if given and given[-1].messages is messages else [("", session.debate, messages)]
+    several = len(given) + len(shown) > 1
+    shown += [(one.title(words) if several else "", one.debate, one.messages) for one in reversed(given)]
+    found: list[tuple[str, list[Point]]] = []
+    for place, (title, debate, said) in enumerate(shown):
+        parts = parts_of(debate, said, words)
+        if title and parts:
+            parts[0] = (f"{title} · {parts[0][0]}", parts[0][1])
+        found += parts
+        if place == len(shown) - len(given) and (changes := changed(given, words)):
+            heading = words("verdict.changed", number=given[-2].number)
+            found.append((heading, [Point(text=line) for line in changes]))
+    return found
+
+
+def parts_of(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
+    """Return a debate's or a council's newest verdict in parts."""
+    return (outcome_parts if debate.council is None else council_parts)(debate, messages, words)
+
+
+def changed(given: Sequence[Given], words: Words) -> list[str]:
+    """Return what changed between the last two verdicts, in sentences; none where there are not two."""
+    if len(given) < 2:
+        return []
+    (first, held_first), (now, held_now) = (_held(one, words) for one in given[-2:])
+    lines = []
+    if first and now and same_words(first) != same_words(now):
+        lines.append(words("verdict.changed.answer", before=first, now=now))
+    for one in given[-1].debate.participants:
+        before, after = held_first.get(one.id, ""), held_now.get(one.id, "")
+        if before and after and same_words(before) != same_words(after):
+            lines.append(words("verdict.changed.vote", name=one.name, before=before, now=after))
+    return lines or [words("verdict.changed.nothing")]
+
+
+def _held(given: Given, words: Words) -> tuple[str, Mapping[str, str]]:
+    """Return what a verdict came to, and what each participant held by its last vote."""
+    debate = given.debate
+    if debate.council is None:
+        verdict = debate.verdict or Verdict()
+        answer = one_line(" ".join(one.text for one in verdict.answer), MOST_ANSWER)
+        stances = {one.id: votes[-1] for one, votes in debate.stances if votes[-1] is not None}
+        return answer, {who: words(f"verdict.stance.{stance}") for who, stance in stances.items()}
+    record, result = Record(debate, given.messages), outcome(debate, given.messages)
+    texts = {one.id: one.text for one in record.options()}
+    held = {who: texts.get(record.vote(who, record.rounds).choice, "") for who in record.voters()}
+    return texts.get(result.headline, ""), held
+
+
+def told(given: Given) -> str:
+    """Return a council's verdict in a few sentences, for those who are asked what follows from something else."""
+    debate = given.debate
+    record, result = Record(debate, given.messages), outcome(debate, given.messages)
+    texts = {one.id: one.text for one in record.options()}
+    leading = [result.headline] if result.headline else result.after.leaders()
+    said = [texts[one] for one in leading]
+    views = [f"{texts[one.option]}: {one_line(one.text, MOST_ANSWER)}" for one in result.minority if one.now]
+    return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))
+
+
+def outcome_objects(debate: Debate, messages: Sequence[Message]) -> dict[str, object]:
+    """Return what `moot show --json` says of the verdicts: all of them, and the newest again."""
+    found = [_object(one) for one in outcomes(debate, messages)]
+    if found or debate.council is None:
+        return {"outcomes": found, "outcome": found[-1] if found else None}
+    return {"outcomes": found, "outcome": asdict(outcome(debate, messages))}
+
+
+def _object(given: Given) -> dict[str, object]:
+    about = {"after_message": given.after_message, "after_round": given.round, "question": given.question}
+    if given.debate.council is None:
+        verdict = given.debate.verdict or Verdict()
+        text, cites = " ".join(one.text for one in verdict.answer), [one.cites for one in verdict.answer]
+        judged = {"text": text, "cites": [each for some in cites for each in some], "judge": verdict.model}
+        return {**about, **asdict(verdict), **judged, "inside": given.debate.judged_inside}
+    options = [asdict(one) for one in Record(given.debate, given.messages).options()]
+    return {**about, **asdict(outcome(given.debate, given.messages)), "options": options}
