@@ -166,7 +166,7 @@ def test_a_word_to_an_assistant_is_read() -> None:
         ["fly"],
         ["show"],
         ["export", "01x"],
-        ["export", "01x", "--format", "pdf"],
+        ["export", "01x", "--format", "doc"],
         ["debate", "x", "--rounds", "many"],
         ["debate", "x", "--mode", "loud"],
         ["debate", "x", "--round", "3"],
@@ -194,7 +194,7 @@ def test_a_mistyped_command_gets_one_line(
     [
         (["debate"], "usage_missing", "TOPIC"),
         (["fly"], "usage_choice", "fly"),
-        (["export", "01x", "--format", "pdf"], "usage_choice", "--format"),
+        (["export", "01x", "--format", "doc"], "usage_choice", "--format"),
         (["debate", "x", "--rounds", "many"], "usage_number", "--rounds"),
         (["debate", "x", "--rounds"], "usage_value", "--rounds"),
         (["council", "x", "--max-usd", "abc"], "usage_amount", "--max-usd"),

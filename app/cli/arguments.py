@@ -259,11 +259,13 @@ def amount(typed: str) -> float:
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
-    """Return parts of the command line for a message: shortened, and without what looks like a key."""
+    """Return parts of the command line for a message: shortened, but for what can be chosen, and without what looks like a key."""
     from app.storage.redaction import Redactor
 
     redact = Redactor().redact
-    return {name: redact(text)[:MAX_QUOTED] for name, text in blanks.items()}
+    return {
+        name: text if name == "choices" else redact(text)[:MAX_QUOTED] for name, text in blanks.items()
+    }
 
 
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:

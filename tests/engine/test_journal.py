@@ -305,7 +305,7 @@ async def test_an_option_is_meant_by_its_letter_its_words_or_its_id(made: Bench)
 
 async def test_a_verdict_stands_undecided_until_the_user_decides(made: Bench) -> None:
     journal = made.engine.journal
-    session_id = await held(made, wanted(debates=True))
+    session_id = await held(made, wanted(ends=Ends.VERDICT))
     await made.engine.journal.close()
     (waiting,) = journal.all()
     assert (waiting.id, waiting.headline, waiting.decided) == (session_id, "Postgres", "")

@@ -10,6 +10,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import BadInput
+from app.core.summary import Ends
 from app.engine.decisions.memo_formats import memo_as_html, memo_as_markdown
 from app.files.reader import FileReaders
 from tests.builders import Bench
@@ -28,7 +29,7 @@ async def made(tmp_path: Path) -> AsyncIterator[Bench]:
 
 async def decided(made: Bench) -> str:
     """Return the id of a council that was debated, and in which Postgres was decided."""
-    session_id = await held(made, wanted(debates=True))
+    session_id = await held(made, wanted(ends=Ends.VERDICT))
     live = made.engine.live(session_id)
     assert live is not None
     await made.engine.journal.decide(
@@ -80,7 +81,7 @@ async def test_what_came_of_it_stands_in_place_of_the_date(made: Bench) -> None:
 
 
 async def test_without_a_decision_it_says_so_and_the_verdict_stands(made: Bench) -> None:
-    memo = await made.engine.memo(await held(made, wanted(debates=True)))
+    memo = await made.engine.memo(await held(made, wanted(ends=Ends.VERDICT)))
     assert (memo.decided, memo.facts) == ("Not decided yet", ())
     assert [part.label for part in memo.parts][:2] == ["The verdict", "The minority"]
 

@@ -16,7 +16,7 @@ from app.core.events import VotingChecked
 from app.core.message import Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Debate
-from app.core.summary import Status
+from app.core.summary import Ends, Status
 from app.core.verdict import NoVote
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
@@ -170,7 +170,7 @@ async def test_a_council_that_is_to_debate_checks_beside_its_answers(made: Bench
         return said if checks(request) or request.schema is not None else [answers, *said]
 
     made.models.otherwise = answer
-    session_id = await made.engine.councils.start(wanted(debates=True, judge=NO_JUDGE))
+    session_id = await made.engine.councils.start(wanted(ends=Ends.VOTE))
     await until(lambda: sum(of_checks(made).values()) == 48)
     live = made.engine.live(session_id)
     assert live is not None and not Record(live.debate_session.debate, live.messages).answers()
@@ -187,7 +187,7 @@ async def test_what_is_skipped_in_a_council_does_not_vote_until_it_is_checked_ag
 
     waits = True
     made.models.otherwise = answer
-    session_id = await made.engine.councils.start(wanted(debates=True, judge="remote2/model-2"))
+    session_id = await made.engine.councils.start(wanted(ends=Ends.VERDICT, judge="remote2/model-2"))
     live = made.engine.live(session_id)
     assert live is not None
     await until(lambda: of_checks(made) == {"model-0": 16, "model-1": 16, "model-2": 1})
@@ -218,7 +218,7 @@ async def test_checks_count_in_the_limit_of_a_council(made: Bench) -> None:
         return [*said, cent] if checks(request) else said
 
     made.models.otherwise = answer
-    session_id = await made.engine.councils.start(wanted(debates=True, max_usd=0.095))
+    session_id = await made.engine.councils.start(wanted(ends=Ends.VERDICT, max_usd=0.095))
     ended = await made.engine.wait(session_id)
     assert (ended.status, ended.reason) == (Status.PAUSED, "budget_cost")
     assert 10 <= sum(of_checks(made).values()) <= 12, "three side by side may be asking"

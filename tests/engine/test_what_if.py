@@ -9,7 +9,7 @@ import pytest
 from app.core.council import ANY_JUDGE
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.summary import DebateMode, ExportFormat, Status
+from app.core.summary import DebateMode, Ends, ExportFormat, Status
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes
@@ -78,7 +78,7 @@ async def to_the_end(made: Bench, session_id: str) -> Status:
 
 async def decided(made: Bench, rounds: int = 1) -> str:
     """Hold a council that is debated without being asked for; return its id."""
-    setup = wanted(rounds=rounds, debates=True, judge=ANY_JUDGE)
+    setup = wanted(rounds=rounds, ends=Ends.VERDICT, judge=ANY_JUDGE)
     session_id = await made.engine.councils.start(replace(setup, setup=replace(setup.setup, rounds=rounds)))
     await made.engine.wait(session_id)
     return session_id
