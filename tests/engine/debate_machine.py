@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from app.core.council import Participant
-from app.core.errors import BadInput, ProviderError
+from app.core.errors import ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import Message, MessageState, Usage
 from app.core.provider import Delta, Finished, Text
@@ -323,13 +323,11 @@ class DebateMachine(DebateWorld):
     @rule(count=st.sampled_from([1, 1, 1, 7]))
     def step_in(self, count: int) -> None:
         for _ in range(count):
-            text = f"Word {len(self.said)} of the user."
-            try:
-                self.run(self.engine.debates.say(self.session_id, text))
-            except BadInput:
-                assert self.session.status in ENDED, "D12: refused although it could be heard"
+            if self.session.status in ENDED or self.engine.debates.is_over(self.live):  # type: ignore[arg-type]
+                # It would begin a what-if round.
                 return
-            assert self.session.status not in ENDED, "D12: accepted after the end"
+            text = f"Word {len(self.said)} of the user."
+            self.run(self.engine.debates.say(self.session_id, text))
             self.said.append(text)
 
     @rule(place=st.integers(0, 3), on=st.booleans())

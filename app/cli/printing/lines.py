@@ -18,6 +18,8 @@ from app.storage.paths import resources_dir
 
 # JSON allows these characters unescaped, but a terminal must not get them, and a reader that splits
 # lines as Unicode does must still see one event on a line.
+# The most characters of a value in a message; what can be chosen is longer than what a user writes.
+MOST_BLANK = 600
 _NOT_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
@@ -72,7 +74,7 @@ def json_line(value: object) -> str:
 
 def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
-    details = {name: one_line(str(value))[:300] for name, value in in_words(error.details, texts).items()}
+    details = {name: one_line(str(value))[:MOST_BLANK] for name, value in in_words(error.details, texts).items()}
     return one_line(named_text(texts, "error", error.code, details))
 
 
