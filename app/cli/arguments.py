@@ -263,9 +263,7 @@ def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
     from app.storage.redaction import Redactor
 
     redact = Redactor().redact
-    return {
-        name: text if name == "choices" else redact(text)[:MAX_QUOTED] for name, text in blanks.items()
-    }
+    return {name: text if name == "choices" else redact(text)[:MAX_QUOTED] for name, text in blanks.items()}
 
 
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:

@@ -34,10 +34,8 @@ async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, mon
     await until(lambda: all("$" in shown(one) for one in ("final_ballots", "polls", "verdict")))
     assert shown("final_ballots").startswith("2 calls · ") and shown("polls").startswith("8 calls · ")
     assert shown("verdict").startswith("2 calls · ")
-    assert not any(tick.isChecked() for tick in conclusion.ticks), "off until it is asked for"
+    assert [tick.isChecked() for tick in conclusion.ticks] == [True, True, False], "a verdict ends it"
     assert conclusion.judge.accessibleName().endswith("(outside)") or "(outside)" in conclusion.judge.text()
-    await person.click("debate_final_ballots")
-    await person.click("setup_verdict")
     wanted = setup.setup()
     assert (wanted.final_ballots, wanted.polls, wanted.judge) == (True, False, ANY_JUDGE)
     conclusion.judge.chosen.emit("openai", wanted.participants[0].model)

@@ -150,7 +150,8 @@ async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, fold
         file = folder / "out.pdf"
         file.write_bytes(b"the old one")
         working = words("export.working", name="out.pdf")
-        desk.tasks.start("export", desk.sessions._export(session, "pdf", file))
+        written = desk.sessions._write(session, "pdf", file)
+        desk.tasks.start("export", desk.sessions._save(written, file))
         await until(lambda: working in toasts(person), 60)
         await person.click("toast_action")
         await until(lambda: not desk.tasks.running("export"), 60)
@@ -159,7 +160,8 @@ async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, fold
         assert file.read_bytes() == b"the old one"
         assert words("export.done", name="out.pdf") not in toasts(person)
         # Left alone it is written, and the note goes.
-        desk.tasks.start("export", desk.sessions._export(session, "pdf", file))
+        written = desk.sessions._write(session, "pdf", file)
+        desk.tasks.start("export", desk.sessions._save(written, file))
         await until(lambda: not desk.tasks.running("export"), 120)
         assert file.read_bytes().startswith(b"%PDF-")
         assert toasts(person) == [words("export.done", name="out.pdf")] and not opened
@@ -176,7 +178,8 @@ async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:
         text = await desk.engine.export(session.id, "html")
         assert len(text) > 60_000
         with FullDisk(60_000):
-            desk.tasks.start("export", desk.sessions._export(session, "html", file))
+            written = desk.sessions._write(session, "html", file)
+            desk.tasks.start("export", desk.sessions._save(written, file))
             await until(lambda: not desk.tasks.running("export"), 60)
         assert file.read_bytes() == b"the old one"
         assert "out.html" in toasts(person)[0]

@@ -332,7 +332,10 @@ def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: 
         return found
 
     assert names("u1") == ["Copy message", "Edit", "Retry", "Retry with…", "Continue from here", "Pin"]
-    assert names("m1") == ["Copy message", "Retry", "Retry with…", "Continue from here", "Pin"]
+    assert names("m1") == [
+        *("Copy message", "Retry", "Retry with…", "Continue from here", "Pin"),
+        "Save the decision…",
+    ]
     assert names("b1") == ["Copy message"]
     assert names("m2") == ["Copy message", "Retry", "Retry with…", "Continue"]
     rect = view.message_rect("u1")

@@ -106,7 +106,7 @@ def test_a_host_by_hand() -> None:
         while {line.get("id") for line in lines if {"finished", "error"} & line.keys()} < {"a", "b", "c"}:
             lines.append(json.loads(host.stdout.readline()))
         # Both are sent at once, and either may arrive first.
-        keys = {each.messages[-1].content: each.headers["authorization"] for each in server.requests}
+        keys = {each.messages[-1].text: each.headers["authorization"] for each in server.requests}
         assert keys == {"Hi": "Bearer no-key", "Hello": f"Bearer {KEY}"}
         host.stdin.close()
         started = time.monotonic()
