@@ -25,7 +25,7 @@ from app.core.errors import BadInput, MootError
 from app.core.message import MessageState
 from app.core.provider import LocalModel
 from app.engine.debate.setup import DebateSetup
-from app.engine.debate.verdict import QUESTIONS
+from app.engine.voting import QUESTIONS
 from app.storage.paths import resources_dir
 from app.wiring import Moot, open_moot
 

@@ -109,7 +109,6 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     user.uses("More options…", "menu item")
     user.uses("Model of beta")
     user.uses("gamma", "list item")
-    user.uses("Verdict by", "check box")
     user.uses("Start with 2 participants")
     # A participant fails, its turn is skipped, and the user steps in.
     user.finds("Skip this turn")
