@@ -283,13 +283,13 @@ class DiscussionView(ConversationView):
         vbox(self.find_bar, (self.transcript, 1), inside=said, spacing=0)
         self._sides = QStackedWidget()
         self._sides.addWidget(said)
+        margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
+        column = MAX_COLUMN + margins[0] + margins[2]
         judged = QWidget()
-        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
+        vbox(centred(self.verdicts, column), (self.verdict, 1), inside=judged, spacing=0)
         self._sides.addWidget(judged)
         foot = QWidget()
-        margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
         vbox(self.composer, self.after, inside=foot, margins=margins)
-        column = MAX_COLUMN + margins[0] + margins[2]
         self._about = QWidget()
         vbox(self.topic, inside=self._about, margins=(margins[0], 0, margins[2], 6))
         vbox(
