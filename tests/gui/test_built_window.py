@@ -26,16 +26,15 @@ def ended(one: Node) -> bool:
     return one.name == "Completed" and "showing" in one.states
 
 
-def test_a_debate_on_the_built_in_model_by_clicks_alone(home: Path) -> None:
+def test_a_decision_with_the_built_in_model_by_clicks_alone(home: Path) -> None:
     with desktop() as (bus, environment):
         plain = {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}
         with subprocess.Popen([BUILT, "--lang", "en"], env=plain | environment) as process:
             try:
                 program = wait(lambda: bus.desktop.children, "the window", 90)[0]
-                program.find("push button", "Try the built-in model").press()
-                program.find("text", "Topic").write(TOPIC)
-                program.find("push button", "Start with 2 participants").press()
-                program.find("list item", "Ada")
+                program.find("check box", "Decide").press()
+                program.find("text", "What do you have to decide?").write(TOPIC)
+                program.find("push button", "Send").press()
                 wait(lambda: any(ended(one) for one in program.all()), "the end", 240)
                 process.terminate()
                 assert process.wait(60) == 0
