@@ -29,6 +29,7 @@ from app.engine.debate.setup import local_debaters
 from app.engine.debate.verdict import Judge as ReadingJudge
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.engine.live_session import LiveSession
+from app.engine.voting import seat_of
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
@@ -219,7 +220,7 @@ async def extend(
 
 async def _judge_again(run: CommandRun, live: LiveSession, judge: str) -> int:
     """Ask for one more verdict on a debate; those before it stay. Raises BadInput where no model gives one."""
-    debates, (provider, _, model) = run.moot.engine.debates, judge.partition("/")
+    debates, (provider, model) = run.moot.engine.debates, seat_of(judge)
     chosen = ReadingJudge(model, provider, model) if model else None
     verdicts: list[Verdict] = []
 

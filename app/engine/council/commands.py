@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant
+from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant, Seat
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
@@ -27,7 +27,7 @@ from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
 from app.engine.council.verdicts import outcome_objects, outcomes
-from app.engine.debate.estimates import Call, Estimate, Estimates, Pair
+from app.engine.debate.estimates import Call, Estimate, Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.run import author_of, with_due
@@ -71,13 +71,13 @@ def calls_of(
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.whole_question, *(file.text for file in debate.context))
-    models = {each.id: (each.provider, each.model) for each in debate.participants}
+    models = {each.id: each.seat for each in debate.participants}
     # Before anybody has answered, all will.
     asked, heard = _FRAME + sum(map(tokens_of, texts)), sum(said) or one * len(models)
     thought = _THOUGHT if length else 1
     written = one * thought
     voters = [models[who] for who in record.openings() or models]
-    helper, outside = _pair(council.helper), _pair(outsider)
+    helper, outside = seat_of(council.helper), seat_of(outsider)
     compared: Call = (helper, asked + heard, _COMPARED)
     # Whatever is wanted, a comparison that nobody could make comes first.
     calls = [compared] if what == "compare" or (what != "again" and comparison_due(record)) else []
@@ -130,17 +130,12 @@ def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     return calls
 
 
-def _judged(judge: str, read: int, argued: int, dissenters: Sequence[Pair], thought: int) -> list[Call]:
+def _judged(judge: str, read: int, argued: int, dissenters: Sequence[Seat], thought: int) -> list[Call]:
     """Return the readings of a judge, and what the minority writes after them; none without a judge."""
     if not judge:
         return []
-    readings: list[Call] = [(_pair(judge), read, _READING * thought)] * 2
+    readings: list[Call] = [(seat_of(judge), read, _READING * thought)] * 2
     return readings + [(each, argued, _DISSENT) for each in dissenters]
-
-
-def _pair(model: str) -> Pair:
-    provider, _, name = model.partition("/")
-    return provider, name
 
 
 MAX_TEXT = 100_000

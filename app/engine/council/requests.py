@@ -55,6 +55,7 @@ from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words, temperature_of
 from app.engine.requests.attached_files import context_text, with_seen
 from app.engine.requests.merging import merged
+from app.engine.voting import seat_of
 
 MOST_POINTS = 6
 MOST_QUOTE = 300
@@ -379,8 +380,7 @@ def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = 
 
 def to_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
     """Return the request that sends one message to a "provider/model"."""
-    provider, _, name = model.partition("/")
-    return one_message(provider, name, content, schema=schema)
+    return one_message(*seat_of(model), content, schema=schema)
 
 
 MOST_CASE = 700
@@ -510,7 +510,7 @@ def dissent_request(record: Record, speaker: Participant, headline: str, prompts
 
 def outside_request(record: Record, model: str, prompts: Prompts, budget: int = 0) -> ModelRequest:
     """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
-    provider, _, name = model.partition("/")
+    provider, name = seat_of(model)
     request = answer_request(record, Participant(id="", name="", provider=provider, model=name), prompts)
     head, *rest = request.messages
     if budget:

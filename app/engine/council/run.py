@@ -239,7 +239,7 @@ class CouncilRun(StatementRun):
             author, provider, model = author_of(speaker), speaker.provider, speaker.model
         else:
             used = step.model or (debate.council.helper if debate.council else "")
-            provider, _, model = used.partition("/")
+            provider, model = seat_of(used)
             # A slot of its own for each session: comparing waits for no other council.
             author = Author(id=f"{self._live.id}-{step.part}{step.order or ''}", name=model, kind=HELPER)
 

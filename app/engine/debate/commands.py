@@ -27,7 +27,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.voting import SessionChecks
+from app.engine.voting import SessionChecks, name_of
 
 
 class Debates:
@@ -187,7 +187,7 @@ class Debates:
         first = next(iter(self._providers.judges(session)), None)
         asked = [one for one in debate.participants if one.id in to or not to] if what == "what_if" else []
         reads = debate.concludes or not asked
-        judge = f"{first.provider}/{first.model}" if first is not None and reads else ""
+        judge = name_of(first.seat) if first is not None and reads else ""
         return self._estimates.further(debate, said, asked, judge)
 
     def notes_writer(self, session_id: str) -> str:

@@ -9,7 +9,7 @@ from itertools import chain
 
 from app.core.agent import Agent, Group
 from app.core.catalog import ProviderStatus, RequestForm
-from app.core.council import Participant
+from app.core.council import Participant, Seat
 from app.core.errors import ProviderError
 from app.core.message import Message
 from app.core.model_facts import Price
@@ -28,9 +28,8 @@ from app.engine.prompts import Prompts
 from app.engine.requests.request import WINDOW
 from app.engine.voting import CALL_TOKENS, VotingChecks, seat_of
 
-Pair = tuple[str, str]
 # Of which model, the tokens it reads and those it writes.
-Call = tuple[Pair, int, int]
+Call = tuple[Seat, int, int]
 
 # Tokens of an answer: short, and as long as asked for; of what is written, thinking as well.
 SAID = (120, 450)
@@ -62,7 +61,7 @@ class Speaker:
     `said` and `written` are the tokens of a short and of a long answer; others read what is `said`.
     """
 
-    pair: Pair
+    pair: Seat
     sent: int
     said: tuple[int, int] = SAID
     written: tuple[int, int] = WRITTEN
@@ -82,14 +81,14 @@ class Estimate:
     usd: tuple[float, float] | None
     partly: bool = False
     free: bool = False
-    unasked: tuple[Pair, ...] = ()
+    unasked: tuple[Seat, ...] = ()
     checks: int = 0
 
 
 def estimate(
     speakers: Sequence[Speaker],
     turns: int,
-    prices: Mapping[Pair, Price | None],
+    prices: Mapping[Seat, Price | None],
     conclusion: Callable[[int], list[Call]] = lambda _length: [],
 ) -> Estimate:
     """Return what turns will use that speakers take one after the other, the last messages before them.
@@ -108,7 +107,7 @@ def estimate(
     return _summed(turns, calls_of, prices, [one.pair for one in taking])
 
 
-def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
+def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, Price | None]) -> Estimate:
     """Return what steps will use, each by its assistant, with the results of so many steps before it.
 
     At most each goes on after tools, and reads again what it was sent and all that came since.
@@ -131,8 +130,8 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, P
 def _summed(
     turns: int,
     calls_of: Callable[[int], list[Call]],
-    prices: Mapping[Pair, Price | None],
-    taking: Sequence[Pair],
+    prices: Mapping[Seat, Price | None],
+    taking: Sequence[Seat],
 ) -> Estimate:
     """Sum up the calls for short answers (0) and for long ones (1), of the models that take the turns."""
     tokens, usd = [], []
@@ -196,15 +195,19 @@ def concluding_calls(
     """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
     said = [one.said[length] for one in speakers] * rounds
     if what == Conclusion.VERDICT:
-        provider, _, model = judge.partition("/")
-        written = (VERDICT[length], AGAIN[length]) if model else ()
-        return [((provider, model), _JUDGE + sum(said), one) for one in written]
+        return _verdict_calls(judge, sum(said), length)
     return [
         (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
         for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
         for voter in speakers
         if voter.said != _TRANSCRIPT_SAID
     ]
+
+
+def _verdict_calls(judge: str, said: int, length: int) -> list[Call]:
+    """Return the two readings of a "provider/model" that judges so many tokens; none without a judge."""
+    seat = seat_of(judge)
+    return [(seat, _JUDGE + said, written[length]) for written in ((VERDICT, AGAIN) if seat[1] else ())]
 
 
 class Estimates:
@@ -223,9 +226,9 @@ class Estimates:
         self._prompts = prompts
         self._providers = providers
         self._voting = voting
-        self._prices: dict[Pair, Price | None] = {}
+        self._prices: dict[Seat, Price | None] = {}
 
-    async def ask(self, pairs: Iterable[Pair]) -> None:
+    async def ask(self, pairs: Iterable[Seat]) -> None:
         """Ask for the prices of models; one that cannot be asked for has none until the program ends."""
         for pair in pairs:
             price = None
@@ -253,7 +256,7 @@ class Estimates:
         found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
         return replace(found, checks=len(checks))
 
-    def _checks(self, seats: Iterable[Pair]) -> list[Call]:
+    def _checks(self, seats: Iterable[Seat]) -> list[Call]:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
 
@@ -271,18 +274,16 @@ class Estimates:
             for one in debate.participants
         }
         voters = debate.participants if asked and (debate.polls or debate.final_ballots) else ()
-        provider, _, model = judge.partition("/")
 
         def calls_of(length: int) -> list[Call]:
             all_said, calls = [*heard], list[Call]()
             for one in asked:
                 read = sent[one.id] + sum(all_said[-WINDOW:])
-                calls.append(((one.provider, one.model), read, WRITTEN[length]))
+                calls.append((one.seat, read, WRITTEN[length]))
                 all_said.append(SAID[length])
             voted = sum(all_said[-WINDOW:])
-            calls += [((one.provider, one.model), sent[one.id] + voted, BALLOT[length]) for one in voters]
-            written = (VERDICT[length], AGAIN[length]) if judge else ()
-            return calls + [((provider, model), _JUDGE + sum(all_said), one) for one in written]
+            calls += [(one.seat, sent[one.id] + voted, BALLOT[length]) for one in voters]
+            return calls + _verdict_calls(judge, sum(all_said), length)
 
         return self.of_calls(calls_of)
 
@@ -313,7 +314,7 @@ class Estimates:
 
         return [speaker(one) for one in debate.participants]
 
-    def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Pair] = ()) -> Estimate:
+    def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Seat] = ()) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number.
 
         The models in `checked` are checked first, where that was not done yet.

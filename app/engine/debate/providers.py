@@ -80,7 +80,7 @@ class DebateProviders:
         No other provider reads the debate for that.
         """
         usable = {one.config.id for one in self._ready()}
-        provider, _, model = session.debate.judge.partition("/")
+        provider, model = seat_of(session.debate.judge)
         found = [Judge(one.name, one.provider, one.model) for one in session.debate.participants]
         # The chosen one comes first, under its name in the debate where it takes part.
         chosen = [one for one in found if (one.provider, one.model) == (provider, model)]
