@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
 
 from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
+from app.core.council_parts import Option
 from app.core.message import Attachment
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
-from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Calibration, NoVote, Verdict, WhatIf
+from app.core.verdict import Ballot, Calibration, NoVote, Verdict, WhatIf
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -102,9 +103,14 @@ class DebateChoices:
         return self.judge != NO_JUDGE and bool(self.judge or self.polls)
 
     @property
+    def votes(self) -> bool:
+        """Whether all vote by themselves, after each round or at the end."""
+        return self.polls or self.final_ballots
+
+    @property
     def ends(self) -> Ends:
         """How it ends by itself."""
-        votes = Ends.VOTE if self.polls or self.final_ballots else Ends.NONE
+        votes = Ends.VOTE if self.votes else Ends.NONE
         return Ends.VERDICT if self.concludes else votes
 
     def ending(self, ends: Ends) -> Self:
@@ -145,9 +151,10 @@ class Debate(DebateChoices):
     participants: tuple[Participant, ...] = ()
     context: tuple[Attachment, ...] = ()
     language: str = "en"
+    options: tuple[Option, ...] = ()
+    # Ballots and verdicts of earlier versions, which today are messages.
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
-    # Those before it, in order.
     earlier_verdicts: tuple[Verdict, ...] = ()
     what_ifs: tuple[WhatIf, ...] = ()
     unused_summaries: tuple[str, ...] = ()
@@ -158,45 +165,23 @@ class Debate(DebateChoices):
     no_votes: tuple[NoVote, ...] = ()
 
     @property
+    def is_council(self) -> bool:
+        """Whether all answer first, unseen by each other; else they speak in turns."""
+        return self.mode == DebateMode.COUNCIL
+
+    @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """All verdicts so far, the newest last."""
+        """The verdicts of earlier versions, the newest last."""
         return self.earlier_verdicts if self.verdict is None else (*self.earlier_verdicts, self.verdict)
 
     def what_if(self, number: int) -> WhatIf | None:
         """Return what began a round after the end, None for a round that was set up."""
         return next((one for one in self.what_ifs if one.round == number), None)
 
-    @property
-    def judged_inside(self) -> bool:
-        """Whether the model that gave the verdict takes part itself."""
-        judge = self.verdict.model if self.verdict is not None else ""
-        return any(judge == f"{one.provider}/{one.model}" for one in self.participants)
-
     def no_vote_of(self, participant: Participant) -> str:
         """Return why a participant does not vote, "" where it does or that is not known."""
         name = "/".join(participant.seat)
         return next((one.reason for one in self.no_votes if one.model == name), "")
-
-    @property
-    def voted_rounds(self) -> list[int]:
-        """The rounds after which there was a vote (0: before the first), in order.
-
-        Those out of range, as a damaged file may hold, are ignored.
-        """
-        return sorted({one.round for one in self.ballots if BEFORE <= one.round <= MOST_ROUNDS})
-
-    @property
-    def stances(self) -> list[tuple[Participant, tuple[int | None, ...]]]:
-        """What each participant voted in each of the `voted_rounds`; empty where there are none.
-
-        A vote that is missing or out of range, as a damaged file may hold, is None.
-        """
-        rounds, allowed = self.voted_rounds, range(AGAINST, FOR + 1)
-        found = {(one.participant, one.round): one.stance for one in self.ballots if one.stance in allowed}
-        return [
-            (one, tuple(found.get((one.id, number)) for number in rounds))
-            for one in (self.participants if rounds else ())
-        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

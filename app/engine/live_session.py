@@ -64,7 +64,7 @@ class LiveSession:
         self._growing: dict[str, _Growing] = {}
         self._told_tools: set[str] = set()
         # Whether a debate has messages that are no statements.
-        self._interim = self.session.debate is not None and any(one.is_interim for one in stored.messages)
+        self._beside = any(one.is_interim or one.part for one in stored.messages)
 
     @property
     def id(self) -> str:
@@ -98,10 +98,10 @@ class LiveSession:
 
     @property
     def said(self) -> list[Message]:
-        """What was said in a debate, in order: the messages without summaries and the steps on the way to an answer."""
-        if not self.turns.is_summarized and not self._interim:
+        """What was said in a debate, in order, without summaries, steps on the way to an answer, ballots and readings."""
+        if not self.turns.is_summarized and not self._beside:
             return self.messages
-        return [one for one in self.messages if one.role != Role.SUMMARY and not one.is_interim]
+        return [one for one in self.messages if not (one.part or one.is_interim or one.role == Role.SUMMARY)]
 
     def text_of(self, message_id: str) -> str:
         """Return a message's text so far."""
@@ -273,7 +273,7 @@ class LiveSession:
 
     def _put(self, message: Message) -> dict[str, object]:
         """Keep a message; return the changed fields of the session: a turn without a parent becomes the chat's head."""
-        self._interim = self._interim or message.is_interim
+        self._beside = self._beside or message.is_interim or bool(message.part)
         chat, in_tree = self.session.chat, message.parent_turn_id is None and message.role != Role.SUMMARY
         begins = in_tree and message.turn_id not in self.turns
         self.turns.put(message)

@@ -22,11 +22,10 @@ from app.core.summary import ExportFormat
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
+from app.engine.council.debate_run import DebateRun
 from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
-from app.engine.council.verdicts import outcome_objects
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.run import DebateRun
 from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
 from app.engine.export.event_lines import fields_of, message_object, plan_object, workflow_object
@@ -54,7 +53,7 @@ class SessionKind:
     def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a session."""
         debate = live.session.debate
-        if debate is not None and debate.council is not None:
+        if debate is not None and debate.is_council:
             return CouncilRun(live, services, debates)
         return DebateRun(live, services, debates)
 
@@ -74,14 +73,15 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
-        messages = list(live.whole_messages())
-        if debate.council is None:
-            decision = {"how": debate.mode, "ends": debate.ends, **outcome_objects(debate, messages)}
-            return {"debate": described, "decision": decision}
-        council = council_object(live.debate_session, messages)
-        described["council"] = asdict(debate.council)
-        decision = {"how": "answers", "ends": debate.council.ends, **council}
-        return {"debate": described, "decision": decision, "council": council}
+        decision = {
+            "how": "answers" if debate.is_council else debate.mode,
+            "ends": debate.council.ends if debate.is_council and debate.council else debate.ends,
+            **council_object(live.debate_session, list(live.whole_messages())),
+        }
+        described["council"] = asdict(debate.council) if debate.council is not None else None
+        # Scripts know a council's by this name.
+        named = {"council": decision} if debate.is_council else {}
+        return {"debate": described, "decision": decision, **named}
 
 
 class ChatKind(SessionKind):

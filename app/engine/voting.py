@@ -221,10 +221,9 @@ class SessionChecks:
                 continue
             skipped = not self._anew and self._kept(seat) == NoVoteReason.SKIPPED
             if not self._checks.left(seat):
-                reason, debate = self._checks.reason(seat), self._live.debate_session.debate
-                # What a program holds in a council is read in its words.
-                in_words = reason == NoVoteReason.WORDS_ONLY and debate.council is not None
-                self._keep(seat, "" if in_words else reason)
+                reason = self._checks.reason(seat)
+                # What a program holds is read in its words.
+                self._keep(seat, "" if reason == NoVoteReason.WORDS_ONLY else reason)
             elif skipped or self._skipping:
                 self._keep(seat, NoVoteReason.SKIPPED)
             elif self._may_ask():
@@ -325,7 +324,7 @@ def no_vote_text(debate: Debate, participant: Participant, words: Callable[..., 
 
 
 def with_voters(debate: Debate) -> Debate:
-    """Return a council's debate in which nobody votes or reads whose check has failed or was skipped."""
+    """Return a debate in which nobody votes or reads whose check has failed or was skipped."""
     if debate.council is None:
         return debate
     unchecked = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)

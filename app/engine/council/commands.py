@@ -341,15 +341,23 @@ class Councils:
         await self._want(session_id, "solos")
 
     async def judge(self, session_id: str, judge: str) -> None:
-        """Let a judge read what was debated: a "provider/model", or ANY_JUDGE."""
+        """Let a judge read what was said: a "provider/model", or ANY_JUDGE; the verdicts before it stay."""
         self.check_judge(judge)
-        live = await self._at_rest(session_id)
-        debate = replace(live.debate_session.debate, judge=judge)
-        judges = self._providers.council_judges(replace(live.debate_session, debate=debate))
-        council, record = debate.council or Council(), Record(debate, live.messages)
+        live = await self._sessions.open(session_id)
+        session = live.debate_session
+        if live.read_only or session.status == Status.RUNNING:
+            raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
+        if (run := self._sessions.running(session_id)) is not None:
+            await run.wait()
+        debate = live.debate_session.debate
+        chosen = replace(debate, judge=judge)
+        judges = self._providers.council_judges(replace(live.debate_session, debate=chosen))
+        record = Record(debate, live.messages)
         # What was judged already is judged once more, and the verdict before stays.
-        again = council.judged + bool(record.judgements(record.rounds))
-        live.change(debate=replace(debate, council=replace(council, judges=judges, judged=again)))
+        again = record.council.judged + bool(record.judgements(record.rounds))
+        council = replace(record.council, judges=judges, judged=again)
+        # In a debate the choice is for this verdict alone.
+        live.change(debate=replace(chosen if debate.is_council else debate, council=council))
         await self._go_on(live)
 
     async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:
@@ -471,7 +479,7 @@ class Councils:
     async def _open(self, session_id: str) -> LiveSession:
         live = await self._sessions.open(session_id)
         session = live.debate_session
-        if live.read_only or session.debate.council is None:
+        if live.read_only or not session.debate.is_council:
             raise BadInput("session_read_only" if live.read_only else "not_a_council", title=session.title)
         return live
 
@@ -506,16 +514,17 @@ class Councils:
 
 
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:
-    """Return what `moot show --json` says of a council."""
+    """Return what `moot show --json` says of what a debate or a council came to."""
     record = Record(session.debate, messages)
+    first = 0 if session.debate.is_council else -1
     return {
-        "question": record.question.content if record.question else "",
+        "question": record.question.content if record.question else session.debate.topic,
         "options": [asdict(one) for one in record.options()],
         "ballots": [
             asdict(record.vote(who, number))
-            for number in range(record.rounds + 1)
-            for who in record.openings()
-            if number == 0 or record.voted(who, number)
+            for number in (range(record.rounds + 1) if session.debate.is_council else record.voted_rounds)
+            for who in (record.openings() if session.debate.is_council else record.voters())
+            if number == first or record.voted(who, number)
         ],
         "readings": [asdict(one) for one in record.readings()],
         "differ": [asdict(one) for one in record.points("differ")],

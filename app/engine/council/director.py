@@ -1,4 +1,4 @@
-"""Which calls of a council come next; pure: no clock, no randomness, no reading or writing.
+"""Which calls of a council come next, and those beside the turns of a debate; pure: no clock, no reading or writing.
 
 A call is due as long as no message that has ended has its key, so that nothing is asked, or paid, twice. A
 fork is another council that stands as this one did after a round.
@@ -16,7 +16,7 @@ from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
 from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of
 from app.engine.council.verdicts import stood
-from app.engine.debate.director import begun_from, copied
+from app.engine.debate.director import begun_from, copied, round_to_poll
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,38 @@ def next_steps(
     if record.count(CouncilPart.CHECK, number=0) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
     return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
+
+
+def options_step(debate: Debate, messages: Sequence[Message]) -> CouncilStep | None:
+    """Return the call that looks for the options of a debate's question, None where none is wanted."""
+    record = Record(debate, messages)
+    wanted = (debate.votes or debate.concludes) and record.council.helper
+    known = record.first_options() or record.count(CouncilPart.DIFFERENCES)
+    return CouncilStep(CouncilPart.DIFFERENCES) if wanted and not known else None
+
+
+def concluding_steps(
+    debate: Debate, messages: Sequence[Message], absent: Collection[str], *, ended: bool
+) -> tuple[CouncilStep, ...]:
+    """Return the ballots of a debate that are due now; at its end then a judge's readings, and the dissents.
+
+    `absent` are those who are not asked.
+    """
+    record = Record(debate, messages)
+    number = round_to_poll(debate, ended=ended)
+    if number is not None:
+        voters = [one for one in record.voters() if one not in absent]
+        if due := _ballots(record, voters, number):
+            return due
+    return _judge(record, record.council, absent) if ended and debate.concludes else ()
+
+
+def judging_steps(
+    debate: Debate, messages: Sequence[Message], absent: Collection[str]
+) -> tuple[CouncilStep, ...]:
+    """Return the readings of the judges that were chosen for a debate as it is, and the dissents."""
+    record = Record(debate, messages)
+    return _judge(record, record.council, absent)
 
 
 def comparison_due(record: Record) -> bool:

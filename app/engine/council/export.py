@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Decision, Participant
+from app.core.council import Decision
 from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
-from app.core.verdict import AGAINST, BEFORE, FOR, Point
-from app.engine.council.outcome import cite_text
+from app.core.verdict import Point
+from app.engine.council.outcome import cite_text, lettered, vote_places
+from app.engine.council.record import Record
 from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.export.document import (
@@ -26,16 +27,8 @@ from app.engine.export.document import (
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.voting import no_vote_text
 
 _KINDS = (CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
-
-
-def _signed(stance: int | None) -> str:
-    """Return a stance with its sign, 0 without one; a dash for none."""
-    if stance is None:
-        return "–"
-    return f"{stance:+d}".replace("-", "\N{MINUS SIGN}") if stance else "0"
 
 
 class DebateDocument:
@@ -56,7 +49,7 @@ class DebateDocument:
         ]
         self._by_id = {one.id: one for one in self._messages}
         council = self._debate.council
-        self._rounds = council.rounds if council is not None else self._debate.rounds
+        self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
@@ -112,7 +105,7 @@ class DebateDocument:
     def _rounds_held(self) -> str:
         """Return the number of rounds, and how many of them were held where a debate ended early."""
         held = max((one.round for one in self._messages), default=0)
-        if self._debate.council is None or not held or held == self._rounds:
+        if not self._debate.is_council or not held or held == self._rounds:
             return str(self._rounds)
         return self._words("rounds.held", held=held, rounds=self._rounds)
 
@@ -123,10 +116,8 @@ class DebateDocument:
             yield Section(heading=self._lines["decision"], lines=decided)
         for heading, points in verdict_parts(self._session, self._whole, self._words):
             yield Section(heading=heading, lines=tuple(map(self._line, points)))
-        if self._debate.council is None and (votes := self._debate.stances):
-            said = ((self._votes(one, stances), self._colours[one.id]) for one, stances in votes)
-            lines = tuple(ListItem(text=text, colour=colour) for text, colour in said)
-            yield Section(heading=self._stood(), lines=lines, chart=self._chart(votes))
+        if not self._debate.is_council and (chart := self._chart()) is not None:
+            yield Section(heading=chart.title, chart=chart)
 
     def _decided(self, decision: Decision) -> Iterator[str]:
         """Yield what the user decided, and what came of it or when that is asked."""
@@ -138,33 +129,22 @@ class DebateDocument:
         elif decision.due:
             yield self._words("decision.due", date=decision.due)
 
-    def _votes(self, voter: Participant, stances: tuple[int | None, ...]) -> str:
-        """Return somebody's votes, round by round, or why there are none."""
-        if all(stance is None for stance in stances):
-            why = no_vote_text(self._debate, voter, self._words)
-            return why or self._words("verdict.no_vote", name=voter.name)
-        return f"{voter.name}: " + " → ".join(map(_signed, stances))
-
-    def _chart(self, votes: list[tuple[Participant, tuple[int | None, ...]]]) -> Chart | None:
-        """Return the ballots as a chart, None where all voted only once."""
-        rounds = self._debate.voted_rounds
+    def _chart(self) -> Chart | None:
+        """Return the ballots of a debate as a chart, None where all voted only once."""
+        record = Record(self._debate, self._whole)
+        letters, rounds = lettered(record), record.voted_rounds
         if len(rounds) < 2:
             return None
-        high, middle, low = (self._lines[f"verdict.axis.{level}"] for level in (FOR, 0, AGAINST))
-        return Chart(
-            title=self._stood(),
-            levels=(high, middle, low),
-            columns=tuple(
-                self._lines["verdict.before"] if one == BEFORE else self._words("verdict.round", round=one)
-                for one in rounds
-            ),
-            curves=tuple(Curve(self._colours[one.id], stances) for one, stances in votes),
+        columns = (
+            self._words("verdict.round", round=one) if one else self._lines["verdict.before"]
+            for one in rounds
         )
-
-    def _stood(self) -> str:
-        """Return the heading of the votes."""
-        every = len(self._debate.voted_rounds) > 1
-        return self._lines["stood" if every else "stood.once"]
+        return Chart(
+            title=self._lines["stood"],
+            levels=tuple(letters.get(one.id, "") for one in record.options()),
+            columns=tuple(columns),
+            curves=tuple(Curve(self._colours[who], places) for who, places in vote_places(record).items()),
+        )
 
     def _words(self, key: str, **values: object) -> str:
         """Return a text of the export by its key; a failure's code where it has none."""

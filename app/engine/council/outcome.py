@@ -1,11 +1,11 @@
-"""What follows from a council: who holds what, what leads, and how settled that is; pure, never stored.
+"""What follows from a debate or a council: who holds what, what leads, how settled that is; pure, never stored.
 
 Also in words, for the command line, documents and the window: `words` gives a text by its key
 `council.<name>`, with its blanks filled.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
 from itertools import chain
 
@@ -14,11 +14,11 @@ from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
+from app.engine.council.earlier import earlier_views
 from app.engine.council.record import QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
-from app.engine.debate.verdict import held_by
 from app.engine.names import mentioned
 from app.engine.voting import no_vote_text
 
@@ -125,12 +125,12 @@ def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:
 
 
 def in_full(result: CouncilOutcome) -> tuple[View, ...]:
-    """Return the views of the minority that are shown in full."""
-    return result.minority[:IN_FULL]
+    """Return the views of the minority that are shown in full; an earlier judge's are a line each."""
+    return tuple(view for view in result.minority[:IN_FULL] if view.option)
 
 
 def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
-    """Return what follows from the messages of a council."""
+    """Return what follows from the messages of a debate or a council."""
     record = Record(debate, messages)
     people = [one for one in debate.participants if one.id not in record.council.voteless]
     everybody = [one.id for one in people]
@@ -144,6 +144,9 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
     headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
+    if not leaders and not debate.is_council:
+        # In a debate a judge may read what nobody has voted on.
+        headline = choice if choice in ids else ""
     weighed = "" if headline else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
     # Who has no vote brings no second family to those who agree.
@@ -233,6 +236,9 @@ def state_of(
 def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple[View, ...]:
     """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with."""
     # At a tie those that lead stand beside each other.
+    if earlier := earlier_views(record.debate, record.judgements(record.rounds)):
+        names = [name.name for name in fields(MinorityView)]
+        return tuple(View(option="", **{name: getattr(one, name) for name in names}) for one in earlier)
     leading = [headline] if headline else after.leaders()
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
@@ -343,6 +349,19 @@ def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: S
     return "" if others and after.weighted[others[0]] == after.weighted[first] else first
 
 
+def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
+    """Return the place of the option that each who votes chose after each voted round; None for a blank."""
+    places = {one.id: place for place, one in enumerate(record.options())}
+    votes = {who: [record.vote(who, number) for number in record.voted_rounds] for who in record.voters()}
+    return {
+        who: tuple(
+            places.get(vote.choice) if vote.round == number else None
+            for vote, number in zip(cast, record.voted_rounds, strict=True)
+        )
+        for who, cast in votes.items()
+    }
+
+
 def _first_held(record: Record) -> list[Vote]:
     """Return the vote by which each participant took the position that it ends with: debating makes everybody surer."""
     found = []
@@ -419,9 +438,11 @@ def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words)
 
 def view_line(view: View, record: Record, words: Words) -> str:
     """Return who holds something else than the headline, or gave it up."""
-    option = next((one.text for one in record.options() if one.id == view.option), "")
+    option = next((one.text for one in record.options() if one.id == view.option), view.text)
     held = f"{lettered(record).get(view.option, '')} {option}".strip()
-    line = held_by(view, record.debate, held, words)
+    names = {one.id: one.name for one in record.debate.participants}
+    who = ", ".join(names[one] for one in view.holders if one in names)
+    line = words("council.holds_now" if view.now else "council.given_up", names=who, option=held)
     return line if view.reason_named else f"{line} ({words('council.no_reason')})"
 
 
@@ -463,14 +484,19 @@ def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> s
 
 
 def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
-    """Return what follows from a council in parts, each with its heading and its sentences; nothing where nobody answered."""
+    """Return what follows from a debate or a council in parts, each with its heading and its sentences.
+
+    There are none where nobody answered, or in a debate nobody voted and nobody was to judge.
+    """
     record, result = Record(debate, messages), outcome(debate, messages)
-    if not result.answered:
+    if not result.answered or not (debate.is_council or record.voted_rounds or record.council.judges):
         return []
     letters = lettered(record)
     texts = {one.id: one.text for one in record.options()}
     names = {one.id: one.name for one in debate.participants}
-    lines = [words("council.answered", count=result.answered, asked=result.asked)]
+    lines = (
+        [words("council.answered", count=result.answered, asked=result.asked)] if debate.is_council else []
+    )
     if "differences" in result.degraded:
         lines.append(words("council.grouped"))
     if result.names_visible:
@@ -492,8 +518,8 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
     votes = []
     for vote in votes_of(record):
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
-        held = [letters.get(one.choice, "–") for one in (record.ballots[vote.participant], vote)]
-        shown = " → ".join(held if record.rounds else held[1:])
+        cast = (record.vote(vote.participant, number) for number in _told_rounds(record))
+        shown = " → ".join(letters.get(one.choice, "–") for one in cast)
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
     votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
@@ -519,6 +545,10 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         sides = sides_of(claim, names, words)
         claims.append(Point(text=f"{claim.text} ({sides})" if sides else claim.text, cites=claim.cites))
     parts.append((words("council.claims"), claims))
+    if not debate.is_council and not result.judge and record.council.judges:
+        said = (last_words(record, who) for who in record.openings())
+        last = [Point(text=" ".join(text.split()), cites=cites[-1:]) for text, cites in said]
+        parts.append((words("verdict.last_statements"), last))
     if read := next((one for one in record.readings() if one.agreed or one.open), None):
         parts += [(words("verdict.agreed"), [*read.agreed]), (words("verdict.open"), [*read.open])]
     unsupported = [Point(text="", cites=result.unsupported)] if result.unsupported else []
@@ -537,6 +567,13 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
             found.append(f"{compared.text}{only}")
         parts.append((words(f"council.{kind}"), _points(found)))
     return [(heading, found) for heading, found in parts if found]
+
+
+def _told_rounds(record: Record) -> Sequence[int]:
+    """Return the rounds whose votes are told: of a council the first and the last, of a debate all."""
+    if not record.debate.is_council:
+        return record.voted_rounds
+    return (0, record.rounds) if record.rounds else (0,)
 
 
 def _points(lines: Sequence[str]) -> list[Point]:

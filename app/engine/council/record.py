@@ -1,4 +1,4 @@
-"""What follows from each message of a council: its questions, answers, options, votes and differences; pure.
+"""What follows from each message of a debate or a council: questions, answers, options, votes, differences; pure.
 
 Nothing depends on the order in which answers that were asked for side by side came in. Also which of the claims that a
 judge found decide the answer, and quotes, looked up in the files of the question: a quote is text in quotation marks that
@@ -32,9 +32,11 @@ from app.core.council_parts import (
 )
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
-from app.core.session import Council, Debate
+from app.core.session import Debate
 from app.core.verdict import Calibration
-from app.engine.debate.modes import asks_about_motion, side_of
+from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
+from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
+from app.engine.debate.perspective import is_said
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
 
 MOST_CRUXES = 3
@@ -212,11 +214,12 @@ class Vote:
 
 
 class Record:
-    """The messages of a council, read."""
+    """The messages of a debate or a council, read."""
 
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
-        self.council = debate.council or Council()
+        self.council = debate.council or earlier_council(debate)
+        messages = with_earlier(debate, messages)
         self.all = messages
         """The messages with those that are interim."""
         if any(one.tool_calls for one in messages):
@@ -244,6 +247,10 @@ class Record:
         texts: list[str] = []
         for asked in (self.messages[place] for place in self.new):
             texts = [*(texts if asked.data_as(Question).follows else ()), asked.content.strip()]
+        if not self.debate.is_council:
+            begun = {one.message for one in self.debate.what_ifs}
+            texts = [self.debate.topic.strip()]
+            texts += [one.content.strip() for one in self.messages if one.id in begun]
         return "\n\n".join(texts) or self.debate.topic.strip()
 
     def asked(self) -> list[Participant]:
@@ -255,10 +262,17 @@ class Record:
         self, part: str, who: str = "", *, latest: bool = False, number: int | None = None
     ) -> Message | None:
         """Return the message of a part (of a round) that ended last since all were asked, or since the last question."""
+        if who and number is not None and not latest:
+            return self._last.get((part, who, number))
         for one in reversed(self._latest if latest else self.since):
             if one.part == part and one.ended and who in ("", one.author.id) and number in (None, one.round):
                 return one
         return None
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str, int], Message]:
+        """The message of a part, an author and a round that ended last since all were asked."""
+        return {(one.part, one.author.id, one.round): one for one in self.since if one.ended}
 
     def held(self, kind: type[Data], part: str, who: str = "", *, number: int | None = None) -> Data:
         """Return what the message holds that `last` finds, an empty object of this class where there is none."""
@@ -296,7 +310,17 @@ class Record:
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
 
     def openings(self) -> dict[str, Message]:
-        """Return the answers that the differences are about, where there are any: those that were compared, or joined later."""
+        """Return the answers that the differences are about, where there are any: those that were compared, or joined later.
+
+        In a debate it is what each said first.
+        """
+        return self._openings
+
+    @cached_property
+    def _openings(self) -> dict[str, Message]:
+        if not self.debate.is_council:
+            said = {one.author.id: one for one in reversed(self._said)}
+            return {one.id: said[one.id] for one in self.debate.participants if one.id in said}
         numbered = self.compared.order
         if not numbered:
             return self.answers()
@@ -304,6 +328,11 @@ class Record:
             one.author.id: one for one in self._heard if one.id in numbered or one.data_as(Position).joined
         }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
+
+    @cached_property
+    def _said(self) -> list[Message]:
+        """What was said in turns in a debate."""
+        return [one for one in self.since if not one.part and is_said(one)]
 
     @cached_property
     def compared(self) -> Differences:
@@ -315,14 +344,17 @@ class Record:
         """Return what the answers `differ` on, or what is `agreed`."""
         return self.compared.agreed if kind == "agreed" else self.compared.differ
 
-    @property
+    @cached_property
     def rounds(self) -> int:
         """How many rounds of debate have begun; a what-if round may have votes alone."""
-        spoken = (CouncilPart.TURN, CouncilPart.CHECK, CouncilPart.BALLOT)
+        parts = (CouncilPart.TURN, CouncilPart.CHECK, CouncilPart.BALLOT)
+        spoken = parts if self.debate.is_council else ("", *parts)
         return max((one.round for one in self.since if one.part in spoken and one.ended), default=0)
 
     def statements(self, before: int) -> list[Message]:
         """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
+        if not self.debate.is_council:
+            return [one for one in self._said if one.round < before]
         openings = self.openings()
         found = list(openings.values())
         for number in range(1, before):
@@ -381,12 +413,23 @@ class Record:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
         if who in self.council.voteless:
             return Vote(participant=who)
-        for each in range(number, 0, -1):
+        for each in (one for one in self._voted if 0 < one <= number):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
                 said = self.held(Position, part, who, number=each)
                 if said.choice:
                     return self._vote(who, each, said)
         return self.ballots.get(who) or Vote(participant=who)
+
+    @cached_property
+    def _voted(self) -> list[int]:
+        """The rounds of which there are ballots or turns that say what is held, the last first."""
+        parts = (CouncilPart.BALLOT, CouncilPart.TURN)
+        return sorted({one.round for one in self.since if one.part in parts and one.ended}, reverse=True)
+
+    @property
+    def voted_rounds(self) -> list[int]:
+        """The rounds after which there was a vote, in order; 0 is before the first, or by the answers."""
+        return sorted({0, *self._voted} if self.debate.is_council else self._voted)
 
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:
@@ -414,8 +457,9 @@ class Record:
         return [who for who, answer in self.openings().items() if answer.data_as(Position).joined]
 
     def voters(self) -> list[str]:
-        """Return the participants that have answered and whose votes count."""
-        return [one for one in self.openings() if one not in self.council.voteless]
+        """Return the participants whose votes count: in a council those that have answered."""
+        people = self.openings() if self.debate.is_council else [one.id for one in self.debate.participants]
+        return [one for one in people if one not in self.council.voteless]
 
     def voted(self, who: str, number: int) -> bool:
         """Say whether a participant said in a round what it holds."""
@@ -462,7 +506,7 @@ class Record:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
         openings = list(self.openings())
-        for number in range(self.rounds + 1):
+        for number in range(self.rounds + 1) if self.debate.is_council else self.voted_rounds:
             said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
             said += [self.last(CouncilPart.CHECK, number=number)]
             said += [] if number else [self.openings()[one] for one in self.joined]
@@ -511,8 +555,16 @@ class Record:
         )
 
     def _compared_options(self) -> tuple[Option, ...]:
-        """Return the options by the differences, else by the short answers."""
-        return tuple(map(_option, self.compared.options)) or self._grouped()
+        """Return the options: those given, those by the differences or found in the question, else by the short answers."""
+        found = list(map(_option, self.compared.options)) or self._grouped()
+        backers = {same_words(one.text): one.backers for one in found}
+        given = [
+            replace(one, backers=backers.get(same_words(one.text), ()))
+            for one in map(_option, self.debate.options)
+        ]
+        known = {same_words(one.text) for one in given}
+        others = (one for one in found if same_words(one.text) not in known)
+        return (*given, *others, *earlier_options(self.debate))
 
     @cached_property
     def ballots(self) -> dict[str, Vote]:
@@ -521,10 +573,8 @@ class Record:
         found = {}
         openings = self.openings()
         for who in self.voters():
-            small, said = (
-                self.held(Position, CouncilPart.BALLOT, who, number=0),
-                openings[who].data_as(Position),
-            )
+            small = self.held(Position, CouncilPart.BALLOT, who, number=0)
+            said = openings[who].data_as(Position) if who in openings else Position()
             if who not in held and small.choice:
                 found[who] = self._vote(who, 0, small)
             else:
@@ -538,8 +588,17 @@ class Record:
         return not self.compared.options
 
     def _grouped(self) -> tuple[Option, ...]:
-        """Return the short answers, each once; where an answer has none, its first sentence."""
+        """Return the short answers, each once; where an answer has none, its first sentence.
+
+        In a debate they are Yes and No, if its question asks for one of them.
+        """
         motion = asks_about_motion(self.asked_all)
+        if not self.debate.is_council:
+            plain = motion and not self.debate.options and not self.debate.ballots
+            words = yes_and_no(self.asked_all) if plain else ()
+            return tuple(
+                Option(id=f"o{number}", text=word, origin="motion") for number, word in enumerate(words, 1)
+            )
         groups: dict[str, tuple[str, list[str]]] = {}
         for who, answer in self.answers().items():
             text = one_line(answer.data_as(Position).answer) or first_sentence(answer.content)

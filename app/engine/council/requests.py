@@ -1,4 +1,4 @@
-"""What a council's models are sent, and what of their answers counts: those who answer, the helper, judge and dissenters; pure.
+"""What models are sent beside the turns of a debate, and what of their answers counts: voters, helper, judge, dissenters; pure.
 
 The question and the files are sent as they are, to everybody. Nobody who answers learns who else is asked. A judge reads
 twice, the second time in the opposite order, and learns neither names nor votes nor confidences.
@@ -28,13 +28,15 @@ from app.core.council_parts import (
     Question,
     Quote,
 )
+from app.core.files import with_files
 from app.core.json_values import as_list, objects_in
-from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
 from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Record
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion
+from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
 from app.engine.debate.replies import (
     LETTERS,
     MOST_OPTION,
@@ -51,10 +53,12 @@ from app.engine.debate.replies import (
     schema_object,
 )
 from app.engine.history.token_count import tokens_of
+from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.requests.answer_style import length_words, temperature_of
 from app.engine.requests.attached_files import context_text, with_seen
 from app.engine.requests.merging import merged
+from app.engine.requests.request import WINDOW
 from app.engine.voting import seat_of
 
 MOST_POINTS = 6
@@ -118,9 +122,29 @@ def differences_request(record: Record, order: Sequence[Message], prompts: Promp
     debate, question = record.debate, record.whole_question
     answers = _numbered(debate, order)
     text = prompts.text(debate.language, "council-differences", question=question, answers=answers)
-    if asks_about_motion(question):
+    if debate.options:
+        given = "; ".join(one.text for one in debate.options)
+        text += "\n" + prompts.line(debate.language, "council-words", "given", options=given)
+    elif asks_about_motion(question):
         text += "\n" + prompts.line(debate.language, "council-words", "motion")
     return _to_helper(debate, text, schema=DIFFERENCES)
+
+
+def options_request(record: Record, prompts: Prompts) -> ModelRequest:
+    """Return the request that looks for the answers that a debate's question can have."""
+    text = prompts.text(record.debate.language, "debate-options", question=record.whole_question)
+    return _to_helper(record.debate, text, schema=schema_object(options=schema_list(_TEXT)))
+
+
+def read_options(text: str) -> Differences | None:
+    """Return the options that an answer names, each once; None where there are not two."""
+    said = read_object(text) or {}
+    texts = {same_words(option): option for option in map(one_line, as_list(said.get("options"))) if option}
+    options = [
+        Option(id=f"o{number}", text=option, origin="question")
+        for number, option in enumerate([*texts.values()][:MOST_OPTIONS], 1)
+    ]
+    return Differences(options=tuple(options)) if len(options) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +174,14 @@ def turn_request(record: Record, speaker: Participant, view: ReaderView, prompts
     return _argued(record, speaker, view, "council-turn", prompts)
 
 
-def ballot_request(record: Record, voter: Participant, view: ReaderView, prompts: Prompts) -> ModelRequest:
-    """Return the request for a secret ballot on the options in this reader's order."""
-    request = _argued(record, voter, view, "council-ballot", prompts)
+def ballot_request(
+    record: Record, voter: Participant, view: ReaderView, prompts: Prompts, notes: str = ""
+) -> ModelRequest:
+    """Return the request for a secret ballot on the options in this reader's order.
+
+    `notes` are the running notes of a debate on what is no longer sent.
+    """
+    request = _argued(record, voter, view, "council-ballot", prompts, notes)
     letters = [*LETTERS[: len(view.options)], OTHER]
     schema = schema_object(
         choice={"type": "string", "enum": letters},
@@ -172,6 +201,8 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
     chance.shuffle(people)
     own = [one for who, one in record.openings().items() if who == reader]
     statements = record.statements(number + ballot) if number else own
+    if not record.debate.is_council:
+        statements = record.statements(number + ballot)[-WINDOW:]
     letters, again = dict(zip(people, LETTERS, strict=False)), "" if ballot else record.argued(number)
     return ReaderView(tuple(statements), tuple(options), letters, again)
 
@@ -195,39 +226,56 @@ def read_vote(text: str, view: ReaderView, message: str) -> Position:
 
 
 def argued_text(
-    record: Record, reader: str, view: ReaderView, prompt: str, prompts: Prompts, **more: object
+    record: Record,
+    reader: str,
+    view: ReaderView,
+    prompt: str,
+    prompts: Prompts,
+    notes: str = "",
+    **more: object,
 ) -> str:
     """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
     debate = record.debate
-    lines = prompts.lines(debate.language, "council-words")
+    lines, words = (prompts.lines(debate.language, name) for name in ("council-words", "assistant"))
 
-    def by(who: str) -> str:
-        if who == reader:
+    def by(author: Author) -> str:
+        if author.id == reader:
             return lines["yours"]
-        return lines["by"].format(letter=view.letters[who]) if who in view.letters else lines["outside"]
+        if author.kind == "user":
+            return label_of(author)
+        who = view.letters.get(author.id)
+        return lines["by"].format(letter=who) if who else lines["outside"]
 
-    said = [
-        f"({number}) {by(one.author.id)}: {without_names(one.content.strip(), debate, view.letters)}"
-        for number, one in enumerate(view.statements, 1)
-    ]
+    def text_of(message: Message) -> str:
+        text = without_names(with_files(message, words).strip(), debate, view.letters)
+        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
+        return text if debate.is_council else text[:most]
+
+    said = [f"({number}) {by(one.author)}: {text_of(one)}" for number, one in enumerate(view.statements, 1)]
     settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
     shown = [f"{letter}: {without_names(one.text, debate, view.letters)}" for letter, one in view.lettered()]
+    told = [f"{words['debate_notes']}\n{notes}"] if notes else []
     again = [lines["again"].format(letter=letter) for letter, one in view.lettered() if one.id == view.again]
     return prompts.text(
         debate.language,
         prompt,
-        question="\n\n".join([record.whole_question, *_files(debate, prompts), *_evidence(record, lines)]),
+        question="\n\n".join(
+            [record.whole_question, *_files(debate, prompts), *_evidence(record, lines), *told]
+        ),
+        how=lines.get(f"{prompt.removesuffix('-again')}.{'answers' if debate.is_council else 'turns'}", ""),
         settled=settled,
         options="\n\n".join(["\n".join(shown), *again]),
-        statements="\n\n".join(said),
+        statements="\n\n".join(said if debate.is_council else shortened(said)),
         **more,
     )
 
 
 def _argued(
-    record: Record, speaker: Participant, view: ReaderView, prompt: str, prompts: Prompts
+    record: Record, speaker: Participant, view: ReaderView, prompt: str, prompts: Prompts, notes: str = ""
 ) -> ModelRequest:
-    text = argued_text(record, speaker.id, view, prompt, prompts)
+    text = argued_text(record, speaker.id, view, prompt, prompts, notes)
+    if speaker.role:
+        text += "\n" + prompts.line(record.debate.language, "council-words", "side")
     head = _instructions(record.debate, speaker, prompts)
     system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
     return _of(speaker, *system, {"role": Role.USER, "content": with_seen(record.debate.context, text)})
@@ -416,13 +464,17 @@ def reading_schema(shown: int, order: int) -> Mapping[str, object]:
 def judge_view(record: Record, number: int, order: int) -> ReaderView:
     """Return what a judge sees after a round; the second order reverses letters, options and openings."""
     chance = random.Random(f"{record.debate.seed}/judge/{number}")
-    openings, options = list(record.openings().values()), list(record.options())
+    said, options = record.statements(number + 1), list(record.options())
+    # In a debate what was said answers what came before it, but for openings that were made unseen.
+    unseen = record.debate.is_council or record.debate.independent_opening
+    openings = [one for one in record.openings().values() if unseen]
     people = [seat.id for seat in record.debate.participants]
     for drawn in (openings, options, people):
         chance.shuffle(drawn)
         if order != ORDERS[0]:
             drawn.reverse()
-    replies = record.statements(number + 1)[len(openings) :]
+    first = {one.id for one in openings}
+    replies = [one for one in said if one.id not in first]
     return ReaderView((*openings, *replies), tuple(options), dict(zip(people, LETTERS, strict=False)))
 
 

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from app.core.council_parts import JudgeReading, Position, Question
 from app.core.message import CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession
-from app.core.verdict import Point, Verdict
+from app.core.verdict import Point
+from app.engine.council.earlier import earlier_until
 from app.engine.council.outcome import Words, council_parts, outcome
 from app.engine.council.record import Record
 from app.engine.debate.replies import one_line, same_words
-from app.engine.debate.verdict import outcome_parts
 
 MOST_TITLE = 60
 MOST_ANSWER = 300
@@ -42,46 +42,26 @@ class Given:
 
 def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
     """Return the verdicts of a debate or a council so far, the newest last."""
-    found = _of_council(debate, messages) if debate.council is not None else _of_debate(debate, messages)
-    return [replace(one, number=number) for number, one in enumerate(found, 1)]
+    return [replace(one, number=number) for number, one in enumerate(_given(debate, messages), 1)]
 
 
-def _of_debate(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
-    places = {one.id: place for place, one in enumerate(messages)}
-    texts = {one.id: one.content for one in messages}
-    # A verdict of an older version does not say what it came after.
-    first = places.get(debate.what_ifs[0].message, len(messages)) if debate.what_ifs else len(messages)
-    for verdict in debate.verdicts:
-        end = places[verdict.after_message] + 1 if verdict.after_message in places else first
-        said = messages[:end]
-        last = said[-1].id if said else ""
-        asked = [one for one in debate.what_ifs if places.get(one.message, len(messages)) < end]
-        number = max((one.round for one in said), default=0)
-        ballots = tuple(one for one in debate.ballots if one.round <= number)
-        then = replace(debate, verdict=verdict, earlier_verdicts=(), ballots=ballots)
-        newest = verdict is debate.verdict and not debate.earlier_verdicts
-        yield Given(
-            number=0,
-            after_message=verdict.after_message or last,
-            round=number,
-            question=texts.get(asked[-1].message, "") if asked else "",
-            debate=debate if newest else then,
-            messages=messages if newest else said,
-        )
-
-
-def _of_council(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
-    """Yield what a judge read after a round, and what all voted after the last round of a question that nobody judged."""
-    whole = Record(debate, messages)
+def _given(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
+    """Yield what a judge read after a round, and what all voted at an end that nobody judged."""
+    whole, real = Record(debate, messages), {one.id for one in messages}
+    texts = {one.message: one.round for one in debate.what_ifs}
+    begun = {texts[one.id]: one.content for one in whole.messages if one.id in texts}
     begins = whole.new or [0]
     for begin, end in zip(begins, (*begins[1:], len(whole.messages)), strict=True):
         asked = whole.messages[begin].data_as(Question) if whole.new else Question()
         stretch = whole.messages[begin:end]
         last = max((one.round for one in stretch if one.ended), default=0)
         judged = _judged(stretch)
-        if last and last not in {number for number, _ in judged}:
-            judged[last, 0] = -1
-        for (number, again), first in judged.items():
+        # Each round of a debate that a what-if round follows was its end before.
+        for number in {last, *(one.round - 1 for one in debate.what_ifs)} - {each for each, _ in judged}:
+            judged[number, 0] = -1
+        for (number, again), first in sorted(judged.items()):
+            if not 0 < number <= last:
+                continue
             later = (
                 place
                 for place, one in enumerate(stretch)
@@ -92,12 +72,14 @@ def _of_council(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
             said = messages if newest else whole.messages[:until]
             then = debate if newest else stood(debate, whole.messages, until, number)
             place = begin + first if first >= 0 else _last_ballot(Record(then, said), number)
-            if place is not None:
+            if place:
                 yield Given(
                     number=0,
-                    after_message=whole.messages[place - 1].id,
+                    after_message=next(
+                        (one.id for one in whole.messages[place - 1 :: -1] if one.id in real), ""
+                    ),
                     round=number,
-                    question=whole.messages[begin].content if asked.follows else "",
+                    question=whole.messages[begin].content if asked.follows else begun.get(number, ""),
                     debate=then,
                     messages=said,
                 )
@@ -130,10 +112,9 @@ def stood(debate: Debate, messages: Sequence[Message], place: int, number: int) 
     """Return a council as it stood before the message at a place, after a round; its calls are over."""
     absent = _joined(messages[place:]) - _joined(messages[:place])
     people = tuple(one for one in debate.participants if one.id not in absent)
-    debate = replace(debate, due=(), participants=people)
-    return replace(
-        debate, council=_until(debate.council or Council(), Record(debate, messages[:place]), number)
-    )
+    debate = earlier_until(replace(debate, due=(), participants=people), messages[:place])
+    record = Record(debate, messages[:place])
+    return replace(debate, council=_until(record.council, record, number))
 
 
 def _joined(messages: Sequence[Message]) -> set[str]:
@@ -175,7 +156,7 @@ def verdict_parts(
     shown += [(one.title(words) if several else "", one.debate, one.messages) for one in reversed(given)]
     found: list[tuple[str, list[Point]]] = []
     for place, (title, debate, said) in enumerate(shown):
-        parts = parts_of(debate, said, words)
+        parts = council_parts(debate, said, words)
         if title and parts:
             parts[0] = (f"{title} · {parts[0][0]}", parts[0][1])
         found += parts
@@ -185,16 +166,11 @@ def verdict_parts(
     return found
 
 
-def parts_of(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
-    """Return a debate's or a council's newest verdict in parts."""
-    return (outcome_parts if debate.council is None else council_parts)(debate, messages, words)
-
-
 def changed(given: Sequence[Given], words: Words) -> list[str]:
     """Return what changed between the last two verdicts, in sentences; none where there are not two."""
     if len(given) < 2:
         return []
-    (first, held_first), (now, held_now) = (_held(one, words) for one in given[-2:])
+    (first, held_first), (now, held_now) = (_held(one) for one in given[-2:])
     lines = []
     if first and now and same_words(first) != same_words(now):
         lines.append(words("verdict.changed.answer", before=first, now=now))
@@ -205,14 +181,9 @@ def changed(given: Sequence[Given], words: Words) -> list[str]:
     return lines or [words("verdict.changed.nothing")]
 
 
-def _held(given: Given, words: Words) -> tuple[str, Mapping[str, str]]:
+def _held(given: Given) -> tuple[str, Mapping[str, str]]:
     """Return what a verdict came to, and what each participant held by its last vote."""
     debate = given.debate
-    if debate.council is None:
-        verdict = debate.verdict or Verdict()
-        answer = one_line(" ".join(one.text for one in verdict.answer), MOST_ANSWER)
-        stances = {one.id: votes[-1] for one, votes in debate.stances if votes[-1] is not None}
-        return answer, {who: words(f"verdict.stance.{stance}") for who, stance in stances.items()}
     record, result = Record(debate, given.messages), outcome(debate, given.messages)
     texts = {one.id: one.text for one in record.options()}
     held = {who: texts.get(record.vote(who, record.rounds).choice, "") for who in record.voters()}
@@ -220,7 +191,7 @@ def _held(given: Given, words: Words) -> tuple[str, Mapping[str, str]]:
 
 
 def told(given: Given) -> str:
-    """Return a council's verdict in a few sentences, for those who are asked what follows from something else."""
+    """Return a verdict in a few sentences, for those who are asked what follows from something else."""
     debate = given.debate
     record, result = Record(debate, given.messages), outcome(debate, given.messages)
     texts = {one.id: one.text for one in record.options()}
@@ -233,17 +204,12 @@ def told(given: Given) -> str:
 def outcome_objects(debate: Debate, messages: Sequence[Message]) -> dict[str, object]:
     """Return what `moot show --json` says of the verdicts: all of them, and the newest again."""
     found = [_object(one) for one in outcomes(debate, messages)]
-    if found or debate.council is None:
+    if found or not debate.is_council:
         return {"outcomes": found, "outcome": found[-1] if found else None}
     return {"outcomes": found, "outcome": asdict(outcome(debate, messages))}
 
 
 def _object(given: Given) -> dict[str, object]:
     about = {"after_message": given.after_message, "after_round": given.round, "question": given.question}
-    if given.debate.council is None:
-        verdict = given.debate.verdict or Verdict()
-        text, cites = " ".join(one.text for one in verdict.answer), [one.cites for one in verdict.answer]
-        judged = {"text": text, "cites": [each for some in cites for each in some], "judge": verdict.model}
-        return {**about, **asdict(verdict), **judged, "inside": given.debate.judged_inside}
     options = [asdict(one) for one in Record(given.debate, given.messages).options()]
     return {**about, **asdict(outcome(given.debate, given.messages)), "options": options}

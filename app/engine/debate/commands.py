@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.council import Participant
+from app.core.council import Judge, Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
 from app.core.reasons import Reason, has_ended, resumable
-from app.core.session import DebateSession
+from app.core.session import Council, DebateSession
 from app.core.store import SessionStore
 from app.core.summary import Status
-from app.core.verdict import Verdict
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT, copied, decide, forked, participant_of, with_what_if
@@ -20,7 +19,6 @@ from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import HeldTurns, StatementRun
 from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, session_of
-from app.engine.debate.verdict import Judge, judged, keep_verdict
 from app.engine.director import Finish
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
@@ -71,7 +69,9 @@ class Debates:
 
     async def start(self, setup: DebateSetup) -> str:
         """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing was started."""
-        return await self._sessions.start(session_of(setup, self._providers.statuses()))
+        session = session_of(setup, self._providers.statuses())
+        council = Council(differences=False, helper=self._providers.helper(session), ends=session.debate.ends)
+        return await self._sessions.start(replace(session, debate=replace(session.debate, council=council)))
 
     async def say(
         self,
@@ -111,7 +111,7 @@ class Debates:
     def is_over(self, live: LiveSession) -> bool:
         """Say whether nobody has a turn left in a debate that does not run: a message begins a what-if round."""
         session = live.debate_session
-        if live.read_only or session.debate.council is not None or session.status == Status.RUNNING:
+        if live.read_only or session.debate.is_council or session.status == Status.RUNNING:
             return False
         if has_ended(session) and not resumable(session):
             return True
@@ -154,31 +154,6 @@ class Debates:
         debate = draft_of(setup, self._providers.statuses())
         return next(iter(self._providers.judges(DebateSession(id="", title="", debate=debate))), None)
 
-    async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
-        """Ask `judge`, or else the judge of the set-up, for a verdict on a debate, and keep it beside those before it.
-
-        Where nobody was chosen, it is the first model that answers.
-
-        Raises BadInput where no model gives one and the debate has one already, which then stays.
-        """
-        live = await self._sessions.open(session_id)
-        session, providers = live.debate_session, self._providers
-        if live.read_only or session.status == Status.RUNNING:
-            raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
-        self._sessions.check(session)
-        judges, said = [judge] if judge else providers.judges(session), list(live.whole_messages())
-        checks = SessionChecks(providers.checks, live)
-        try:
-            verdict = await judged(live, said, judges, self._models, self._prompts, checks)
-        finally:
-            await checks.close()
-        debate = live.debate_session.debate
-        if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
-            raise BadInput(verdict.failure)
-        keep_verdict(live, verdict)
-        await self._store.flush(session_id)
-        return verdict
-
     def estimate(
         self, session: DebateSession, said: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
@@ -218,13 +193,15 @@ class Debates:
         return [
             one
             for one in live.whole_messages()
-            if one.author.kind == PARTICIPANT and one.state == MessageState.DONE and not one.is_interim
+            if one.author.kind == PARTICIPANT
+            and one.state == MessageState.DONE
+            and not (one.is_interim or one.part)
         ]
 
     async def fork(self, session_id: str, message_id: str) -> str:
         """Start another debate that is the same up to a turn, paused after it; return its id."""
         live = await self._sessions.open(session_id)
-        if live.debate_session.debate.council is not None:
+        if live.debate_session.debate.is_council:
             raise BadInput("council_not_forked", title=live.session.title)
         messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY and not one.is_interim]
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)

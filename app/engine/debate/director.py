@@ -14,7 +14,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Prompt
 from app.core.reasons import Reason
-from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
+from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
 from app.core.summary import Status
 from app.core.verdict import WhatIf
 from app.engine.debate.modes import Why, mode_of
@@ -55,6 +55,8 @@ def decide(debate: Debate, messages: Sequence[Message], absent: Collection[str])
 def after_turn(debate: Debate, spoken: Speak, absent: Collection[str], *, failed: bool) -> Debate:
     """Return the debate with the cursor behind the turn that was just taken."""
     failures = debate.failures + 1 if failed else 0
+    # A judge that was chosen read what was said before.
+    debate = replace(debate, council=_unjudged(debate.council))
     if spoken.retakes:
         due = tuple(one for one in debate.due if one != spoken.retakes)
         return replace(debate, due=due, failures=failures)
@@ -79,14 +81,26 @@ def with_what_if(debate: Debate, message: Message, to: Collection[str]) -> Debat
         failures=0,
         due=(),
         what_ifs=(*debate.what_ifs, began),
+        council=_unjudged(debate.council),
     )
 
 
-def verdict_due(debate: Debate) -> bool:
-    """Say whether a debate whose turns are over has yet to be judged: at its end, and after each what-if round."""
-    given = debate.verdict
-    new = given is None or (debate.what_ifs and given.after_message < debate.what_ifs[-1].message)
-    return debate.concludes and bool(new)
+def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
+    """Return the round after which all vote now (0: before the first), None for none.
+
+    `ended` says that the debate ends here, which may be within a round.
+    """
+    over = ended or (debate.round > debate.rounds and not debate.due)
+    if not debate.polls and not (debate.final_ballots and over):
+        return None
+    if not ended and (debate.turn or debate.due):
+        return None
+    return debate.round if debate.turn else debate.round - 1
+
+
+def _unjudged(council: Council | None) -> Council | None:
+    """Return what is wanted of a debate in which something is said that no judge has read."""
+    return council if council is None else replace(council, judges=(), judged=0)
 
 
 def _unasked(debate: Debate, what_if: WhatIf | None) -> set[str]:
@@ -132,7 +146,8 @@ def failed_turns(messages: Sequence[Message]) -> int:
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
     """Return the turns that were taken to their end, well or badly."""
-    return [one for one in messages if one.author.kind == PARTICIPANT and one.ended and not one.is_interim]
+    turns = (one for one in messages if one.author.kind == PARTICIPANT and not one.part)
+    return [one for one in turns if one.ended and not one.is_interim]
 
 
 def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
@@ -216,7 +231,7 @@ def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
 def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
     """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
     debate = session.debate
-    turns = [one for one in messages if one.author.kind == PARTICIPANT]
+    turns = [one for one in messages if one.author.kind == PARTICIPANT and not one.part]
     round_number = turns[-1].round if turns else 1
     turn = sum(one.round == round_number for one in turns)
     order = [one.id for one in debate.participants]
@@ -224,7 +239,7 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
         turn = order.index(turns[-1].author.id) + 1
     round_number, turn = _cursor(round_number, turn, len(order))
     what_ifs = tuple(_with_ids(one, ids) for one in debate.what_ifs if one.message in ids)
-    # One that is given again where the fork goes on is not kept.
+    # Of an earlier version; one that is given again where the fork goes on is not kept.
     last = messages[-1].id if messages else ""
     verdicts = (one for one in debate.verdicts if ids.get(one.after_message, last) != last)
     debate = replace(
@@ -240,6 +255,7 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
         earlier_verdicts=tuple(replace(_with_ids(one, ids), usage=None) for one in verdicts),
         what_ifs=what_ifs,
         unused_summaries=(),
+        council=_unjudged(debate.council),
     )
     return begun_from(session, debate, Status.PAUSED, Reason.FORKED)
 

@@ -35,11 +35,13 @@ Call = tuple[Seat, int, int]
 SAID = (120, 450)
 WRITTEN = (120, 800)
 # What a ballot and a verdict are, thinking as well; what a judge is told beside what was said.
-BALLOT = (15, 200)
-VERDICT = (250, 1_500)
-# What a judge says when it reads again in another order: a letter, thinking as well.
-AGAIN = (10, 200)
-_JUDGE = 300
+BALLOT = (25, 200)
+VERDICT = (410, 1_500)
+# What a judge says when it reads again in another order: its choice and the case for it, thinking as well.
+AGAIN = (60, 400)
+_JUDGE = 500
+# What somebody writes who holds something else than most, and how many at most do.
+_DISSENT, _DISSENTERS = 170, (0, 2)
 
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
 STEP_CALLS = (1, 3)
@@ -195,7 +197,11 @@ def concluding_calls(
     """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
     said = [one.said[length] for one in speakers] * rounds
     if what == Conclusion.VERDICT:
-        return _verdict_calls(judge, sum(said), length)
+        dissents = [
+            (one.pair, _JUDGE + one.said[length] * rounds, _DISSENT)
+            for one in speakers[: _DISSENTERS[length]]
+        ]
+        return _verdict_calls(judge, sum(said), length) + (dissents if judge else [])
     return [
         (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
         for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
@@ -273,7 +279,7 @@ class Estimates:
             one.id: tokens_of(system_prompt(debate, one, self._prompts), one.model) + told
             for one in debate.participants
         }
-        voters = debate.participants if asked and (debate.polls or debate.final_ballots) else ()
+        voters = debate.participants if asked and debate.votes else ()
 
         def calls_of(length: int) -> list[Call]:
             all_said, calls = [*heard], list[Call]()

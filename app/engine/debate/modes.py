@@ -317,6 +317,11 @@ def asks_about_motion(question: str) -> bool:
     return len(question) <= MOST_QUESTION and motion_of(question) != " ".join(question.split())
 
 
+def yes_and_no(question: str) -> tuple[str, str]:
+    """Return the words for yes and no in the language of a question."""
+    return ("예", "아니요") if re.search("[가-힣]", question) else ("Yes", "No")
+
+
 _SIDES = re.compile(
     r"(?P<yes>yes|네|예|찬성|그렇다|그렇습니다)|(?P<no>no|아니요|아니오|아니다|아닙니다|반대)", re.IGNORECASE
 )

@@ -8,21 +8,27 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from app.core.council import Judge
 from app.core.errors import FailureKind, ProviderError
+from app.core.files import with_files
 from app.core.message import Author, Message, SummaryNote
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
-from app.engine.debate.perspective import defuse, known_names, notes_of
-from app.engine.debate.verdict import TOO_SMALL, Judge, shortened, statement_lines, statements
+from app.engine.debate.perspective import defuse, is_said, known_names, notes_of
 from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
+from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.requests.request import WINDOW
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, summary_message
 
 _WRITERS = 2
+TOO_SMALL = "too_small"
+MOST_STATEMENT = 6_000
+MOST_WITH_FILES = 50_000
+MOST_STATEMENTS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,28 @@ def _noted(live: LiveSession, said: Sequence[Message]) -> int:
     return _end_of(notes, said) if notes is not None else 0
 
 
+def statements(messages: Sequence[Message]) -> list[Message]:
+    """Return every statement that was finished."""
+    return [one for one in messages if is_said(one)]
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """Return as many statements as a model is sent at once; the middle is left out, as openings and last ones matter most."""
+    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
+        del lines[len(lines) // 2]
+    return lines
+
+
+def _lines(debate: Debate, said: Sequence[Message], prompts: Prompts) -> list[str]:
+    """Return statements as they are read out: each with its number from 1, who made it, and the round."""
+    names, words, lines = known_names(debate), prompts.lines(debate.language, "assistant"), []
+    for number, one in enumerate(said, 1):
+        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
+        text = defuse(with_files(one, words), names)[:most]
+        lines.append(f"({number}) {label_of(one.author)}, {one.round}: {text}")
+    return lines
+
+
 def _end_of(notes: Message, said: Sequence[Message]) -> int:
     return next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
 
@@ -66,7 +94,7 @@ def notes_request(
 ) -> ModelRequest:
     """Return the request for notes on a part of the statements; `before` are the notes on those before it."""
     names = known_names(debate)
-    lines = shortened(statement_lines(debate, said, prompts)[part.begin : part.end])
+    lines = shortened(_lines(debate, said, prompts)[part.begin : part.end])
     if before:
         earlier = prompts.line(debate.language, "assistant", "notes_before")
         lines.insert(0, f"{earlier}\n{defuse(before, names)}")

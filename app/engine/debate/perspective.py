@@ -37,14 +37,14 @@ def chat_request(
     prompts: Prompts,
     *,
     window: int = WINDOW,
-    cue: str = "",
     notes: str = "",
+    verdict: str = "",
 ) -> ModelRequest:
-    """Return the request of a turn for a model that takes chat messages; `cue` asks for something else.
+    """Return the request of a turn for a model that takes chat messages.
 
     Files of the context and of what the user said are sent as they are: give them as the model takes them.
 
-    `notes` are the running notes on what is no longer sent.
+    `notes` are the running notes on what is no longer sent, `verdict` what the debate came to before a what-if round.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     items: list[dict[str, object]] = []
@@ -68,7 +68,7 @@ def chat_request(
     blocks[0][1][:0] = brief
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
-    blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
+    blocks[-1][1].append(_cue(debate, speaker, round_number, prompts, verdict))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
     # What is seen comes before the brief, which names it: a request begins as the last one did.
     files = [file for one in shown if one.author.kind == "user" for file in one.attachments]
@@ -95,6 +95,7 @@ def transcript_request(
     *,
     window: int = WINDOW,
     notes: str = "",
+    verdict: str = "",
 ) -> ModelRequest:
     """Return the request of a turn for a small model: one message, an opener, one line to write."""
     lines = prompts.lines("en", "transcript")
@@ -107,7 +108,6 @@ def transcript_request(
     context = _one_line(context)
     if context:
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
-    verdict = last_verdict(debate) if debate.what_if(round_number) is not None else ""
     for told in filter(None, (notes if _may_read(debate, notes, round_number) else "", verdict)):
         parts.append(lines["notes"].format(text=_cut(_one_line(told), TRANSCRIPT_NOTES)))
     parts.append("")
@@ -207,9 +207,9 @@ def _may_read(debate: Debate, notes: str, round_number: int) -> bool:
 
 
 def is_said(message: Message) -> bool:
-    """Whether a message is whole and a statement; running notes and the calls of tools are none."""
+    """Whether a message is whole and a statement; running notes, ballots and the calls of tools are none."""
     whole = message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
-    return whole and message.role != Role.SUMMARY and not message.is_interim
+    return whole and message.role != Role.SUMMARY and not message.is_interim and not message.part
 
 
 def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:
@@ -252,7 +252,7 @@ def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapp
     return "\n\n".join(parts)
 
 
-def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Prompts) -> str:
+def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Prompts, verdict: str) -> str:
     lines, what_if = prompts.lines(debate.language, "tasks"), debate.what_if(round_number) is not None
     task = "first" if round_number == 1 else "last" if round_number >= debate.rounds else "middle"
     cue = prompts.text(
@@ -263,18 +263,8 @@ def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Promp
         name=speaker.name,
         task=lines["what_if" if what_if else task],
     )
-    verdict = defuse(last_verdict(debate), known_names(debate)) if what_if else ""
-    return f"{lines['verdict']}\n{verdict}\n\n{cue}" if verdict else cue
-
-
-def last_verdict(debate: Debate) -> str:
-    """Return what a debate came to last, with the views that were held beside it; "" where no model said."""
-    verdict = debate.verdict
-    if verdict is None or not verdict.judge:
-        return ""
-    return "\n".join(
-        [*(one.text for one in verdict.answer), *(one.text for one in verdict.minority if one.now)]
-    )
+    told = defuse(verdict, known_names(debate))
+    return f"{lines['verdict']}\n{told}\n\n{cue}" if told else cue
 
 
 def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -> str:

@@ -6,10 +6,10 @@ from functools import partial
 from itertools import islice
 
 from app.core.catalog import ProviderStatus, RequestForm
-from app.core.council import NO_JUDGE, Participant, Seat
+from app.core.council import NO_JUDGE, Judge, Participant, Seat
 from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest
-from app.core.session import Debate, DebateSession
+from app.core.session import Council, Debate, DebateSession
 from app.core.settings import DebateHistory
 from app.core.store import Documents
 from app.core.summary import DebateTools
@@ -17,7 +17,6 @@ from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
-from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
@@ -62,14 +61,10 @@ class DebateProviders:
 
     def needed_checks(self, session: DebateSession) -> list[Seat]:
         """Return whose votes, and whose verdict as the first judge, a session comes to by itself."""
-        debate, council = session.debate, session.debate.council
-        if council is None:
-            votes, judged = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None
-            able = (one for one in self._able(session) if one == debate.judge or "/" not in debate.judge)
-            judges = tuple(islice(able, 1)) if judged else ()
-        else:
-            votes = bool(council.rounds or council.wanted_rounds)
-            judges = (council.judges or self.council_judges(session))[:1] if votes else ()
+        debate, council = session.debate, session.debate.council or Council()
+        votes = bool(council.rounds or council.wanted_rounds) if debate.is_council else debate.votes
+        judged = votes if debate.is_council else debate.concludes
+        judges = (council.judges or self.council_judges(session))[:1] if judged else ()
         absent = self.absent(session) if votes else frozenset()
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]
         return [*voters, *map(seat_of, judges)]
@@ -88,22 +83,15 @@ class DebateProviders:
         return _each_once(one for one in (*chosen, *found) if one.provider in usable)
 
     def judges(self, session: DebateSession) -> list[Judge]:
-        """Return who is asked for a verdict: the judge chosen in the set-up alone, else who takes no part, one after the other.
-
-        The participants' models are the last, and those that failed the voting check are left out.
-        """
+        """Return who is asked for a verdict, each with its name: the judge chosen in the set-up alone, else as in `outside`."""
         names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
-        chosen = session.debate.judge
-        found = [one for one in self._able(session) if "/" not in chosen or one == chosen]
-        inside = [one for one in found if one in names and one != chosen]
-        others = [one for one in found if one not in inside][:MOST_JUDGES]
-        pairs = [(one, *one.split("/", 1)) for one in (*others, *inside)]
+        pairs = ((one, *seat_of(one)) for one in self.council_judges(session))
         return [Judge(names.get(one, model), provider, model) for one, provider, model in pairs]
 
     def _able(self, session: DebateSession) -> Iterator[str]:
-        """Yield who can read a session, each a "provider/model": the judge chosen first, then as in `outside`."""
-        chosen = [session.debate.judge] if "/" in session.debate.judge else []
-        for one in dict.fromkeys((*chosen, *self.outside(session))):
+        """Yield who can read a session, each a "provider/model": the judge chosen alone, else as in `outside`."""
+        chosen = [session.debate.judge] if "/" in session.debate.judge else self.outside(session)
+        for one in chosen:
             if self.can_vote(*one.split("/", 1)):
                 yield one
 
@@ -173,7 +161,7 @@ class DebateProviders:
         return _used(session) | set(self._documents.settings().may_read_any)
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
-        """Return who reads a council at its end: the user's choice first; none where the user wants none."""
+        """Return who reads a session at its end: the user's choice alone; none where the user wants none."""
         return () if session.debate.judge == NO_JUDGE else tuple(islice(self._able(session), MOST_JUDGES))
 
     def outsider(self, session: DebateSession) -> str:
@@ -208,18 +196,19 @@ class DebateProviders:
         gone = {one.id for one in session.debate.participants if one.provider not in usable}
         return frozenset(gone | set(session.debate.left))
 
-    def request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
-        """Return the request of a turn, with at most `window` messages."""
+    def request(self, live: LiveSession, spoken: Speak, window: int, verdict: str = "") -> ModelRequest:
+        """Return the request of a turn, with at most `window` messages; a what-if round is told the last `verdict`."""
         debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
         if self.form(speaker.provider) == RequestForm.TRANSCRIPT:
             asked = partial(transcript_request, debate, messages, speaker, spoken.round, self._prompts)
-            return asked(window=window, notes=notes_sent(live, window))
+            return asked(window=window, notes=notes_sent(live, window), verdict=verdict)
         if window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
         notes = notes_sent(live, window)
         given, said = self.taken(debate, messages, speaker)
-        request = chat_request(given, said, speaker, spoken.round, self._prompts, window=window, notes=notes)
+        asked = partial(chat_request, given, said, speaker, spoken.round, self._prompts)
+        request = asked(window=window, notes=notes, verdict=verdict)
         heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1

@@ -12,12 +12,12 @@ from typing import Any
 
 from app.core.agent import Agent
 from app.core.council import Participant
-from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
+from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import HELD_UP, Reason, counted, joined
+from app.core.reasons import HELD_UP
 from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
 from app.core.summary import DebateTools, Status
 from app.core.turns import is_over
@@ -28,18 +28,12 @@ from app.engine.debate.director import (
     PARTICIPANT,
     after_resume,
     after_turn,
-    answered,
     decide,
-    failed_turns,
     last_turns,
     participant_of,
-    verdict_due,
 )
-from app.engine.debate.modes import mode_of
-from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.verdict import judged, keep_verdict, poll, round_to_poll
-from app.engine.director import Decision, Finish, Halt, Speak
+from app.engine.director import Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import merged
 from app.engine.requests.request import AgentTurn, Attempt, name_of, turn_items
@@ -48,7 +42,6 @@ from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Outcome, Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
@@ -218,155 +211,6 @@ def close_others(live: LiveSession, *kept: str) -> None:
     """End the turns with open questions, but for those that go on: nobody needs to answer them any more."""
     for turn_id in {live.turns.root(one.turn_id) for one in open_questions(live)} - {*kept}:
         close_turns(live, turn_id)
-
-
-class DebateRun(StatementRun):
-    """A running debate, in a task of its own."""
-
-    def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
-        super().__init__(live, services, providers)
-        self._absent: frozenset[str] = frozenset()
-        # The round in which notes could not be written, and whether the user was told.
-        self._unnoted = 0
-
-    def _begin(self) -> None:
-        session = self._live.debate_session
-        if session.status != Status.RUNNING or session.debate.failures:
-            debate = after_resume(session.debate, self._live.said)
-            self._live.change(status=Status.RUNNING, reason="", debate=debate)
-            decision = self._decision()
-            if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
-                # The user wants an answer now, however long the provider asked to wait.
-                speaker = participant_of(debate, decision.speaker)
-                self._services.models.end_pause(speaker.provider)
-
-    async def _step(self) -> None:
-        try:
-            await self._go_on()
-        except ProviderError as held:
-            # The month's limit was reached before a vote or the verdict: both are asked for after resuming.
-            self._live.change(status=Status.PAUSED, reason=held.kind)
-            self._live.notice("vote_held", kind=held.kind, detail=held.detail)
-
-    async def _go_on(self) -> None:
-        self.checks.begin(self._providers.needed_checks(self._live.debate_session))
-        decision = self._decision()
-        if self._pausing and not isinstance(decision, Halt):
-            # Also where only votes and a verdict are left, or nothing: the user wants to say something first.
-            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
-            return
-        if not isinstance(decision, Halt) and await self._poll(ended=isinstance(decision, Finish)):
-            # The step ends here, so that the ballots are saved before the next call.
-            return
-        session = self._live.debate_session
-        self._tell_absent(session)
-        match decision:
-            case Finish(reason):
-                await self._finish(session, reason)
-            case Halt(reason):
-                self._live.change(status=Status.PAUSED, reason=reason)
-            case Speak() as spoken if not await self._keep_notes(session, spoken):
-                await self._take(session, spoken)
-
-    def _decision(self) -> Decision:
-        session = self._live.debate_session
-        return decide(session.debate, self._live.said, self._providers.absent(session))
-
-    async def _finish(self, session: DebateSession, reason: str) -> None:
-        """End the debate: with a verdict where that is wanted, as failed where no participant could answer."""
-        close_others(self._live)
-        messages = self._live.said
-        failed = failed_turns(messages)
-        if failed and not answered(messages):
-            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
-            return
-        if failed:
-            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
-        if not verdict_due(session.debate):
-            self._live.change(status=Status.COMPLETED, reason=reason)
-            return
-        judges, services = self._providers.judges(session), self._services
-        said = list(messages)
-        verdict = await judged(self._live, said, judges, services.models, services.prompts, self.checks)
-        keep_verdict(self._live, verdict, status=Status.COMPLETED, reason=reason)
-
-    async def _poll(self, *, ended: bool) -> bool:
-        """Let all participants vote in secret, where a vote is due; say whether they did."""
-        session = self._live.debate_session
-        due = round_to_poll(session.debate, ended=ended)
-        if due is None or (ended and not answered(self._live.said)):
-            return False
-        services, taken, absent = self._services, self._providers.taken, self._providers.absent(session)
-        there = [one for one in session.debate.participants if one.id not in absent]
-        models, prompts = services.models, services.prompts
-        ballots = await poll(self._live, due, there, self.checks, models, prompts, taken)
-        debate = self._live.debate_session.debate
-        self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
-        return True
-
-    async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
-        """Write notes on what participants are no longer sent, where some are due; say whether any were written.
-
-        The debate never waits for notes that cannot be had: it goes on without them, and says so once.
-        """
-        live, providers, models = self._live, self._providers, self._services.models
-        part = part_to_note(live, spoken.round) if providers.keeps_notes() else None
-        if part is None or spoken.round == self._unnoted:
-            return False
-        writers = [one for one in providers.writers(session) if not models.paused_for(one.provider)]
-        if not writers:
-            return False
-        with self._telling(Reason.SUMMARISING):
-            failure = await write_notes(
-                live, part, writers, models, self._services.prompts, waits=self._waits
-            )
-        if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
-            live.notice("notes_failed", kind=failure)
-        self._unnoted = spoken.round if failure else self._unnoted
-        return not failure
-
-    async def _take(self, session: DebateSession, spoken: Speak) -> None:
-        """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""
-        participant = participant_of(session.debate, spoken.speaker)
-        plan, absent = self._plan(session, spoken), self._absent
-
-        def written(message: Message) -> tuple[Message, dict[str, object]]:
-            failed = message.state == MessageState.FAILED
-            debate = after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
-            return message, {"debate": debate}
-
-        turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
-        close_others(self._live, turn.turn_id)
-        outcome = await self._stated(plan, turn, written)
-        if outcome.state == TurnState.WAITING:
-            self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
-        elif outcome.state == TurnState.HELD and outcome.reason:
-            self._live.change(status=Status.PAUSED, reason=outcome.reason)
-
-    def _settle(self, status: str) -> None:
-        super()._settle(status)
-        if status == self.stopped_status:
-            close_others(self._live)
-
-    def _tell_absent(self, session: DebateSession) -> None:
-        """Announce once that a participant is absent because their provider is switched off or gone."""
-        absent = self._providers.absent(session)
-        for participant in session.debate.participants:
-            if participant.id in absent - self._absent - set(session.debate.left):
-                self._live.notice("participant_absent", name=participant.name)
-        self._absent = absent
-
-    def _plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
-        debate = session.debate
-        speaker = participant_of(debate, spoken.speaker)
-        return CallPlan(
-            message=statement_of(debate, spoken),
-            provider=speaker.provider,
-            request=lambda attempt: self._providers.request(self._live, spoken, attempt.window),
-            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
-            may_ask=lambda: speaker.id not in self._providers.absent(session),
-            may_pass=mode_of(debate.mode).may_pass,
-        )
 
 
 def author_of(participant: Participant) -> Author:

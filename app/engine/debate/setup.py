@@ -15,6 +15,7 @@ from app.core.catalog import (
     provider_kind,
 )
 from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.council_parts import Option
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
@@ -27,6 +28,7 @@ from app.core.summary import MAX_ROUNDS, MIN_ROUNDS, DebateMode, Status
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
+from app.engine.debate.replies import MOST_OPTIONS, one_line, same_words
 from app.engine.library.agents import AgentModel
 from app.engine.names import USER_NAMES, normal
 from app.engine.providers import ProviderProblem
@@ -35,6 +37,7 @@ MAX_PARTICIPANTS = 12
 MAX_NAME = 60
 MAX_ROLE = 2_000
 TITLE_LENGTH = 120
+MIN_OPTIONS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,8 @@ class DebateSetup(DebateChoices):
     language: str = "en"
     folder: str = ""
     asked_by: str = ""
+    # What can be chosen, in words; empty where that is to be found.
+    options: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -86,6 +91,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     context = [replace(one, name=clean_text(one.name), text=clean_text(one.text)) for one in setup.context]
     debate = Debate(
         topic=topic,
+        options=given_options(setup.options),
         mode=DebateMode(setup.mode),
         seed=setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big"),
         participants=participants,
@@ -102,6 +108,16 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         folder=setup.folder,
         asked_by=setup.asked_by,
         debate=debate,
+    )
+
+
+def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
+    """Return options as the user gave them, each once. Raises BadInput for a single one, or too many."""
+    lines = {same_words(text): text for text in map(one_line, texts) if same_words(text)}
+    if lines and not MIN_OPTIONS <= len(lines) <= MOST_OPTIONS:
+        raise BadInput("options_count", count=len(lines), least=MIN_OPTIONS, most=MOST_OPTIONS)
+    return tuple(
+        Option(id=f"u{number}", text=text, origin="user") for number, text in enumerate(lines.values(), 1)
     )
 
 
@@ -131,7 +147,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             length=one.length,
         )
     setup = SetupDraft(
-        mode=debate.mode if debate.council is None else DebateMode.ROUND_ROBIN,
+        mode=DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
         context=bool(debate.context),
         looks=any(one.data or one.pages for one in debate.context),
         seats=tuple(candidates.values()),

@@ -161,9 +161,9 @@ class Journal(Definitions[Decision]):
                     note.add_done_callback(self._notes.discard)
 
     async def _note(self, live: LiveSession) -> None:
-        debate, messages = live.debate_session.debate, live.whole_messages()
+        messages = live.whole_messages()
         # Answers on which nobody voted, and which nobody judged, are no verdict.
-        given = debate.council is None or any(each.part in _CONCLUDING for each in messages)
+        given = any(each.part in _CONCLUDING for each in messages)
         found, before = entry_of(live), self.get(live.id)
         known = before is not None and (before.decided or before.headline == found.headline)
         if given and found.headline and not known and not live.read_only:
@@ -184,17 +184,11 @@ def entry_of(live: LiveSession) -> Decision:
     debate = session.debate
     who = tuple(each.name for each in debate.participants)
     entry = replace(entry, kind=debate.mode, who=who)
-    if debate.council is None:
-        verdict = debate.verdict
-        if verdict is None or verdict.failure:
-            return entry
-        answer = one_line(" ".join(point.text for point in verdict.answer))
-        return replace(entry, headline=answer, unstable=verdict.unstable, judge=verdict.model)
     record, result = Record(debate, messages), outcome(debate, messages)
     texts = {option.id: option.text for option in record.options()}
     models = {each.id: f"{each.provider}/{each.model}" for each in debate.participants}
     votes = []
-    for holder in record.openings():
+    for holder in record.voters():
         first, last = (
             record.ballots.get(holder, Vote(participant=holder)),
             record.vote(holder, record.rounds),
@@ -209,7 +203,7 @@ def entry_of(live: LiveSession) -> Decision:
         votes.append(vote)
     return replace(
         entry,
-        panel=debate.council.panel,
+        panel=record.council.panel,
         options=tuple(texts.values()),
         headline=texts.get(result.headline, ""),
         state=result.state,
@@ -222,7 +216,7 @@ def entry_of(live: LiveSession) -> Decision:
 def options_of(live: LiveSession) -> list[tuple[str, str, str]]:
     """Return the options of a session: id, letter and text of each."""
     debate = live.session.debate
-    if debate is None or debate.council is None:
+    if debate is None:
         return []
     record = Record(debate, list(live.whole_messages()))
     letters = lettered(record)

@@ -7,10 +7,9 @@ from datetime import date, datetime
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.message import Message
-from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
+from app.engine.council.outcome import in_full, judge_line, outcome, unread_lines
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS, without_marks
-from app.engine.debate.verdict import minority_points, readings_points
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -85,17 +84,12 @@ class _Writer:
             debate.language if debate is not None else chat.language if chat is not None else "en"
         )
         self._lines = prompts.lines(self._language, "export")
-        is_council = debate is not None and debate.council is not None
-        self._record = Record(debate, self._messages) if debate is not None and is_council else None
-        self._result: CouncilOutcome | None = None
-        if debate is not None and self._record is not None:
-            self._result = outcome(debate, self._messages)
+        self._record = Record(debate, self._messages) if debate is not None else None
+        self._result = outcome(debate, self._messages) if debate is not None else None
 
     def memo(self) -> Memo:
         """Return the memo."""
-        asked = self._session.title
-        if self._session.debate is not None:
-            asked = self._record.asked_all if self._record is not None else self._session.debate.topic
+        asked = self._record.asked_all if self._record is not None else self._session.title
         title, lead = _split(asked)
         words, decision = self._words, self._decision
         parts = [*self._verdict(), *self._minority(), *self._settles()]
@@ -177,20 +171,16 @@ class _Writer:
         words, result, record = self._words, self._result, self._record
         label = words("memo.verdict")
         if record is None or result is None:
-            verdict = self._session.debate.verdict if self._session.debate is not None else None
-            if verdict is None or verdict.failure:
-                return []
-            said = " ".join(point.text for point in verdict.answer)
-            notes = [words("memo.judge", name=verdict.judge)] if verdict.judge else []
-            notes += [point.text for point in readings_points(verdict, words)]
-            return [MemoPart(label=label, paragraphs=(("", said),), notes=tuple(notes))]
+            return []
         texts = {option.id: option.text for option in record.options()}
-        if not result.answered:
+        if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
             return []
         held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
         lead = words(f"council.state.{result.state}")
         if result.headline:
             lead = words("memo.by", option=texts[result.headline], count=held, all=everybody)
+        if result.headline and not held:
+            lead = texts[result.headline]
         people = {each.id: each.name for each in record.debate.participants}
         notes = [*filter(None, (judge_line(result, texts, words),)), *unread_lines(result, people, words)]
         said = _shortened(without_marks(result.text)) if result.headline else ""
@@ -198,17 +188,12 @@ class _Writer:
 
     def _minority(self) -> list[MemoPart]:
         words, result, record = self._words, self._result, self._record
-        label, debate = words("memo.minority"), self._session.debate
-        if debate is None:
-            return []
-        if record is None or result is None:
-            points = minority_points(debate, self._messages, words) if debate.verdict is not None else ()
-            return [MemoPart(label=label, paragraphs=tuple(("", point.text) for point in points))]
-        if not record.rounds:
+        label = words("memo.minority")
+        if record is None or result is None or not record.rounds:
             return []
         if not any(view.now for view in result.minority):
             return [MemoPart(label=label, paragraphs=(("", words("memo.alike")),) if result.headline else ())]
-        names = {each.id: each.name for each in debate.participants}
+        names = {each.id: each.name for each in record.debate.participants}
         texts = {option.id: option.text for option in record.options()}
         paragraphs = []
         for view in in_full(result):
@@ -226,18 +211,14 @@ class _Writer:
 
     def _settles(self) -> list[MemoPart]:
         """Return what would settle it, and what all agree on."""
-        words, debate = self._words, self._session.debate
-        if debate is None:
+        words, record, result = self._words, self._record, self._result
+        if record is None or result is None:
             return []
-        agreed: Sequence[str] = ()
-        points: list[tuple[str, str]] = []
-        if self._record is not None and self._result is not None:
-            points = [(crux.text, crux.settled_by) for crux in self._result.cruxes]
-            read = next((each for each in self._record.readings() if each.agreed), None)
-            agreed = [point.text for point in read.agreed] if read is not None else ()
-        elif debate.verdict is not None and not debate.verdict.failure:
-            points = [("", point.text) for point in debate.verdict.open]
-            agreed = [point.text for point in debate.verdict.agreed]
+        points = [(crux.text, crux.settled_by) for crux in result.cruxes]
+        read = next((each for each in record.readings() if each.agreed or each.open), None)
+        agreed = [point.text for point in read.agreed] if read is not None else []
+        if not points and read is not None:
+            points = [("", point.text) for point in read.open]
         alike = " ".join(text.rstrip(".。") + "." for text in agreed)
         return [
             MemoPart(label=words("memo.settles"), paragraphs=tuple(points), numbered=True),
@@ -251,7 +232,7 @@ class _Writer:
             name = session.chat.assistant_name if session.chat is not None else ""
             return words(f"memo.origin.{session.kind}", name=name)
         count = len(session.debate.participants)
-        if self._record is None:
+        if self._record is None or not session.debate.is_council:
             return words("memo.origin.debate", count=count, rounds=session.debate.rounds)
         rounds = self._record.rounds
         return words("memo.origin.argued" if rounds else "memo.origin.answers", count=count, rounds=rounds)

@@ -34,7 +34,7 @@ class ListItem:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A participant's votes from -2 to 2 in the order of a chart's columns, None where there is none."""
+    """A participant's votes in the order of a chart's columns: the place of a level, None where there is none."""
 
     colour: str
     votes: tuple[int | None, ...]
@@ -42,10 +42,10 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Votes as a picture: `levels` names its top, middle and bottom, `columns` when each vote was."""
+    """Votes as a picture: `levels` names the options from its top to its bottom, `columns` when each vote was."""
 
     title: str
-    levels: tuple[str, str, str]
+    levels: tuple[str, ...]
     columns: tuple[str, ...]
     curves: tuple[Curve, ...]
 

@@ -14,7 +14,6 @@ from app.core.files import NEW_PAGE
 from app.core.markdown_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState
 from app.core.texts import closed, escape_markdown, fenced
-from app.core.verdict import AGAINST, FOR
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
@@ -220,14 +219,16 @@ def as_html(parts: Iterable[DocumentPart], render: Callable[[str], str]) -> Iter
 
 def chart_svg(chart: Chart) -> str:
     """Return a chart as an SVG picture of CHART_WIDTH × CHART_HEIGHT, in the colours of light paper."""
+    heights = [
+        _TOP + place * (_FOOT - _TOP - 10) / max(len(chart.levels) - 1, 1)
+        for place in range(len(chart.levels))
+    ]
     lines = []
-    for level in range(AGAINST, FOR + 1):
-        y, dashed = _y(level), ' stroke-dasharray="2 4"' if level % 2 else ""
+    for height, word in zip(heights, chart.levels, strict=True):
         lines.append(
-            f'<line x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{y}" y2="{y}" stroke="{_LINE}"{dashed}/>'
+            f'<line x1="{_LEFT}" x2="{CHART_WIDTH - _RIGHT}" y1="{height:.0f}" y2="{height:.0f}" stroke="{_LINE}"/>'
         )
-    for level, word in zip((FOR, 0, AGAINST), chart.levels, strict=True):
-        lines.append(f'<text x="{_LEFT - 10}" y="{_y(level) + 4}" text-anchor="end">{escape(word)}</text>')
+        lines.append(f'<text x="{_LEFT - 10}" y="{height + 4:.0f}" text-anchor="end">{escape(word)}</text>')
     step = (CHART_WIDTH - _RIGHT - _LEFT - 20) / max(len(chart.columns) - 1, 1)
     places = [_LEFT + 10 + number * step for number in range(len(chart.columns))]
     for x, column in zip(places, chart.columns, strict=True):
@@ -236,7 +237,9 @@ def chart_svg(chart: Chart) -> str:
         # Curves that meet stay apart.
         shift = _APART * (place - (len(chart.curves) - 1) / 2)
         points = [
-            (x, _y(vote) + shift) for x, vote in zip(places, curve.votes, strict=True) if vote is not None
+            (x, heights[vote] + shift)
+            for x, vote in zip(places, curve.votes, strict=True)
+            if vote is not None
         ]
         path = " ".join(f"{x:.0f},{y:.1f}" for x, y in points)
         lines.append(f'<polyline points="{path}" fill="none" stroke="{curve.colour}" stroke-width="2"/>')
@@ -245,11 +248,6 @@ def chart_svg(chart: Chart) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {CHART_WIDTH} {CHART_HEIGHT}" role="img" '
         f'font-size="12" fill="{_INK}"><title>{escape(chart.title)}</title>{"".join(lines)}</svg>'
     )
-
-
-def _y(level: float) -> float:
-    """Return the height of a vote in a chart."""
-    return _TOP + (FOR - level) * (_FOOT - _TOP - 10) / (FOR - AGAINST)
 
 
 def _head(head: DocumentHead) -> str:

@@ -1,0 +1,222 @@
+"""A running debate: the director says whose turn it is, and the turn is written together with the cursor.
+
+The options are looked for beside the turns; ballots, a judge's readings and dissents follow as the choices say.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from app.core.errors import FailureKind
+from app.core.message import Message, MessageState
+from app.core.reasons import Reason, counted, joined
+from app.core.session import DebateSession
+from app.core.summary import Status
+from app.engine.council.director import CouncilStep, concluding_steps, judging_steps, options_step
+from app.engine.council.earlier import earlier_council
+from app.engine.council.steps import StepRun
+from app.engine.council.verdicts import outcomes, told
+from app.engine.debate.director import (
+    after_resume,
+    after_turn,
+    answered,
+    decide,
+    failed_turns,
+    participant_of,
+)
+from app.engine.debate.modes import mode_of
+from app.engine.debate.notes import part_to_note, write_notes
+from app.engine.debate.providers import DebateProviders
+from app.engine.debate.run import close_others, statement_of
+from app.engine.director import Decision, Finish, Halt, Speak
+from app.engine.live_session import LiveSession
+from app.engine.turns.context import Services, TurnState
+from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import CallPlan
+from app.engine.voting import seat_of
+
+
+class DebateRun(StepRun):
+    """A running debate, in a task of its own."""
+
+    def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
+        super().__init__(live, services, providers)
+        self._absent: frozenset[str] = frozenset()
+        # The round in which notes could not be written, and whether the user was told.
+        self._unnoted = 0
+        # The call that looks for options.
+        self._finding: asyncio.Task[None] | None = None
+        # Whether the user asked for a verdict on a debate that has turns left.
+        self._only_judged = False
+
+    async def _loop(self) -> None:
+        try:
+            await super()._loop()
+        finally:
+            if self._finding is not None:
+                self._finding.cancel()
+                await asyncio.gather(self._finding, return_exceptions=True)
+
+    def _begin(self) -> None:
+        session = self._live.debate_session
+        debate = session.debate
+        if debate.council is None:
+            helper = self._providers.helper(session)
+            debate = replace(
+                debate, council=replace(earlier_council(debate), helper=helper, ends=debate.ends)
+            )
+            self._live.change(debate=debate)
+        self._only_judged = bool(judging_steps(debate, self._live.messages, self._out()))
+        if session.status != Status.RUNNING or session.debate.failures:
+            debate = after_resume(debate, self._live.said)
+            self._live.change(status=Status.RUNNING, reason="", debate=debate)
+            decision = self._decision()
+            if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
+                # The user wants an answer now, however long the provider asked to wait.
+                speaker = participant_of(debate, decision.speaker)
+                self._services.models.end_pause(speaker.provider)
+
+    async def _step(self) -> None:
+        self._held = ""
+        self.checks.begin(self._providers.needed_checks(self._live.debate_session))
+        decision = self._decision()
+        if self._pausing and not isinstance(decision, Halt):
+            # Also where only votes and a verdict are left, or nothing: the user wants to say something first.
+            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+            return
+        ended = isinstance(decision, Finish)
+        if (self._only_judged or not isinstance(decision, Halt)) and await self._conclude(ended=ended):
+            # The step ends here: what was said by then decides what comes next.
+            if self._held:
+                self._live.change(status=Status.PAUSED, reason=self._held)
+            return
+        if self._only_judged and not ended:
+            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+            return
+        session = self._live.debate_session
+        self._tell_absent(session)
+        match decision:
+            case Finish(reason):
+                self._finish(reason)
+            case Halt(reason):
+                self._live.change(status=Status.PAUSED, reason=reason)
+            case Speak() as spoken if not await self._keep_notes(session, spoken):
+                await self._speak(session, spoken)
+
+    def _decision(self) -> Decision:
+        session = self._live.debate_session
+        return decide(session.debate, self._live.said, self._providers.absent(session))
+
+    def _out(self) -> set[str]:
+        """Return who is not asked for a vote: who is absent, and whose models are too small."""
+        session = self._live.debate_session
+        thinkers = {one.id for one in self._providers.thinkers(session)}
+        mute = {one.id for one in session.debate.participants} - thinkers
+        return {*self._providers.absent(session), *mute}
+
+    async def _conclude(self, *, ended: bool) -> bool:
+        """Take the calls beside the turns that are due now, side by side; say whether there were any."""
+        live = self._live
+        debate, council = live.debate_session.debate, live.debate_session.debate.council
+        if ended and not answered(live.said):
+            return False
+        if self._finding is None and (step := options_step(debate, live.messages)):
+            self._finding = asyncio.create_task(self._take(step))
+        out = self._out()
+        if self._only_judged:
+            steps = judging_steps(debate, live.messages, out)
+        else:
+            steps = concluding_steps(debate, live.messages, out, ended=ended)
+        if not steps and ended and debate.concludes and council is not None and not council.judges:
+            judges = self._providers.council_judges(live.debate_session)
+            live.change(debate=replace(debate, council=replace(council, judges=judges)))
+            steps = judging_steps(live.debate_session.debate, live.messages, out)
+        if steps and self._finding is not None:
+            await self._finding
+        await asyncio.gather(*map(self._take_checked, steps))
+        return bool(steps)
+
+    async def _take_checked(self, step: CouncilStep) -> None:
+        """Take a step once it is known that its model may vote; where it may not, the step is no longer due."""
+        debate = self._live.debate_session.debate
+        seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
+        if await self.checks.may_vote(seat):
+            await self._take(step)
+
+    def _finish(self, reason: str) -> None:
+        """End the debate, as failed where no participant could answer."""
+        close_others(self._live)
+        messages = self._live.said
+        failed = failed_turns(messages)
+        if failed and not answered(messages):
+            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
+            return
+        if failed:
+            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
+        self._live.change(status=Status.COMPLETED, reason=reason)
+
+    async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
+        """Write notes on what participants are no longer sent, where some are due; say whether any were written.
+
+        The debate never waits for notes that cannot be had: it goes on without them, and says so once.
+        """
+        live, providers, models = self._live, self._providers, self._services.models
+        part = part_to_note(live, spoken.round) if providers.keeps_notes() else None
+        if part is None or spoken.round == self._unnoted:
+            return False
+        writers = [one for one in providers.writers(session) if not models.paused_for(one.provider)]
+        if not writers:
+            return False
+        with self._telling(Reason.SUMMARISING):
+            failure = await write_notes(
+                live, part, writers, models, self._services.prompts, waits=self._waits
+            )
+        if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
+            live.notice("notes_failed", kind=failure)
+        self._unnoted = spoken.round if failure else self._unnoted
+        return not failure
+
+    async def _speak(self, session: DebateSession, spoken: Speak) -> None:
+        """Let a participant speak. Message and cursor are one batch, so that no turn is lost or doubled."""
+        participant = participant_of(session.debate, spoken.speaker)
+        plan, absent = self._turn_plan(session, spoken), self._absent
+
+        def written(message: Message) -> tuple[Message, dict[str, object]]:
+            failed = message.state == MessageState.FAILED
+            debate = after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
+            return message, {"debate": debate}
+
+        turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
+        close_others(self._live, turn.turn_id)
+        outcome = await self._stated(plan, turn, written)
+        if outcome.state == TurnState.WAITING:
+            self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
+        elif outcome.state == TurnState.HELD and outcome.reason:
+            self._live.change(status=Status.PAUSED, reason=outcome.reason)
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == self.stopped_status:
+            close_others(self._live)
+
+    def _tell_absent(self, session: DebateSession) -> None:
+        """Announce once that a participant is absent because their provider is switched off or gone."""
+        absent = self._providers.absent(session)
+        for participant in session.debate.participants:
+            if participant.id in absent - self._absent - set(session.debate.left):
+                self._live.notice("participant_absent", name=participant.name)
+        self._absent = absent
+
+    def _turn_plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
+        debate = session.debate
+        speaker = participant_of(debate, spoken.speaker)
+        verdict = ""
+        if debate.what_if(spoken.round) is not None:
+            verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
+        return CallPlan(
+            message=statement_of(debate, spoken),
+            provider=speaker.provider,
+            request=lambda attempt: self._providers.request(self._live, spoken, attempt.window, verdict),
+            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
+            may_ask=lambda: speaker.id not in self._providers.absent(session),
+            may_pass=mode_of(debate.mode).may_pass,
+        )

@@ -1,0 +1,171 @@
+"""Ballots and verdicts that earlier versions kept beside the messages of a debate, as the messages they are today; pure.
+
+A ballot chose from "against" to "for" the motion: those are its options. A verdict was not a choice of an option.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.errors import FailureKind
+from app.core.message import Author, CouncilPart, Failure, Message, MessageState, Role
+from app.core.session import Council, Debate
+from app.core.verdict import Ballot, MinorityView, Verdict
+from app.engine.debate.replies import NEITHER, one_line
+
+PARTICIPANT = "participant"
+_STANCES: Mapping[str, tuple[str, ...]] = {
+    "en": ("For", "Rather for", "Unsure", "Rather against", "Against"),
+    "ko": ("찬성", "찬성에 가까움", "보류", "반대에 가까움", "반대"),
+}
+# The stances behind these texts.
+_ORDER = (2, 1, 0, -1, -2)
+_READING = "verdict"
+
+
+def earlier_options(debate: Debate) -> tuple[Option, ...]:
+    """Return the options of earlier ballots and verdicts: the stances, and what a verdict came to where they led nowhere."""
+    found: list[Option] = []
+    if debate.ballots:
+        texts = _STANCES.get(debate.language, _STANCES["en"])
+        found = [
+            Option(id=_stance(n), text=text, origin="motion") for n, text in zip(_ORDER, texts, strict=True)
+        ]
+    for number, verdict in enumerate(debate.verdicts):
+        if verdict.answer and not _leading(debate):
+            text = one_line(verdict.answer[0].text)
+            found.append(Option(id=f"{_READING}{number}", text=text, origin=_READING))
+        if verdict.otherwise:
+            found.append(Option(id=f"otherwise{number}", text=one_line(verdict.otherwise), origin=_READING))
+    return tuple(found)
+
+
+def earlier_council(debate: Debate) -> Council:
+    """Return what is wanted of a debate that was begun by an earlier version."""
+    judged = debate.verdicts[-1:]
+    return Council(
+        differences=debate.is_council,
+        judges=tuple(one.model for one in judged),
+        judged=len(debate.verdicts) - 1 if judged else 0,
+    )
+
+
+def earlier_views(debate: Debate, read: Sequence[Message]) -> tuple[MinorityView, ...]:
+    """Return what an earlier verdict says of the minority, where these readings are of one."""
+    numbers = {one.id for one in read}
+    found = (one for number, one in enumerate(debate.verdicts) if f"{_READING}{number}-1" in numbers)
+    return next((one.minority for one in found), ())
+
+
+def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages of a debate with its earlier ballots and verdicts, each behind what came before it.
+
+    What is among them already stays as it is.
+    """
+    if not debate.ballots and not debate.verdicts:
+        return messages
+    known = {one.id for one in messages}
+    turns = [
+        (place, one) for place, one in enumerate(messages, 1) if one.role != Role.SUMMARY and not one.part
+    ]
+    added: list[tuple[int, Message]] = []
+    for ballot in sorted(debate.ballots, key=lambda one: one.round):
+        place = max((place for place, one in turns if one.round <= ballot.round), default=0)
+        added.append((place if ballot.round else 0, _ballot(debate, ballot)))
+    ends = {one.id: place for place, one in turns}
+    what_ifs = (ends[one.message] - 1 for one in debate.what_ifs if one.message in ends)
+    # A verdict of the first versions does not say what it came after.
+    first = next(what_ifs, len(messages))
+    for number, verdict in enumerate(debate.verdicts):
+        place = ends.get(verdict.after_message, first)
+        last = max((one.round for end, one in turns if end <= place), default=0)
+        added += [(place, one) for one in _readings(debate, verdict, number, last)]
+    found: list[Message] = []
+    begin = 0
+    for place, message in sorted(added, key=lambda one: one[0]):
+        if message.id in known:
+            continue
+        found += [*messages[begin:place], message]
+        begin = max(begin, place)
+    return [*found, *messages[begin:]]
+
+
+def earlier_until(debate: Debate, messages: Sequence[Message]) -> Debate:
+    """Return a debate with those of its earlier ballots and verdicts that are among these messages."""
+    known = {one.id for one in messages}
+    verdicts = [one for number, one in enumerate(debate.verdicts) if f"{_READING}{number}-1" in known]
+    return replace(
+        debate,
+        ballots=tuple(one for one in debate.ballots if _ballot_id(one) in known),
+        earlier_verdicts=tuple(verdicts[:-1]),
+        verdict=verdicts[-1] if verdicts else None,
+    )
+
+
+def _ballot_id(ballot: Ballot) -> str:
+    return f"ballot{ballot.round}-{ballot.participant}"
+
+
+def _stance(number: int) -> str:
+    return f"stance{number}"
+
+
+def _ballot(debate: Debate, ballot: Ballot) -> Message:
+    name = next((one.name for one in debate.participants if one.id == ballot.participant), "")
+    choice = _stance(ballot.stance) if ballot.stance in _ORDER else ""
+    return Message(
+        id=_ballot_id(ballot),
+        turn_id=_ballot_id(ballot),
+        role=Role.ASSISTANT,
+        author=Author(id=ballot.participant, name=name, kind=PARTICIPANT),
+        part=CouncilPart.BALLOT,
+        round=ballot.round,
+        data=Position(shown=tuple(map(_stance, _ORDER)), choice=choice),
+    )
+
+
+def _leading(debate: Debate) -> str:
+    """Return the stance that most had by the last ballots, "" for none or a tie."""
+    last = max((one.round for one in debate.ballots), default=0)
+    counts = Counter(one.stance for one in debate.ballots if one.round == last and one.stance in _ORDER)
+    most = max(counts.values(), default=0)
+    leading = [stance for stance, count in counts.items() if count == most]
+    return _stance(leading[0]) if len(leading) == 1 and leading[0] is not None else ""
+
+
+def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> list[Message]:
+    """Return the readings of a verdict; those of one that no model gave have failed."""
+    choice = _leading(debate) or f"{_READING}{number}"
+    other = f"otherwise{number}" if verdict.otherwise else NEITHER
+    failed = not verdict.judge
+    readings = []
+    for order in (1, 2)[: 2 if failed else verdict.readings]:
+        read = JudgeReading(judge=verdict.model, order=order, asked=number)
+        if not failed:
+            text = " ".join(one.text for one in verdict.answer)
+            cites = tuple(dict.fromkeys(each for one in verdict.answer for each in one.cites))
+            read = JudgeReading(
+                judge=verdict.model,
+                order=order,
+                asked=number,
+                choice=other if verdict.unstable and order > 1 else choice,
+                cases=(BestCase(option=choice, text=text, cites=cites),),
+                agreed=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.agreed),
+                open=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.open),
+            )
+        name = f"{_READING}{number}-{order}"
+        readings.append(
+            Message(
+                id=name,
+                turn_id=name,
+                role=Role.ASSISTANT,
+                author=Author(id=name, name=verdict.judge, kind="helper"),
+                part=CouncilPart.READING,
+                round=last,
+                state=MessageState.FAILED if failed else MessageState.DONE,
+                error=Failure(kind=verdict.failure or FailureKind.UNREADABLE) if failed else None,
+                data=read,
+            )
+        )
+    return readings

@@ -1,0 +1,218 @@
+"""The calls of a debate or a council that are no turns: each is asked, and kept as a message when it ends."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from app.core.catalog import RequestForm
+from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting
+from app.core.ids import new_id
+from app.core.message import Author, CouncilPart, Message, MessageState, Role
+from app.core.provider import ModelRequest
+from app.core.reasons import Reason
+from app.core.session import Debate
+from app.core.summary import DebateTools
+from app.engine.council import requests
+from app.engine.council.director import CouncilStep, seen_by
+from app.engine.council.outcome import outcome
+from app.engine.council.record import Record, Sources
+from app.engine.council.verdicts import outcomes, told
+from app.engine.debate.director import participant_of
+from app.engine.debate.perspective import notes_sent
+from app.engine.debate.providers import DebateProviders
+from app.engine.debate.replies import TrailerCleaner, read_trailer
+from app.engine.debate.run import StatementRun, author_of
+from app.engine.live_session import LiveSession
+from app.engine.turns.context import Services, TurnState
+from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import CallPlan
+from app.engine.voting import seat_of
+
+HELPER = "helper"
+WITH_TRAILER = (
+    CouncilPart.ANSWER,
+    CouncilPart.TURN,
+    CouncilPart.DISSENT,
+    CouncilPart.SOLO,
+    CouncilPart.CHECK,
+)
+QUOTING = (*WITH_TRAILER, CouncilPart.MERGE)
+"""The parts whose quotes are looked up in the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TakenStep:
+    """A step that is taken: the answers as they are numbered, what its reader sees, and what cleans each try."""
+
+    step: CouncilStep
+    order: tuple[Message, ...]
+    view: requests.ReaderView
+    cleaners: list[ReplyCleaner] = field(default_factory=list)
+
+
+class StepRun(StatementRun):
+    """A running session that takes steps; `_held` says why no more can be taken, "" while they can."""
+
+    def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
+        super().__init__(live, services, providers)
+        self._held = ""
+        self._sources: Sources | None = None
+
+    async def _take(self, step: CouncilStep) -> None:
+        """Make one call; its message and what was read in it are one batch."""
+        if self._spent_all():
+            self._held = Reason.BUDGET_COST
+            return
+        debate = self._live.debate_session.debate
+        if self._sources is None:
+            self._sources = await asyncio.to_thread(Sources, debate.context)
+        # Answers that come in meanwhile must not change what the numbers stand for.
+        record = Record(debate, self._live.messages)
+        call = _TakenStep(step, () if step.who else tuple(requests.numbered(record)), seen_by(record, step))
+        plan, model = self._plan(call)
+        turn = self._turn(plan, model, self._tools(step))
+        quotes: list[FileQuote] = []
+
+        async def looked_up(message: Message) -> None:
+            quotes[:] = await self._quotes(message, call.view)
+
+        def written(message: Message) -> tuple[Message, Mapping[str, object]]:
+            read = self._read(call, message)
+            data = replace(read.data_as(Quoting), quotes=tuple(quotes))
+            return (replace(read, data=data) if quotes else read), {}
+
+        taken = await self._stated(plan, turn, written, looked_up)
+        if taken.state == TurnState.HELD and taken.reason:
+            self._held = taken.reason
+
+    def _tools(self, step: CouncilStep) -> str:
+        """Return what a step may use: an answer may read, what everybody is shown then; all else uses nothing."""
+        debate = self._live.debate_session.debate
+        if step.part != CouncilPart.ANSWER:
+            return DebateTools.NONE
+        tools = self._providers.tools(debate, participant_of(debate, step.who))
+        return DebateTools.READING if tools != DebateTools.NONE else DebateTools.NONE
+
+    def _plan(self, call: _TakenStep) -> tuple[CallPlan, str]:
+        step, session = call.step, self._live.debate_session
+        debate = session.debate
+        if step.who:
+            speaker = participant_of(debate, step.who)
+            author, provider, model = author_of(speaker), speaker.provider, speaker.model
+        else:
+            used = step.model or (debate.council.helper if debate.council else "")
+            provider, model = seat_of(used)
+            # A slot of its own for each session: comparing waits for no other council.
+            author = Author(id=f"{self._live.id}-{step.part}{step.order or ''}", name=model, kind=HELPER)
+
+        def cleaner() -> ReplyCleaner:
+            kind = TrailerCleaner if step.part in WITH_TRAILER else ReplyCleaner
+            call.cleaners.append(kind.for_name(author.name))
+            return call.cleaners[-1]
+
+        reads, judged = step.part == CouncilPart.READING, debate.council.judged if debate.council else 0
+        message = Message(
+            id=new_id(),
+            turn_id=new_id(),
+            role=Role.ASSISTANT,
+            author=author,
+            part=step.part,
+            round=step.number,
+            retakes=step.retakes,
+            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else None,
+        )
+
+        def request(_: object) -> ModelRequest:
+            given = self._providers.given(self._live.debate_session.debate, provider, model)
+            return self._request(call, given)
+
+        plan = CallPlan(
+            message=message,
+            provider=provider,
+            request=request,
+            cleaner=cleaner,
+            may_ask=lambda: not step.who or step.who not in self._providers.absent(session),
+        )
+        return plan, model
+
+    def _request(self, call: _TakenStep, debate: Debate) -> ModelRequest:
+        step, view, prompts = call.step, call.view, self._services.prompts
+        record = Record(debate, self._live.messages)
+        match step.part:
+            case CouncilPart.DIFFERENCES if not debate.is_council:
+                return requests.options_request(record, prompts)
+            case CouncilPart.DIFFERENCES:
+                return requests.differences_request(record, call.order, prompts)
+            case CouncilPart.MERGE:
+                return requests.merge_request(record, call.order, prompts)
+            case CouncilPart.READING:
+                return requests.reading_request(record, step.model, step.order, view, prompts)
+            case CouncilPart.CHECK if step.number:
+                return requests.objection_request(record, step.model, view, prompts)
+            case CouncilPart.SOLO | CouncilPart.CHECK:
+                budget = requests.tokens_written(record.since) if step.part == CouncilPart.SOLO else 0
+                return requests.outside_request(record, step.model, prompts, budget)
+        speaker = participant_of(debate, step.who)
+        match step.part:
+            case CouncilPart.TURN:
+                return requests.turn_request(record, speaker, view, prompts)
+            case CouncilPart.BALLOT:
+                notes = "" if debate.is_council else notes_sent(self._live)
+                return requests.ballot_request(record, speaker, view, prompts, notes)
+            case CouncilPart.DISSENT:
+                headline = outcome(debate, self._live.messages).headline
+                return requests.dissent_request(record, speaker, headline, prompts)
+        if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
+            return requests.small_request(record, speaker)
+        verdict = ""
+        if record.question and record.question.data_as(Question).follows:
+            verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
+        return requests.answer_request(record, speaker, prompts, verdict)
+
+    async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
+        """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
+        if message.state != MessageState.DONE or message.part not in QUOTING or self._sources is None:
+            return []
+        others = [self._live.debate_session.debate.topic, *(one.content for one in view.statements)]
+        # One that is made up takes about 10 ms for each million characters.
+        return await asyncio.to_thread(self._sources.check, message.content, others)
+
+    def _read(self, call: _TakenStep, message: Message) -> Message:
+        """Return a message with what was read in it."""
+        step, view, text = call.step, call.view, message.content
+        if message.state != MessageState.DONE:
+            return message
+        match step.part:
+            case CouncilPart.DIFFERENCES if not self._live.debate_session.debate.is_council:
+                return replace(message, data=requests.read_options(text))
+            case CouncilPart.DIFFERENCES:
+                return replace(message, data=requests.read_differences(text, call.order))
+            case CouncilPart.MERGE:
+                return replace(message, content=requests.with_names(text, call.order))
+            case CouncilPart.BALLOT:
+                return replace(message, data=requests.read_vote(text, view, message.id))
+            case CouncilPart.READING:
+                reading = requests.read_reading(text, view, step.model, step.order)
+                return replace(message, data=replace(reading, asked=message.data_as(JudgeReading).asked))
+        last = call.cleaners[-1] if call.cleaners else None
+        if not isinstance(last, TrailerCleaner):
+            return message
+        said: Position | Dissent
+        if step.part == CouncilPart.TURN or (step.number and step.part == CouncilPart.CHECK):
+            said = requests.read_vote(last.trailer, view, message.id)
+        elif step.part == CouncilPart.DISSENT:
+            said = requests.read_dissent(last.trailer)
+        else:
+            said = read_trailer(last.trailer)
+            if step.model:
+                record = Record(self._live.debate_session.debate, self._live.messages)
+                said = requests.matched(said, record, message.id)
+        return replace(message, data=replace(said, trailer=last.trailer.strip()))
+
+    def _spent_all(self) -> bool:
+        council = self._live.debate_session.debate.council
+        if council is None or not council.max_usd:
+            return False
+        said = (one.usage for one in self._live.messages if one.usage is not None)
+        used = (*said, *self._live.session.unsaid)
+        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd
