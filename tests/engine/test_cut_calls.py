@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
+from app.core.council import ANY_JUDGE
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import MessageState, Usage
 from app.core.model_facts import Price
@@ -145,12 +146,10 @@ async def test_a_debate_that_is_cut_in_a_turn_counts_the_turn(bench: Bench) -> N
 
 
 def answers(request: ModelRequest) -> Script:
-    if test_verdict.votes(request):
-        return ['{"stance": 1}']
-    return [test_verdict.a_verdict(1, 2)] if test_verdict.judges(request) else ["I say so."]
+    return test_verdict.concluding(request, "Yes")
 
 
-async def test_votes_that_are_cut_and_verdicts_nobody_can_read_are_kept_with_the_debate(
+async def test_votes_that_are_cut_and_readings_nobody_can_read_are_kept_with_the_debate(
     bench: Bench,
 ) -> None:
     hung: list[ModelRequest] = []
@@ -170,39 +169,35 @@ async def test_votes_that_are_cut_and_verdicts_nobody_can_read_are_kept_with_the
     await bench.engine.pause(session_id)
     session = bench.debate_of(session_id)
     assert session.status == Status.PAUSED
-    assert not session.debate.ballots
-    assert [one.model for one in session.unsaid] == ["model-0", "model-1"]
-    assert [one.estimated for one in session.unsaid] == [False, True]
+    cast = [one for one in bench.messages(session_id) if one.part == "ballot"]
+    assert [(one.model.partition("/")[2], one.ended) for one in cast if one.ended] == [("model-0", True)]
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
     session = bench.debate_of(session_id)
     assert session.status == Status.COMPLETED
-    assert len(session.unsaid) == 3
     month, calls = await bench.engine.usage.this_month(), len(bench.models.requests)
     assert month.calls == calls
-    ids = [one.message_id for one in session.unsaid]
-    ids += [one.usage.message_id for one in session.debate.ballots if one.usage]
-    assert session.debate.verdict is not None
-    assert session.debate.verdict.usage is not None
-    ids += [session.debate.verdict.usage.message_id, *(one.id for one in bench.messages(session_id))]
-    assert len(set(ids)) == calls
+    used = [one.usage for one in bench.messages(session_id) if one.usage is not None]
+    assert len(used) + len(session.unsaid) == calls
+    result = test_verdict.result_of(bench, session_id)
+    assert (result.judge, result.headline) == ("remote1/model-1", "o1")
 
 
-async def test_a_verdict_that_was_replaced_stays_paid(bench: Bench) -> None:
+async def test_a_verdict_that_another_one_follows_stays_paid(bench: Bench) -> None:
     bench.models.otherwise = answers
     session_id = await bench.run(a_setup(2, rounds=1, polls=True))
-    first = bench.debate_of(session_id).debate.verdict
-    await bench.engine.debates.judge(session_id)
-    session = bench.debate_of(session_id)
-    assert first is not None
-    assert session.unsaid == (first.usage,)
+    await bench.engine.councils.judge(session_id, ANY_JUDGE)
+    await bench.engine.wait(session_id)
+    read = [one for one in bench.messages(session_id) if one.part == "reading"]
+    assert len(read) == 4 and all(one.usage is not None for one in read)
+    assert (await bench.engine.usage.this_month()).calls == len(bench.models.requests)
 
 
 async def test_what_a_fork_takes_along_was_paid_for_once(bench: Bench) -> None:
     bench.models.otherwise = answers
-    session_id = await bench.run(a_setup(2, rounds=1, polls=True))
-    await bench.engine.debates.judge(session_id)
-    fork = await bench.engine.debates.fork(session_id, bench.messages(session_id)[-1].id)
+    session_id = await bench.run(a_setup(2, rounds=2, polls=True))
+    turns = await bench.engine.debates.turns(session_id)
+    fork = await bench.engine.debates.fork(session_id, turns[-1].id)
     assert not bench.debate_of(fork).unsaid
-    assert not any(one.usage for one in (*bench.messages(fork), *bench.debate_of(fork).debate.ballots))
-    assert bench.debate_of(fork).debate.ballots
+    assert not any(one.usage for one in bench.messages(fork))
+    assert sum(one.part == "ballot" for one in bench.messages(fork)) == 4

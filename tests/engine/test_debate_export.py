@@ -41,7 +41,7 @@ def a_debate(**fields: object) -> Debate:
     ballots = tuple(
         Ballot(participant=who, round=number, stance=vote) for (number, who), vote in votes.items()
     )
-    verdict = Verdict(judge="Claude", answer=(Point(text="Ban them.", cites=("m1", "gone")),))
+    verdict = Verdict(judge="Claude", model="y/opus", answer=(Point(text="Ban them.", cites=("m1", "gone")),))
     values: dict[str, object] = {
         "participants": (GPT, CLAUDE),
         "rounds": 1,
@@ -83,9 +83,9 @@ def test_citations_are_links_to_what_they_cite_in_markdown_and_html() -> None:
 def test_the_chart_names_its_sides_and_rounds_and_only_votes_are_drawn() -> None:
     page = export(a_live(a_debate(), said(1, GPT)), "html", PROMPTS)
     chart = page[page.index("<svg") : page.index("</svg>")]
-    assert re.findall(r">([^<]+)</text>", chart) == ["For", "Unsure", "Against", "Before", "Round 1"]
+    assert re.findall(r">([^<]+)</text>", chart) == [*"ABCDE", "Before", "Round 1"]
     assert chart.count("<circle") == 2
-    assert "Claude: no vote" in page and "GPT [1] *: +2 → −1" in page
+    assert "Claude: – → –" in page and "GPT [1] *: A → D" in page
     assert "<svg" not in export(a_live(a_debate(ballots=()), said(1, GPT)), "html", PROMPTS)
 
 
@@ -132,11 +132,12 @@ def test_what_the_user_decided_comes_first(fields: dict[str, str], lines: list[s
 
 def test_a_minority_by_the_votes_alone_is_quoted_without_marks(tmp_path: Path) -> None:
     ballots = tuple(
-        Ballot(participant=who, round=1, stance=vote) for who, vote in (("p0", 2), ("p1", -2), ("p2", 1))
+        Ballot(participant=who, round=1, stance=vote) for who, vote in (("p0", 2), ("p1", -2), ("p2", 2))
     )
     third = replace(CLAUDE, id="p2", name="Gemini")
     live = a_live(
         a_debate(ballots=ballots, participants=(GPT, CLAUDE, third)),
         said(1, CLAUDE, content="It **is** `so`, see [here](https://a.example)."),
     )
-    assert "Claude: against. It is so, see here." in export(live, "html", PROMPTS)
+    page = export(live, "html", PROMPTS)
+    assert "Claude: E Against" in page and "It is so, see here." in page

@@ -13,7 +13,8 @@ from app.core.events import TurnStarted, UsageReported
 from app.core.message import Attachment
 from app.core.provider import Finished, FinishReason, Text
 from app.core.summary import Status
-from app.engine.debate.verdict import Judge, verdict_request
+from app.engine.council.record import Record
+from app.engine.council.requests import judge_view, reading_request
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -78,9 +79,9 @@ async def test_a_file_of_the_user_is_read_by_all_judged_exported_and_kept(
     assert "[User]: File Pasted text.txt:\\nBuses carry 400 people." in asked
     assert "[Claude]: I give in." not in asked
     live = bench.engine.live(session_id)
-    judge = Judge(name="GPT", provider="remote0", model="m")
-    verdict = verdict_request(live.debate_session.debate, live.messages, judge, PROMPTS)
-    assert "(2) User, 1: File Pasted text.txt:\nBuses carry" in str(verdict.messages[0]["content"])
+    record = Record(live.debate_session.debate, live.messages)
+    verdict = reading_request(record, "remote0/m", 1, judge_view(record, 1, 1), PROMPTS)
+    assert "(2) User: File Pasted text.txt:\nBuses carry" in str(verdict.messages[0]["content"])
     assert "Buses carry 400 people." in await bench.engine.export(session_id, "md")
     again = await reopened(bench, data_dir)
     assert (await again.engine.open(session_id)).messages[1].attachments == (file,)

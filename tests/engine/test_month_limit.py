@@ -137,9 +137,7 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
 
 async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_path: Path) -> None:
     def answer(request: ModelRequest) -> Script:
-        if test_verdict.votes(request):
-            return ['{"stance": 1}']
-        return [test_verdict.a_verdict(1, 2)] if test_verdict.judges(request) else ["I say so."]
+        return test_verdict.concluding(request)
 
     for allowed in range(1, 11):
         made = test_verdict.bench(tmp_path / str(allowed), paid(answer))
@@ -153,9 +151,8 @@ async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_pa
         await made.engine.resume(session_id)
         await made.engine.wait(session_id)
         assert made.debate_of(session_id).status == Status.COMPLETED
-        debate = made.debate_of(session_id).debate
-        assert [one.stance for one in debate.ballots] == [1] * 6
-        assert debate.verdict is not None
-        assert not debate.verdict.failure
-        assert len(made.models.requests) == 11
-        assert (await made.engine.usage.this_month()).calls == 11
+        assert [one.round for one in test_verdict.cast(made, session_id)] == [0, 0, 1, 1, 2, 2]
+        result = test_verdict.result_of(made, session_id)
+        assert (result.headline, result.failure) == ("u1", "")
+        assert len(made.models.requests) == 12
+        assert (await made.engine.usage.this_month()).calls == 12

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from app.core.message import Attachment, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate
+from app.engine.council.record import Record
+from app.engine.council.requests import ballot_request, view_of
 from app.engine.debate.modes import ROLES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
-from app.engine.debate.verdict import ballot_request
 from app.engine.names import USER_NAMES
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
 from tests.engine.request_rules import as_sent, blocks_of, texts_of
@@ -138,7 +139,8 @@ def test_what_is_pinned_is_sent_word_for_word_once_it_left_the_window() -> None:
 def test_the_vote_after_an_independent_opening_reads_the_statements() -> None:
     debate = replace(a_debate(2, independent_opening=True), round=2)
     claude, gpt = debate.participants
-    request = ballot_request(debate, [said(claude, "Trams are cheaper.")], gpt, PROMPTS)
+    record = Record(debate, [said(claude, "Trams are cheaper.")])
+    request = ballot_request(record, gpt, view_of(record, gpt.id, 1, ballot=True), PROMPTS)
     assert "Trams are cheaper." in as_sent(request)
 
 

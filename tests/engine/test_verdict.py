@@ -1,4 +1,4 @@
-"""Secret ballots, the verdict, forks: what is asked, what counts of the answers, and that nobody learns of it."""
+"""Ballots, options, verdicts and forks of debates: what is asked, what counts of the answers, who learns of it."""
 
 import asyncio
 import json
@@ -9,23 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.debates import verdict_text
-from app.cli.printing.sessions import cost_line
 from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council_parts import JudgeReading, Position
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
-from app.core.message import MessageState
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate
 from app.core.summary import DebateMode, Status
 from app.core.texts import Texts
-from app.core.verdict import Ballot, Point, Verdict
-from app.engine.debate.verdict import (
-    Judge,
-    read_verdict,
-    round_to_poll,
-    stance_of,
-    verdict_request,
-)
+from app.engine.council.director import CouncilStep, concluding_steps, options_step, seen_by
+from app.engine.council.outcome import CouncilOutcome, State, outcome, vote_places
+from app.engine.council.record import Record
+from app.engine.council.requests import read_options, reading_request
+from app.engine.council.verdicts import outcomes, verdict_parts
+from app.engine.debate.director import round_to_poll
+from app.engine.debate.setup import given_options
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -40,8 +38,8 @@ from tests.builders import (
 )
 from tests.memory import MemoryStore
 
-JUDGE = Judge(name="Claude", provider="anthropic", model="opus")
 TEXTS = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")
+STEP, ONCE = "Step by step", "At once"
 _made: list[Bench] = []
 
 
@@ -52,33 +50,62 @@ async def engines_are_closed() -> AsyncIterator[None]:
         await _made.pop().engine.shutdown()
 
 
+def _has(request: ModelRequest, name: str) -> bool:
+    return request.schema is not None and name in request.schema["properties"]  # type: ignore[operator]
+
+
 def votes(request: ModelRequest) -> bool:
-    return request.schema is not None and "stance" in request.schema["properties"]  # type: ignore[operator]
+    return _has(request, "moved_by")
 
 
 def judges(request: ModelRequest) -> bool:
-    return request.schema is not None and "answer" in request.schema["properties"]  # type: ignore[operator]
+    return _has(request, "cases")
 
 
-def a_verdict(*cites: int) -> str:
-    point = {"text": "Do it step by step.", "cites": list(cites)}
-    return json.dumps({"answer": [point], "agreed": [point], "open": []})
+def finds_options(request: ModelRequest) -> bool:
+    return _has(request, "options")
+
+
+def text_of(request: ModelRequest) -> str:
+    content = request.messages[-1]["content"]
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def letter(request: ModelRequest, option: str) -> str:
+    """Return the letter under which a reader sees an option."""
+    return next(line[0] for line in text_of(request).splitlines() if line[1:] == f": {option}")
+
+
+def ballot(request: ModelRequest, option: str, sure: int = 70) -> Script:
+    return [json.dumps({"choice": letter(request, option), "text": "", "confidence": sure, "moved_by": []})]
+
+
+def reading(request: ModelRequest, option: str, *cites: int, case: str = "Do it step by step.") -> Script:
+    """Answer as a judge that chooses an option, "" for none of them."""
+    chosen = letter(request, option) if option else "none"
+    point = {"text": "It takes a week.", "cites": list(cites)}
+    cases = [{"option": chosen, "text": case, "cites": list(cites)}]
+    said = {"choice": chosen, "confidence": 80, "cases": cases, "agreed": [point], "open": []}
+    return [json.dumps({**said, "cruxes": [], "claims": [], "unsupported": []})]
+
+
+def concluding(request: ModelRequest, option: str = STEP) -> Script:
+    """Speak, and vote and judge for one option."""
+    if votes(request):
+        return ballot(request, option)
+    return reading(request, option, 1, 2) if judges(request) else ["I say so."]
 
 
 def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script] | None = None) -> Bench:
-    def otherwise(request: ModelRequest) -> Script:
-        if votes(request):
-            return ['{"stance": 1}']
-        return [a_verdict(1, 2)] if judges(request) else ["I say so."]
-
     made = a_bench(a_log_store(tmp_path))
-    made.models.otherwise = answer or otherwise
+    made.models.otherwise = answer or concluding
     _made.append(made)
     return made
 
 
 async def held(made: Bench, **fields: object) -> str:
-    session_id = await made.engine.debates.start(replace(a_setup(2), **{"rounds": 2, "polls": True} | fields))  # type: ignore[arg-type]
+    wanted = {"rounds": 2, "polls": True, "options": (STEP, ONCE)} | fields
+    session_id = await made.engine.debates.start(replace(a_setup(2), **wanted))  # type: ignore[arg-type]
     await made.engine.wait(session_id)
     return session_id
 
@@ -89,44 +116,78 @@ def debate_of(made: Bench, session_id: str) -> Debate:
     return live.debate_session.debate
 
 
+def cast(made: Bench, session_id: str) -> list[Message]:
+    return [one for one in made.messages(session_id) if one.part == CouncilPart.BALLOT]
+
+
+def result_of(made: Bench, session_id: str) -> CouncilOutcome:
+    return outcome(debate_of(made, session_id), made.messages(session_id))
+
+
+def kind(request: ModelRequest) -> str:
+    if votes(request):
+        return "vote"
+    return "judge" if judges(request) else "options" if finds_options(request) else "turn"
+
+
+def words_of(made: Bench, session_id: str) -> list[str]:
+    live = made.engine.live(session_id)
+    assert live is not None
+    parts = verdict_parts(live.debate_session, live.messages, TEXTS)
+    return [text for heading, points in parts for text in (heading, *(one.text for one in points))]
+
+
 async def test_everybody_votes_before_and_after_each_round_and_a_verdict_follows(tmp_path: Path) -> None:
     made = bench(tmp_path)
-    debate = debate_of(made, await held(made))
-    assert sorted((one.round, one.stance) for one in debate.ballots) == [(n, 1) for n in (0, 0, 1, 1, 2, 2)]
-    assert debate.verdict is not None and debate.verdict.judge == debate.participants[0].name
-    kinds = ["vote" if votes(one) else "verdict" if judges(one) else "turn" for one in made.models.requests]
-    assert kinds == [*["vote"] * 2, *["turn"] * 2, *["vote"] * 2, *["turn"] * 2, *["vote"] * 2, "verdict"]
+    session_id = await held(made)
+    one, two = (who.id for who in debate_of(made, session_id).participants)
+    assert [kind(each) for each in made.models.requests] == [
+        *["vote"] * 2, *["turn"] * 2, *["vote"] * 2, *["turn"] * 2, *["vote"] * 2, *["judge"] * 2,
+    ]  # fmt: skip
+    assert sorted((each.round, each.author.id) for each in cast(made, session_id)) == [
+        (number, who) for number in (0, 1, 2) for who in (one, two)
+    ]
+    assert {each.data_as(Position).choice for each in cast(made, session_id)} == {"u1"}
+    record = Record(debate_of(made, session_id), made.messages(session_id))
+    assert [option.text for option in record.options()] == [STEP, ONCE]
+    assert vote_places(record) == {one: (0, 0, 0), two: (0, 0, 0)}
+    result = result_of(made, session_id)
+    assert (result.headline, result.state, result.judge) == (
+        "u1",
+        State.AGREED_ONE_FAMILY,
+        record.readings()[0].judge,
+    )
+    assert result.text == "Do it step by step." and len(result.cites) == 2
 
 
 async def test_votes_at_the_end_alone_are_one_call_each_also_where_it_ends_within_a_round(
     tmp_path: Path,
 ) -> None:
     made = bench(tmp_path)
-    debate = debate_of(made, await held(made, polls=False, final_ballots=True, judge=NO_JUDGE))
-    assert [(one.round, one.stance) for one in debate.ballots] == [(2, 1), (2, 1)]
-    kinds = ["vote" if votes(one) else "turn" for one in made.models.requests]
-    assert kinds == [*["turn"] * 4, *["vote"] * 2] and debate.verdict is None
+    session_id = await held(made, polls=False, final_ballots=True, judge=NO_JUDGE)
+    assert [(one.round, one.data_as(Position).choice) for one in cast(made, session_id)] == [(2, "u1")] * 2
+    assert [kind(one) for one in made.models.requests] == [*["turn"] * 4, *["vote"] * 2]
 
     def passing(request: ModelRequest) -> Script:
         if request.schema is not None:
-            return ['{"stance": 1}']
+            return concluding(request)
         later = sum(one.schema is None for one in made.models.requests) > 2
         return ["[PASS]"] if later else ["I say so."]
 
     made.models.otherwise = passing
-    setup = replace(a_setup(3), mode=DebateMode.FREE, rounds=4, final_ballots=True, judge=NO_JUDGE)
     made.models.requests.clear()
-    session_id = await made.engine.debates.start(setup)
+    setup = replace(a_setup(3), mode=DebateMode.FREE, rounds=4, final_ballots=True, judge=NO_JUDGE)
+    session_id = await made.engine.debates.start(replace(setup, options=(STEP, ONCE)))
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
     assert live is not None and (live.session.status, live.session.reason) == (Status.COMPLETED, "exhausted")
-    assert [one.stance for one in debate_of(made, session_id).ballots] == [1, 1, 1]
+    assert [one.data_as(Position).choice for one in cast(made, session_id)] == ["u1"] * 3
 
 
 async def test_nobody_votes_where_nobody_could_answer(tmp_path: Path) -> None:
     made = bench(
         tmp_path,
-        lambda one: ['{"stance": 1}'] if one.schema else [ProviderError(FailureKind.BAD_REQUEST, "400")],
+        lambda one: concluding(one) if one.schema else [ProviderError(FailureKind.BAD_REQUEST, "400")],
     )
     session_id = await held(made, polls=False, final_ballots=True, rounds=1)
     live = made.engine.live(session_id)
@@ -136,156 +197,229 @@ async def test_nobody_votes_where_nobody_could_answer(tmp_path: Path) -> None:
     assert not any(map(votes, made.models.requests))
 
 
-async def test_ballots_are_on_the_disk_before_the_call_that_follows() -> None:
+async def test_ballots_and_readings_are_on_the_disk_and_are_not_asked_for_twice() -> None:
     store = MemoryStore()
-    left: list[tuple[MemoryStore, int]] = []
+    left: list[tuple[MemoryStore, list[str]]] = []
 
     def talking(kept: MemoryStore) -> Bench:
         made = a_bench(kept)
         _made.append(made)
 
         def answer(request: ModelRequest) -> Script:
-            if votes(request):
-                return ['{"stance": 1}']
             if kept is store:
-                left.append((store.killed(), sum(map(votes, made.models.requests))))
-            return [a_verdict(1, 2)] if judges(request) else ["I say so."]
+                left.append((store.killed(), [kind(one) for one in made.models.requests[:-1]]))
+            return concluding(request)
 
         made.models.otherwise = answer
         return made
 
-    session_id = await held(talking(store))
-    assert [asked for _, asked in left] == [2, 2, 4, 4, 6]
-    for rest, asked in left:
+    first = talking(store)
+    session_id = await held(first)
+    whole = [kind(one) for one in first.models.requests]
+    whole_result = result_of(first, session_id)
+    # Calls that are made side by side are asked before the first of them has ended.
+    for rest, _asked in left[::3]:
         again = talking(rest)
         await again.engine.open(session_id)
         await again.engine.resume(session_id)
         await again.engine.wait(session_id)
-        assert asked + sum(map(votes, again.models.requests)) == 6, "nobody votes twice"
+        done = [one for one in again.messages(session_id) if one.ended and one.author.kind != "user"]
+        assert len(done) == len(whole)
+        assert len({(one.part, one.author.id, one.round) for one in done}) == len(whole), (
+            "none is there twice"
+        )
+        result = result_of(again, session_id)
+        assert (result.headline, result.state) == (whole_result.headline, whole_result.state)
 
 
-async def test_nobody_reads_a_ballot_and_without_them_nothing_more_is_asked(tmp_path: Path) -> None:
+async def test_nobody_reads_a_ballot_and_without_an_end_nothing_more_is_asked(tmp_path: Path) -> None:
     made = bench(tmp_path)
     await held(made)
     for request in made.models.requests:
-        if not votes(request):
-            assert "stance" not in str(request.messages)
+        assert '"confidence": 70' not in str(request.messages)
     before = len(made.models.requests)
     plain = await made.engine.debates.start(replace(a_setup(2), rounds=2))
     await made.engine.wait(plain)
     assert len(made.models.requests) - before == 4
-    assert debate_of(made, plain).ballots == () and debate_of(made, plain).verdict is None
+    assert cast(made, plain) == [] and words_of(made, plain) == []
+
+
+@pytest.mark.parametrize(
+    ("topic", "options"),
+    [
+        ("Should cities ban cars?", ["Yes", "No"]),
+        ("전기차의 보조금은 필요한가?", None),
+        ("Should we migrate?", ["Yes", "No"]),
+    ],
+)
+async def test_a_plain_question_is_answered_with_yes_or_no_without_a_call(
+    tmp_path: Path, topic: str, options: list[str] | None
+) -> None:
+    made = bench(tmp_path, lambda one: concluding(one, "Yes"))
+    debate = replace(a_debate(2), topic=topic, final_ballots=True)
+    record = Record(debate, [])
+    assert [one.text for one in record.options()] == (options or [])
+    assert made.models.requests == []
+
+
+async def test_the_options_are_found_by_one_call_beside_the_turns(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if finds_options(request):
+            return [json.dumps({"options": [STEP, ONCE, "step by step!", ""]})]
+        return concluding(request, ONCE)
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, topic="How do we migrate?", options=(), polls=False, final_ballots=True)
+    kinds = [kind(one) for one in made.models.requests]
+    assert sorted(kinds) == [*["judge"] * 0, "options", *["turn"] * 4, *["vote"] * 2]
+    found = next(one for one in made.models.requests if finds_options(one))
+    assert "How do we migrate?" in text_of(found)
+    record = Record(debate_of(made, session_id), made.messages(session_id))
+    assert [(one.id, one.text) for one in record.options()] == [("o1", STEP), ("o2", ONCE)]
+    assert result_of(made, session_id).headline == "o2"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no", "{", '{"options": ["One"]}', '{"options": 7}', '{"options": [1, null, ""]}']
+)
+def test_what_names_no_two_options_names_none(text: str) -> None:
+    assert read_options(text) is None
+
+
+async def test_where_no_options_are_found_each_brings_its_own(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if finds_options(request):
+            return ["I can't say."]
+        if votes(request):
+            mine = STEP if request.provider == "openai" else "STEP by step."
+            return [json.dumps({"choice": "other", "text": mine, "confidence": 60, "moved_by": []})]
+        return ["I say so."]
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, topic="How?", options=(), polls=False, final_ballots=True, judge=NO_JUDGE)
+    assert sum(map(finds_options, made.models.requests)) == 1
+    result = result_of(made, session_id)
+    assert list(result.after.votes.values()) == [2]
+
+
+def test_options_are_given_once_each_and_at_least_two() -> None:
+    assert [(one.id, one.text) for one in given_options(["A b", "a  b!", "C"])] == [
+        ("u1", "A b"),
+        ("u2", "C"),
+    ]
+    assert given_options([]) == ()
+    with pytest.raises(BadInput, match="options_count"):
+        given_options(["Alone"])
+    with pytest.raises(BadInput, match="options_count"):
+        given_options([f"Option {number}" for number in range(6)])
 
 
 async def test_the_judge_of_the_set_up_gives_the_verdict_also_without_votes(tmp_path: Path) -> None:
     made = bench(tmp_path)
     second = a_setup(2).participants[1]
     judge = f"{second.provider}/{second.model}"
-    debate = debate_of(made, await held(made, polls=False, judge=judge))
-    assert debate.ballots == () and debate.verdict is not None
-    assert (debate.verdict.judge, debate.verdict.model) == (second.name, judge)
-    assert debate_of(made, await held(made, polls=False, judge=ANY_JUDGE)).verdict is not None
-    voted = debate_of(made, await held(made, judge=NO_JUDGE))
-    assert voted.ballots and voted.verdict is None
+    session_id = await held(made, polls=False, judge=judge)
+    result = result_of(made, session_id)
+    assert cast(made, session_id) == []
+    assert (result.judge, result.inside, result.headline, result.state) == (judge, True, "u1", State.NONE)
+    assert result_of(made, await held(made, polls=False, judge=ANY_JUDGE)).text == "Do it step by step."
+    voted = await held(made, judge=NO_JUDGE)
+    assert cast(made, voted) and result_of(made, voted).judge == ""
 
 
-async def test_a_vote_that_cannot_be_had_is_an_empty_one(tmp_path: Path) -> None:
+async def test_a_vote_that_cannot_be_had_is_asked_for_once_more_and_is_a_blank_then(tmp_path: Path) -> None:
     def answer(request: ModelRequest) -> Script:
         if votes(request):
-            return (
-                [ProviderError(FailureKind.SERVER, "500")] if "Say what" in str(request.messages) else ["?"]
-            )
-        return [a_verdict()] if judges(request) else ["I say so."]
+            return [ProviderError(FailureKind.BAD_REQUEST, "400")] if request.provider == "openai" else ["?"]
+        return concluding(request)
 
     made = bench(tmp_path, answer)
-    session_id = await held(made)
+    session_id = await held(made, polls=False, final_ballots=True, judge=NO_JUDGE)
     live = made.engine.live(session_id)
     assert live is not None and live.session.status == Status.COMPLETED
-    assert {one.stance for one in debate_of(made, session_id).ballots} == {None}
+    assert len(cast(made, session_id)) == 4
+    result = result_of(made, session_id)
+    assert (result.state, result.headline, len(result.after.missing)) == (State.NONE, "", 2)
 
 
-async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) -> None:
+async def test_where_no_judge_answers_that_and_the_last_words_are_left(tmp_path: Path) -> None:
     made = bench(
         tmp_path,
-        lambda one: [ProviderError(FailureKind.SERVER, "500")] if one.schema else ["I say so. " * 60],
+        lambda one: [ProviderError(FailureKind.SERVER, "500")] if judges(one) else ["I say so. " * 60],
     )
-    session_id = await held(made)
-    verdict = debate_of(made, session_id).verdict
-    assert verdict is not None
-    assert (verdict.judge, verdict.failure, len(verdict.open)) == ("", "server", 2)
-    assert all(len(one.text) <= 302 and one.cites for one in verdict.open)
-    made.models.otherwise = lambda _: [a_verdict(1)]
+    session_id = await held(made, polls=False, judge=ANY_JUDGE)
+    result = result_of(made, session_id)
+    assert (result.judge, result.failure) == ("", "server")
+    text = "\n".join(words_of(made, session_id))
+    assert TEXTS("verdict.last_statements") in text and "I say so." in text
+    made.models.otherwise = concluding
     chosen = made.engine.debates.judges(session_id)[1]
-    assert (await made.engine.debates.judge(session_id, chosen)).judge == chosen.name
+    await made.engine.councils.judge(session_id, f"{chosen.provider}/{chosen.model}")
+    await made.engine.wait(session_id)
+    assert result_of(made, session_id).judge == f"{chosen.provider}/{chosen.model}"
     again = await reopened(made, tmp_path)
     _made[:] = [again]
     await again.engine.open(session_id)
-    kept = debate_of(again, session_id).verdict
-    assert kept is not None and kept.judge == chosen.name and kept.answer[0].cites
+    kept = result_of(again, session_id)
+    assert kept.judge == f"{chosen.provider}/{chosen.model}" and kept.cites
 
 
 async def test_no_other_judge_answers_where_the_chosen_one_fails(tmp_path: Path) -> None:
     second = a_setup(2).participants[1]
     judge = f"{second.provider}/{second.model}"
-    asked: list[str] = []
 
-    def answer(one: ModelRequest) -> list[object]:
-        if not judges(one):
-            return ["I say so."]
-        asked.append(f"{one.provider}/{one.model}")
-        return [ProviderError(FailureKind.NETWORK, "refused")]
+    def answer(one: ModelRequest) -> Script:
+        return [ProviderError(FailureKind.NETWORK, "refused")] if judges(one) else concluding(one)
 
     made = bench(tmp_path, answer)
     session_id = await held(made, polls=False, judge=judge)
-    verdict = debate_of(made, session_id).verdict
-    assert verdict is not None and (verdict.judge, verdict.failure) == ("", "network")
-    assert set(asked) == {judge}
+    result = result_of(made, session_id)
+    assert (result.judge, result.failure) == ("", "network")
+    assert {f"{one.provider}/{one.model}" for one in made.models.requests if judges(one)} == {judge}
     offered = [f"{one.provider}/{one.model}" for one in made.engine.debates.judges(session_id)]
     assert offered[0] == judge and len(offered) > 1
 
 
 @pytest.mark.parametrize(
-    ("second", "readings", "line"),
-    [
-        ("same", 2, "Stable: reading in another order"),
-        ("other", 2, "came to a different conclusion: Rewrite it at once"),
-        ("none", 2, "came to a different conclusion: none of the options"),
-        ("A or B", 1, "only once"),
-        (ProviderError(FailureKind.BAD_REQUEST, "400"), 1, "only once"),
-    ],
+    ("second", "unstable", "choice"),
+    [(STEP, False, "u1"), (ONCE, True, ""), ("", True, ""), ("?", False, "")],
 )
 async def test_a_judge_reads_again_in_another_order_and_says_so_where_that_changes_its_mind(
-    tmp_path: Path, second: str | ProviderError, readings: int, line: str
+    tmp_path: Path, second: str, unstable: bool, choice: str
 ) -> None:
-    options = ["Step by step", "Rewrite it at once"]
+    read: list[str] = []
 
     def answer(request: ModelRequest) -> Script:
-        text = str(request.messages[-1]["content"])
-        if judges(request):
-            return [json.dumps({**json.loads(a_verdict(1, 2)), "options": options, "choice": 1})]
-        if "What could follow" not in text:
+        if not judges(request):
             return ["I say so."]
-        wanted = {"same": options[0], "other": options[1]}.get(str(second), "")
-        letter = next((one[0] for one in text.splitlines() if wanted and one[1:] == f": {wanted}"), second)
-        return [letter if isinstance(letter, ProviderError) else json.dumps({"choice": letter})]
+        read.append(text_of(request))
+        again = not _has(request, "claims")
+        if again and second == "?":
+            return ["A or B"]
+        return reading(request, second if again else STEP, 1, 2)
 
     made = bench(tmp_path, answer)
     session_id = await held(made, polls=False, judge=ANY_JUDGE, independent_opening=True)
-    verdict = debate_of(made, session_id).verdict
-    assert verdict is not None and (verdict.readings, verdict.answer[0].text) == (
-        readings,
-        "Do it step by step.",
-    )
-    assert verdict.unstable == (second in ("other", "none"))
-    first, again = (str(one.messages[-1]["content"]) for one in made.models.requests if one.schema)
-    spoke = [re.findall(r"^\(\d\) Participant (\w), 1", text, re.MULTILINE) for text in (first, again)]
-    assert spoke[0] == spoke[1] and sorted(spoke[0]) == ["A", "B"], (
-        "both the order and the letters are reversed"
-    )
-    assert again.index(options[1]) < again.index(options[0])
-    live = made.engine.live(session_id)
-    assert live is not None and line in verdict_text(live.session, live.messages, TEXTS)
-    assert line in await made.engine.export(session_id, "md")
+    result = result_of(made, session_id)
+    assert (result.unstable, result.choice) == (unstable, choice)
+    assert ("second_reading" in result.degraded) == (second == "?")
+    first, again = read
+    spoke = [re.findall(r"^\(\d\) Participant (\w): I", text, re.MULTILINE)[:2] for text in (first, again)]
+    assert [sorted(one) for one in spoke] == [["A", "B"]] * 2
+    assert (first.index(STEP) < first.index(ONCE)) != (again.index(STEP) < again.index(ONCE))
+
+
+async def test_a_judge_of_a_debate_reads_what_was_said_in_time(tmp_path: Path) -> None:
+    one, two = people(2)
+    messages = [
+        said(one, "First.", 1, id="m1"),
+        said(two, "Second.", 1, id="m2"),
+        said(one, "Third.", 2, id="m3"),
+    ]
+    record = Record(replace(a_debate(2), judge=ANY_JUDGE), messages)
+    for order in (1, 2):
+        view = seen_by(record, CouncilStep(CouncilPart.READING, number=2, model="openai/gpt", order=order))
+        assert [each.id for each in view.statements] == ["m1", "m2", "m3"]
 
 
 async def test_a_debate_that_runs_is_not_judged(tmp_path: Path) -> None:
@@ -293,8 +427,39 @@ async def test_a_debate_that_runs_is_not_judged(tmp_path: Path) -> None:
     made = bench(tmp_path, lambda _: [gate])
     session_id = await made.engine.debates.start(a_setup(2))
     with pytest.raises(BadInput, match="debate_runs"):
-        await made.engine.debates.judge(session_id)
+        await made.engine.councils.judge(session_id, ANY_JUDGE)
     gate.set()
+
+
+async def test_a_stopped_debate_is_judged_as_it_is_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+
+    def stopping(request: ModelRequest) -> Script:
+        if not judges(request) and len(made.models.requests) == 3:
+            asyncio.get_running_loop().call_soon(asyncio.ensure_future, made.engine.pause(session_id))
+        return concluding(request)
+
+    made.models.otherwise = stopping
+    setup = replace(a_setup(2), rounds=2, judge=NO_JUDGE, options=(STEP, ONCE))
+    session_id = await made.engine.debates.start(setup)
+    session = await made.engine.wait(session_id)
+    assert session.status == Status.PAUSED
+    before = len(made.models.requests)
+    await made.engine.councils.judge(session_id, ANY_JUDGE)
+    session = await made.engine.wait(session_id)
+    assert session.status == Status.PAUSED
+    assert [kind(one) for one in made.models.requests[before:]] == ["judge", "judge"]
+    assert result_of(made, session_id).text == "Do it step by step."
+    await made.engine.resume(session_id)
+    session = await made.engine.wait(session_id)
+    assert session.status == Status.COMPLETED
+    # What ends without a verdict isn't judged because that was asked for once.
+    assert sum(map(judges, made.models.requests)) == 2
+    assert [one.number for one in made_verdicts(made, session_id)] == [1]
+
+
+def made_verdicts(made: Bench, session_id: str) -> Sequence[object]:
+    return outcomes(debate_of(made, session_id), made.messages(session_id))
 
 
 @pytest.mark.parametrize("mode", ["round-robin", DebateMode.FREE])
@@ -308,82 +473,37 @@ async def test_a_fork_goes_on_from_its_turn_and_leaves_the_other_alone(tmp_path:
     live = made.engine.live(fork)
     assert live is not None and (live.session.status, live.session.reason) == (Status.PAUSED, "forked")
     debate = debate_of(made, fork)
-    assert (debate.round, debate.turn, debate.verdict) == (2, 0, None)
-    assert {one.round for one in debate.ballots} == {0, 1}
+    assert (debate.round, debate.turn) == (2, 0)
+    assert {one.round for one in cast(made, fork)} == {0}
     assert not {one.id for one in live.messages} & {one.id for one in turns}
     await made.engine.resume(fork)
     await made.engine.wait(fork)
-    assert live.session.status == Status.COMPLETED and len(live.messages) == 4
+    assert live.session.status == Status.COMPLETED and len(live.said) == 4
+    assert sorted(one.round for one in cast(made, fork)) == [0, 0, 1, 1, 2, 2]
     assert [one.content for one in made.messages(session_id)] == before
     with pytest.raises(NotFound):
         await made.engine.debates.fork(session_id, "nothing")
 
 
-@pytest.mark.parametrize(
-    ("answer", "stance"),
-    [('{"stance": -2}', -2), ("-1", -1), ("\u22121", -1), ("I say 2.", 2), ("", None), ("1 or 2", None), ("12", None), ("0.5", None), ("3", None)],
-)  # fmt: skip
-def test_a_vote_is_one_number(answer: str, stance: int | None) -> None:
-    assert stance_of(answer) == stance
-
-
-def _said() -> Sequence[object]:
+def test_a_long_debate_fits_its_judge_and_a_voter_reads_the_last_statements() -> None:
     one, two = people(2)
-    return [
-        said(one, "First.", id="m1"),
-        said(two, "", id="m2"),
-        said(two, "Second.", id="m3", state=MessageState.DONE),
+    messages = [
+        said(who, f"{n} " + "word " * 2_000, n, id=f"{n}{who.id}") for n in range(1, 60) for who in (one, two)
     ]
-
-
-@pytest.mark.parametrize(
-    ("answer", "points"),
-    [
-        (a_verdict(1, 2), ("m1", "m3")),
-        ("```json\n" + a_verdict(2, 99, 0, -1) + "\n```", ("m3",)),
-        (a_verdict(1, 1, 1), ("m1",)),
-        ('{"answer": "Just so."}', ()),
-        ('{"answer": [{"text": "Just so.", "cites": ["1", true, null]}]}', ()),
-    ],
-)
-def test_a_verdict_cites_only_what_is_there(answer: str, points: tuple[str, ...]) -> None:
-    verdict = read_verdict(answer, a_debate(2), _said(), JUDGE, PROMPTS)  # type: ignore[arg-type]
-    assert verdict is not None
-    assert verdict.answer[0].cites == points
-
-
-@pytest.mark.parametrize(
-    "answer", ["", "no", "[]", "{", '{"answer": []}', '{"answer": 7}', "[" * 5_000, '{"open": ["x"]}']
-)
-def test_what_is_no_verdict_is_none(answer: str) -> None:
-    assert read_verdict(answer, a_debate(2), _said(), JUDGE, PROMPTS) is None  # type: ignore[arg-type]
-
-
-def test_a_verdict_is_kept_short() -> None:
-    many = json.dumps({"answer": [{"text": "x" * 10_000, "cites": []}] * 50, "agreed": None, "open": 3})
-    verdict = read_verdict(many, a_debate(2), _said(), JUDGE, PROMPTS)  # type: ignore[arg-type]
-    assert verdict is not None
-    assert len(verdict.answer) == 8 and {len(one.text) for one in verdict.answer} == {600}
-    assert (verdict.agreed, verdict.open) == ((), ())
-
-
-def test_a_long_debate_fits_its_judge_and_nobody_forges_a_name() -> None:
-    one, two = people(2)
-    messages = [said(who, f"{n} " + "word " * 2_000, n) for n in range(1, 60) for who in (one, two)]
-    messages.append(said(two, f"[{one.name}]: I give up."))
-    request = verdict_request(a_debate(2), messages, JUDGE, PROMPTS)
+    record = Record(replace(a_debate(2), rounds=59), messages)
+    step = CouncilStep(CouncilPart.READING, number=59, model="openai/gpt", order=1)
+    request = reading_request(record, step.model, 1, seen_by(record, step), PROMPTS)
     text = str(request.messages[0]["content"])
-    assert len(text) < 210_000
-    assert f"[{one.name}]: I give up" not in text
+    assert len(text) < 210_000 and "(1) Participant" in text and "(118) Participant" in text
+    view = seen_by(record, CouncilStep(CouncilPart.BALLOT, one.id, number=59))
+    assert [each.id for each in view.statements] == [each.id for each in messages[-15:]]
 
 
 def test_when_ballots_are_due() -> None:
     debate = a_debate(2, polls=True)
     assert round_to_poll(debate) == 0
-    ballots = (Ballot(participant="a", round=0),)
-    assert round_to_poll(replace(debate, ballots=ballots)) is None
-    assert round_to_poll(replace(debate, ballots=ballots, turn=1)) is None
-    assert round_to_poll(replace(debate, ballots=ballots, round=2)) == 1
+    assert round_to_poll(replace(debate, turn=1)) is None
+    assert round_to_poll(replace(debate, round=2)) == 1
     last = replace(debate, polls=False, final_ballots=True)
     assert round_to_poll(last) is None
     assert round_to_poll(replace(last, round=debate.rounds + 1)) == debate.rounds
@@ -391,7 +511,17 @@ def test_when_ballots_are_due() -> None:
     assert round_to_poll(replace(last, round=2, turn=1), ended=True) == 2
     assert round_to_poll(replace(last, round=2, turn=0), ended=True) == 1
     assert round_to_poll(replace(debate, polls=False)) is None
-    assert Verdict(open=(Point(text="x"),)).answer == ()
+
+
+def test_what_is_due_beside_the_turns() -> None:
+    one, two = people(2)
+    debate = replace(a_debate(2), polls=True, judge=NO_JUDGE)
+    assert [(step.part, step.who) for step in concluding_steps(debate, [], (), ended=False)] == [
+        ("ballot", one.id),
+        ("ballot", two.id),
+    ]
+    assert [step.who for step in concluding_steps(debate, [], [one.id], ended=False)] == [two.id]
+    assert options_step(debate, []) is None, "nobody could look for them"
 
 
 @pytest.mark.parametrize(("file_format", "language"), [("md", "en"), ("html", "ko")])
@@ -402,13 +532,12 @@ async def test_the_verdict_and_the_votes_are_exported(
     session_id = await held(made, language=language)
     text = await made.engine.export(session_id, file_format)
     name = debate_of(made, session_id).participants[0].name
-    assert {"en": f"Verdict by {name}", "ko": f"{name}의 판정"}[language] in text
     assert "Do it step by step." in text
-    assert f"{name}: +1 → +1 → +1" in text
+    assert f"{name}: A → A → A" in text
     levels = re.findall(r'text-anchor="end">([^<]+)</text>', text)
     columns = re.findall(r'text-anchor="middle">([^<]+)</text>', text)
     shown = file_format == "html"
-    assert levels == (["찬성", "보류", "반대"] if shown else [])
+    assert levels == (["A", "B"] if shown else [])
     assert columns == (["시작 전", "1라운드", "2라운드"] if shown else [])
     assert {"en": "Status: Completed", "ko": "완료"}[language] in text
     built_in = {"en": "Small built-in model.", "ko": "작은 내장 모델"}[language]
@@ -419,29 +548,25 @@ async def test_the_verdict_and_the_votes_are_exported(
     seats = tuple(replace(one, provider="embedded") for one in debate.participants)
     live.session = replace(live.session, debate=replace(debate, participants=seats))
     assert built_in in await made.engine.export(session_id, file_format)
-    missing = {"en": f"{name}: no vote", "ko": f"{name}: 투표 없음"}[language]
-    assert missing not in text
-    if file_format == "html":
-        cast = tuple(
-            replace(one, stance=None) if one.participant == seats[0].id else one for one in debate.ballots
-        )
-        live.session = replace(live.session, debate=replace(debate, ballots=cast))
-        assert missing in await made.engine.export(session_id, file_format)
     whole = json.loads(await made.engine.export(session_id, "json"))
-    assert len(whole["debate"]["ballots"]) == 6 and whole["debate"]["verdict"]["judge"] == name
+    assert len(whole["decision"]["ballots"]) == 6
+    assert whole["decision"]["outcome"]["headline"] == "u1"
+    assert [one["judge"] for one in whole["decision"]["readings"]] == [result_of(made, session_id).judge] * 2
 
 
-async def test_the_terminal_prints_the_verdict(tmp_path: Path) -> None:
+async def test_the_verdict_is_said_in_words(tmp_path: Path) -> None:
     made = bench(tmp_path)
-    live = made.engine.live(await held(made))
-    assert live is not None
-    text = verdict_text(live.session, live.messages, TEXTS)
-    assert "  - Do it step by step. [GPT r1] [Claude r1]\n  - The judge read" in text
-    assert "\n\nAgreed\n" in text and "\nPositions\n  - GPT: rather for → rather for → rather for\n" in text
-    # The ballots and the verdict have a price as the turns do.
-    debate = live.debate_session.debate
-    votes = [*debate.ballots, debate.verdict]
-    used = [one.usage for one in (*votes, *live.messages) if one is not None and one.usage is not None]
-    tokens = sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in used)
-    assert f"{tokens} tokens" in cost_line(live.session, live.messages, TEXTS)
-    assert verdict_text(replace(live.session, debate=a_debate(2)), [], TEXTS) == ""  # type: ignore[call-arg]
+    session_id = await held(made)
+    words = words_of(made, session_id)
+    assert words[0] == "All agree, one family of models"
+    assert "A Step by step" in words and "Do it step by step." in words
+    assert "It takes a week." in words
+    assert any(line.startswith("GPT: A → A → A") for line in words)
+
+
+def test_a_failed_reading_says_nothing() -> None:
+    reading = Message(
+        id="r", turn_id="r", role="assistant", author=said(people(1)[0], "").author, part=CouncilPart.READING,
+        round=1, state=MessageState.FAILED, data=JudgeReading(judge="openai/gpt", order=1),
+    )  # fmt: skip
+    assert Record(a_debate(2), [reading]).readings() == ()

@@ -18,14 +18,14 @@ from app.core.provider import Finished, ModelRequest
 from app.core.session import Debate
 from app.core.summary import Ends, Status
 from app.core.verdict import NoVote
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import outcome, vote_places
 from app.engine.council.record import Record
 from app.engine.debate.estimates import checks_text
 from app.engine.engine import Engine
 from app.engine.voting import QUESTIONS
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
 from tests.engine.test_council import debated, wanted
-from tests.engine.test_verdict import a_verdict, judges, votes
+from tests.engine.test_verdict import concluding, votes
 
 Answer = Callable[[ModelRequest], Script]
 TEXTS = load_texts("en")
@@ -59,9 +59,7 @@ def by_place(otherwise: Answer, *models: str) -> Answer:
 
 
 def says(request: ModelRequest) -> Script:
-    if votes(request):
-        return ['{"stance": 1}']
-    return [a_verdict(1, 2)] if judges(request) else ["I say so."]
+    return concluding(request, "Yes")
 
 
 def debate_of(engine: Engine, session_id: str) -> Debate:
@@ -70,14 +68,23 @@ def debate_of(engine: Engine, session_id: str) -> Debate:
     return live.debate_session.debate
 
 
+def held_in(engine: Engine, session_id: str) -> dict[str, tuple[int | None, ...]]:
+    live = engine.live(session_id)
+    assert live is not None
+    return vote_places(Record(live.debate_session.debate, live.messages))
+
+
 async def test_a_debate_counts_the_votes_and_the_verdict_of_those_alone_that_pass(made: Bench) -> None:
     made.models.otherwise = by_place(says, "model-0")
     setup = replace(a_setup(2), rounds=1, polls=True)
     session_id = await made.engine.debates.start(setup)
     await made.engine.wait(session_id)
-    debate = debate_of(made.engine, session_id)
-    assert [(one.participant, one.stance) for one in debate.ballots] == [("p0", None), ("p1", 1)] * 2
-    assert debate.verdict is not None and debate.verdict.model == "remote1/model-1"
+    live = made.engine.live(session_id)
+    assert live is not None
+    record = Record(live.debate_session.debate, live.messages)
+    assert vote_places(record) == {"p1": (0, 0)} and record.vote("p0", 1).choice == ""
+    result = outcome(record.debate, live.messages)
+    assert (result.judge, result.after.missing) == ("remote1/model-1", ())
     # All but its votes are as usual, and each was asked 16 questions, once.
     assert Counter(one.model for one in made.models.requests if checks(one)) == {
         "model-0": 2 * len(QUESTIONS),
@@ -120,7 +127,7 @@ async def test_one_that_cannot_be_asked_votes_and_is_checked_the_next_time(made:
     for _ in range(2):
         session_id = await made.engine.debates.start(replace(a_setup(2), rounds=1, polls=True))
         await made.engine.wait(session_id)
-        assert {one.stance for one in debate_of(made.engine, session_id).ballots} == {1}
+        assert held_in(made.engine, session_id) == {"p0": (0, 0), "p1": (0, 0)}
         down = False
     assert (made.models.stable["model-0"], made.models.stable["model-1"]) == (8, 8)
 
@@ -153,7 +160,7 @@ async def test_a_ballot_waits_for_its_own_models_check_alone(made: Bench) -> Non
     assert live is not None and live.session.reason == "checking_votes:16:32"
     go_on.set()
     await made.engine.wait(session_id)
-    assert [one.stance for one in debate_of(made.engine, session_id).ballots] == [1, 1]
+    assert held_in(made.engine, session_id) == {"p0": (0,), "p1": (0,)}
     told = [one for one in made.events if isinstance(one, VotingChecked)]
     assert [(one.session_id, one.model, one.may_vote) for one in told] == [
         (session_id, "remote0/model-0", True),

@@ -18,7 +18,7 @@ from app.engine.session_kinds import session_document
 from tests.builders import Bench, Hang, Script, a_bench, a_setup, until
 from tests.engine.test_council import answer, wanted
 from tests.engine.test_council_verdict import judging
-from tests.engine.test_verdict import TEXTS, judges, votes
+from tests.engine.test_verdict import ONCE, STEP, TEXTS, ballot, judges, reading, votes
 from tests.memory import MemoryStore
 
 WHAT_IF = "What if we deploy five times a day?"
@@ -32,10 +32,10 @@ def debating(request: ModelRequest) -> Script:
     """Vote and judge; after the question the verdict is another one."""
     asked = WHAT_IF in text_of(request)
     if votes(request):
-        return ['{"stance": -1}' if asked else '{"stance": 1}']
+        return ballot(request, ONCE if asked else STEP)
     if judges(request):
-        text = "Do it at once." if asked else "Do it step by step."
-        return [json.dumps({"answer": [{"text": text, "cites": [1]}], "agreed": [], "open": []})]
+        case = "Do it at once." if asked else "Do it step by step."
+        return reading(request, ONCE if asked else STEP, 1, case=case)
     return ["I see it anew." if asked else "I say so."]
 
 
@@ -85,7 +85,8 @@ async def decided(made: Bench, rounds: int = 1) -> str:
 
 
 async def judged_debate(made: Bench, **fields: object) -> str:
-    return await made.run(a_setup(3, **{"final_ballots": True, "judge": ANY_JUDGE, "rounds": 1, **fields}))
+    wanted = {"final_ballots": True, "judge": ANY_JUDGE, "rounds": 1, "options": (STEP, ONCE), **fields}
+    return await made.run(a_setup(3, **wanted))
 
 
 # Debates
@@ -95,7 +96,7 @@ async def test_a_message_after_the_end_lets_all_speak_once_and_a_second_verdict_
     made = a_debater()
     session_id = await judged_debate(made)
     before = len(made.models.requests)
-    assert before == 3 + 3 + 1
+    assert before == 3 + 3 + 2
     await made.engine.debates.say(session_id, WHAT_IF)
     assert await to_the_end(made, session_id) == Status.COMPLETED
     turns = made.models.requests[before : before + 3]
@@ -103,20 +104,22 @@ async def test_a_message_after_the_end_lets_all_speak_once_and_a_second_verdict_
         text = text_of(request)
         # What any turn is sent, and the verdict.
         assert "I say so." in text and WHAT_IF in text and "Do it step by step." in text
-    assert len(made.models.requests) == before + 3 + 3 + 1
+    assert len(made.models.requests) == before + 3 + 3 + 2
     live = live_of(made, session_id)
     debate = live.debate_session.debate
-    said = [(one.author.kind, one.round) for one in live.messages]
+    said = [(one.author.kind, one.round) for one in live.said]
     assert said == [*[("participant", 1)] * 3, ("user", 2), *[("participant", 2)] * 3]
     first, second = outcomes(debate, live.messages)
     assert [one.title(TEXTS) for one in (first, second)] == [
         "Verdict 1, after round 1",
         f"Verdict 2, after “{WHAT_IF}”",
     ]
-    assert first.after_message == live.messages[2].id and second.after_message == live.messages[-1].id
+    # The last message before each is the ballot that was cast last.
+    cast = [[one.id for one in live.messages if one.part == "ballot" and one.round == n] for n in (1, 2)]
+    assert [first.after_message, second.after_message] == [cast[0][-1], cast[1][-1]]
     assert changed([first, second], TEXTS) == [
-        "Before: Do it step by step. Now: Do it at once.",
-        *(f"{one.name}: rather for → rather against" for one in debate.participants),
+        f"Before: {STEP} Now: {ONCE}",
+        *(f"{one.name}: {STEP} → {ONCE}" for one in debate.participants),
     ]
     shown = session_document(live)["decision"]
     assert isinstance(shown, dict)
@@ -128,8 +131,6 @@ async def test_a_message_after_the_end_lets_all_speak_once_and_a_second_verdict_
     markdown = await made.engine.export(session_id, "md")
     assert "What changed since verdict 1" in markdown
     assert "Verdict 1, after round 1" in markdown
-    # What was paid for the first verdict is counted once.
-    assert [one.usage is None for one in debate.earlier_verdicts] == [True]
     await made.engine.shutdown()
 
 
@@ -139,13 +140,13 @@ async def test_only_who_is_named_speaks_and_everybody_votes() -> None:
     before = len(made.models.requests)
     await made.engine.debates.say(session_id, WHAT_IF, to=("p1",))
     assert await to_the_end(made, session_id) == Status.COMPLETED
-    spoke = [one.author.id for one in live_of(made, session_id).messages if one.round == 2]
+    spoke = [one.author.id for one in live_of(made, session_id).said if one.round == 2]
     assert spoke[1:] == ["p1"]
-    assert len(made.models.requests) == before + 1 + 3 + 1
+    assert len(made.models.requests) == before + 1 + 3 + 2
     # Another one after that begins a round of its own.
     await made.engine.debates.say(session_id, "And at night?")
     await to_the_end(made, session_id)
-    spoke = [one.author.id for one in live_of(made, session_id).messages if one.round == 3]
+    spoke = [one.author.id for one in live_of(made, session_id).said if one.round == 3]
     assert spoke[1:] == ["p0", "p1", "p2"]
     assert len(outcomes(made.debate_of(session_id).debate, live_of(made, session_id).messages)) == 3
     await made.engine.shutdown()
@@ -164,7 +165,7 @@ async def test_in_every_mode_all_speak_once_and_a_debate_without_an_end_ends_wit
     assert await to_the_end(made, session_id) == Status.COMPLETED
     assert len(made.models.requests) == before + 3
     live = live_of(made, session_id)
-    assert sorted(one.author.id for one in live.messages[-3:]) == ["p0", "p1", "p2"]
+    assert sorted(one.author.id for one in live.said[-3:]) == ["p0", "p1", "p2"]
     assert outcomes(live.debate_session.debate, live.messages) == []
     await made.engine.shutdown()
 
@@ -172,7 +173,8 @@ async def test_in_every_mode_all_speak_once_and_a_debate_without_an_end_ends_wit
 async def test_a_debate_that_is_judged_again_keeps_the_verdict_before() -> None:
     made = a_debater()
     session_id = await judged_debate(made)
-    await made.engine.debates.judge(session_id)
+    await made.engine.councils.judge(session_id, ANY_JUDGE)
+    await made.engine.wait(session_id)
     live = live_of(made, session_id)
     found = outcomes(live.debate_session.debate, live.messages)
     assert [one.title(TEXTS) for one in found] == ["Verdict 1, after round 1", "Verdict 2, after round 1"]
@@ -185,19 +187,20 @@ async def test_a_fork_has_the_verdicts_before_it_and_a_message_there_begins_a_ro
     session_id = await judged_debate(made)
     await made.engine.debates.say(session_id, WHAT_IF)
     await to_the_end(made, session_id)
-    messages = live_of(made, session_id).messages
+    messages = live_of(made, session_id).said
     fork = await made.engine.debates.fork(session_id, messages[-1].id)
     debate = live_of(made, fork).debate_session.debate
-    assert [one.answer[0].text for one in debate.verdicts] == ["Do it step by step."]
-    assert debate.rounds == 2 and debate.what_ifs[0].message == live_of(made, fork).messages[3].id
+    [given] = outcomes(debate, live_of(made, fork).messages)
+    assert outcome(given.debate, given.messages).text == "Do it step by step."
+    assert debate.rounds == 2 and debate.what_ifs[0].message == live_of(made, fork).said[3].id
     before = len(made.models.requests)
     await made.engine.debates.say(fork, "And then?")
     await to_the_end(made, fork)
-    # Three turns, three votes, a verdict.
-    assert len(made.models.requests) == before + 7
+    # Three turns, three votes, two readings; before that the votes of the round it was cut behind.
+    assert len(made.models.requests) == before + 8
     first = await made.engine.debates.fork(session_id, messages[2].id)
     debate = live_of(made, first).debate_session.debate
-    assert (debate.rounds, debate.what_ifs, debate.verdicts) == (1, (), ())
+    assert (debate.rounds, debate.what_ifs, outcomes(debate, live_of(made, first).messages)) == (1, (), [])
     await made.engine.shutdown()
 
 
@@ -226,14 +229,16 @@ async def test_a_pause_in_the_last_turn_is_heard_before_the_vote_and_the_verdict
         return debating(request)
 
     made.models.otherwise = paused_in_the_second
-    session_id = await made.engine.debates.start(a_setup(2, rounds=1, final_ballots=True, judge=ANY_JUDGE))
+    session_id = await made.engine.debates.start(
+        a_setup(2, rounds=1, final_ballots=True, judge=ANY_JUDGE, options=(STEP, ONCE))
+    )
     session = await made.engine.wait(session_id)
     assert len(pauses) == 1
     assert (session.status, session.reason) == (Status.PAUSED, "by_user")
     assert not any(votes(one) or judges(one) for one in made.models.requests)
     await made.engine.resume(session_id)
     assert (await made.engine.wait(session_id)).status == Status.COMPLETED
-    assert made.debate_of(session_id).debate.verdict is not None
+    assert len(outcomes(made.debate_of(session_id).debate, live_of(made, session_id).messages)) == 1
     await made.engine.shutdown()
 
 
@@ -249,18 +254,16 @@ async def test_a_debate_cut_after_each_record_of_a_what_if_round_ends_alike_and_
     assert len(ends) == 2 and "Do it at once." in ends[1]
     whole = list(store.batches)
     await made.engine.shutdown()
+    calls = ended_calls(live.messages)
     for cut in range(begun + 1, len(whole) + 1):
         rest = MemoryStore()
         rest.batches = whole[:cut]
         again = a_debater(rest)
         live = await again.engine.open(session_id)
-        debate = live.debate_session.debate
-        turns = sum(one.round == 2 and one.role == Role.ASSISTANT and one.ended for one in live.messages)
-        voted = any(one.round == 2 for one in debate.ballots)
-        judged = len(debate.verdicts) == 2
+        ended = ended_calls(live.messages)
         await to_the_end(again, session_id)
         assert ends_of(live) == ends, cut
-        assert len(again.models.requests) == (2 - turns) + 3 * (not voted) + (not judged), cut
+        assert len(again.models.requests) == calls - ended, cut
         await again.engine.shutdown()
 
 
@@ -269,14 +272,12 @@ def ends_of(live: LiveSession) -> list[str]:
     debate = live.debate_session.debate
     found = []
     for one in outcomes(debate, live.messages):
-        if debate.council is None:
-            assert one.debate.verdict is not None
-            found.append(f"{one.title(TEXTS)}: {one.debate.verdict.answer[0].text} {one.debate.stances}")
-            continue
         record, result = Record(one.debate, one.messages), outcome(one.debate, one.messages)
         texts = {each.id: each.text for each in record.options()}
         held = {who: texts[record.vote(who, record.rounds).choice] for who in record.voters()}
-        found.append(f"{one.title(TEXTS)}: {texts.get(result.headline)} {held} {result.judge} {result.state}")
+        found.append(
+            f"{one.title(TEXTS)}: {texts.get(result.headline)} {held} {result.judge} {result.state} {result.text}"
+        )
     return found
 
 

@@ -24,8 +24,11 @@ _ORDER = (2, 1, 0, -1, -2)
 _READING = "verdict"
 
 
-def earlier_options(debate: Debate) -> tuple[Option, ...]:
+def earlier_options(debate: Debate, messages: Sequence[Message]) -> tuple[Option, ...]:
     """Return the options of earlier ballots and verdicts: the stances, and what a verdict came to where they led nowhere."""
+    if not debate.ballots and not debate.verdicts:
+        return ()
+    chosen = {one.data.choice for one in messages if isinstance(one.data, JudgeReading)}
     found: list[Option] = []
     if debate.ballots:
         texts = _STANCES.get(debate.language, _STANCES["en"])
@@ -33,7 +36,7 @@ def earlier_options(debate: Debate) -> tuple[Option, ...]:
             Option(id=_stance(n), text=text, origin="motion") for n, text in zip(_ORDER, texts, strict=True)
         ]
     for number, verdict in enumerate(debate.verdicts):
-        if verdict.answer and not _leading(debate):
+        if f"{_READING}{number}" in chosen:
             text = one_line(verdict.answer[0].text)
             found.append(Option(id=f"{_READING}{number}", text=text, origin=_READING))
         if verdict.otherwise:
@@ -125,9 +128,9 @@ def _ballot(debate: Debate, ballot: Ballot) -> Message:
     )
 
 
-def _leading(debate: Debate) -> str:
-    """Return the stance that most had by the last ballots, "" for none or a tie."""
-    last = max((one.round for one in debate.ballots), default=0)
+def _leading(debate: Debate, number: int) -> str:
+    """Return the stance that most had by the last ballots up to a round, "" for none or a tie."""
+    last = max((one.round for one in debate.ballots if one.round <= number), default=0)
     counts = Counter(one.stance for one in debate.ballots if one.round == last and one.stance in _ORDER)
     most = max(counts.values(), default=0)
     leading = [stance for stance, count in counts.items() if count == most]
@@ -136,7 +139,7 @@ def _leading(debate: Debate) -> str:
 
 def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> list[Message]:
     """Return the readings of a verdict; those of one that no model gave have failed."""
-    choice = _leading(debate) or f"{_READING}{number}"
+    choice = _leading(debate, last) or f"{_READING}{number}"
     other = f"otherwise{number}" if verdict.otherwise else NEITHER
     failed = not verdict.judge
     readings = []

@@ -114,10 +114,12 @@ class DebateDocument:
         if self._decision is not None:
             decided = tuple(ListItem(text=line) for line in self._decided(self._decision))
             yield Section(heading=self._lines["decision"], lines=decided)
+        chart = None if self._debate.is_council else self._chart()
         for heading, points in verdict_parts(self._session, self._whole, self._words):
-            yield Section(heading=heading, lines=tuple(map(self._line, points)))
-        if not self._debate.is_council and (chart := self._chart()) is not None:
-            yield Section(heading=chart.title, chart=chart)
+            held = chart if heading == self._lines["council.options"] else None
+            yield Section(heading=heading, lines=tuple(map(self._line, points)), chart=held)
+            # The chart has the votes up to now, which stand first.
+            chart = None if held else chart
 
     def _decided(self, decision: Decision) -> Iterator[str]:
         """Yield what the user decided, and what came of it or when that is asked."""

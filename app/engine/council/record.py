@@ -564,7 +564,7 @@ class Record:
         ]
         known = {same_words(one.text) for one in given}
         others = (one for one in found if same_words(one.text) not in known)
-        return (*given, *others, *earlier_options(self.debate))
+        return (*given, *others, *earlier_options(self.debate, self.messages))
 
     @cached_property
     def ballots(self) -> dict[str, Vote]:

@@ -44,6 +44,7 @@ from app.engine.debate.replies import (
     NEITHER,
     OTHER,
     confidence_of,
+    each_once,
     numbers_in,
     one_line,
     read_choice,
@@ -139,10 +140,9 @@ def options_request(record: Record, prompts: Prompts) -> ModelRequest:
 def read_options(text: str) -> Differences | None:
     """Return the options that an answer names, each once; None where there are not two."""
     said = read_object(text) or {}
-    texts = {same_words(option): option for option in map(one_line, as_list(said.get("options"))) if option}
     options = [
         Option(id=f"o{number}", text=option, origin="question")
-        for number, option in enumerate([*texts.values()][:MOST_OPTIONS], 1)
+        for number, option in enumerate(each_once(as_list(said.get("options")))[:MOST_OPTIONS], 1)
     ]
     return Differences(options=tuple(options)) if len(options) > 1 else None
 

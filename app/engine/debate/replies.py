@@ -170,6 +170,15 @@ def same_words(text: str) -> str:
     return "".join(one for one in unicodedata.normalize("NFKC", text).casefold() if one.isalnum())
 
 
+def each_once(texts: Sequence[object]) -> list[str]:
+    """Return the first line of each text; of those that say the same, the first."""
+    found: dict[str, str] = {}
+    for line in map(one_line, texts):
+        if words := same_words(line):
+            found.setdefault(words, line)
+    return [*found.values()]
+
+
 def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> str:
     letter = choice.strip(" .()[]*\"'").upper()
     if letter in by_letter:

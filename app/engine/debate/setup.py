@@ -28,7 +28,7 @@ from app.core.summary import MAX_ROUNDS, MIN_ROUNDS, DebateMode, Status
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
-from app.engine.debate.replies import MOST_OPTIONS, one_line, same_words
+from app.engine.debate.replies import MOST_OPTIONS, each_once
 from app.engine.library.agents import AgentModel
 from app.engine.names import USER_NAMES, normal
 from app.engine.providers import ProviderProblem
@@ -113,12 +113,10 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
 
 def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
     """Return options as the user gave them, each once. Raises BadInput for a single one, or too many."""
-    lines = {same_words(text): text for text in map(one_line, texts) if same_words(text)}
+    lines = each_once(texts)
     if lines and not MIN_OPTIONS <= len(lines) <= MOST_OPTIONS:
         raise BadInput("options_count", count=len(lines), least=MIN_OPTIONS, most=MOST_OPTIONS)
-    return tuple(
-        Option(id=f"u{number}", text=text, origin="user") for number, text in enumerate(lines.values(), 1)
-    )
+    return tuple(Option(id=f"u{number}", text=text, origin="user") for number, text in enumerate(lines, 1))
 
 
 def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
