@@ -229,6 +229,8 @@ class JudgeReading(PartData):
     claims: tuple[Claim, ...] = kept_beside("shown")
     # The ids of the statements that give out something as a fact and do not support it.
     unsupported: tuple[str, ...] = kept_beside("shown")
+    # Whether the answer turns on what one wants, so that no evidence would settle it.
+    values: bool = False
 
 
 PART_DATA: Mapping[str, type[PartData]] = {

@@ -58,6 +58,7 @@ class Council:
     for, 0 where it is not.
     `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     `calibrations` say how right the participants' models have been, as the journal knew it at the start.
+    `weighed` says that the user wants a headline where a judge found that the answer turns on what one wants.
     """
 
     differences: bool = True
@@ -79,6 +80,7 @@ class Council:
     wanted_rounds: int = 0
     voteless: tuple[str, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
+    weighed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

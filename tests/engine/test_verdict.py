@@ -570,3 +570,70 @@ def test_a_failed_reading_says_nothing() -> None:
         round=1, state=MessageState.FAILED, data=JudgeReading(judge="openai/gpt", order=1),
     )  # fmt: skip
     assert Record(a_debate(2), [reading]).readings() == ()
+
+
+def voting(who: int, number: int, choice: str, *cites: str) -> Message:
+    """Return a ballot of a debate."""
+    one = people(2)[who]
+    held = Position(choice=choice, confidence=60, moved_by=cites)
+    return said(one, "", number, id=f"v{who}-{number}", part=CouncilPart.BALLOT, data=held)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "cites", "moved", "counted"),
+    [
+        ("u1", "u1", ("m3",), "stayed", ()),
+        ("u1", "u2", ("m3",), "cited", ("m3",)),
+        # Nobody moves by nothing, by what it said itself, by what is not there, or by what was said before it voted.
+        ("u1", "u2", (), "drift", ()),
+        ("u1", "u2", ("m4",), "drift", ()),
+        ("u1", "u2", ("gone",), "drift", ()),
+        ("u1", "u2", ("m1",), "drift", ()),
+        ("", "u2", ("m3",), None, ()),
+        ("u1", "", ("m3",), None, ()),
+    ],
+)
+def test_a_move_counts_as_cited_where_another_argued_for_it_since(
+    first: str, then: str, cites: tuple[str, ...], moved: str | None, counted: tuple[str, ...]
+) -> None:
+    one, two = people(2)
+    debate = replace(a_debate(2, polls=True), options=given_options((STEP, ONCE)))
+    messages = [
+        said(one, "Once.", 1, id="m1"),
+        said(two, "Step.", 1, id="m2"),
+        voting(0, 1, "u2"),
+        voting(1, 1, first),
+        said(one, "Once, as it is cheap.", 2, id="m3"),
+        said(two, "Perhaps.", 2, id="m4"),
+        voting(0, 2, "u2"),
+        voting(1, 2, then, *cites),
+    ]
+    assert Record(debate, messages).moved(two.id, 2) == (moved, counted)
+    # A statement whose author holds something else argues for something else.
+    messages[2], messages[6] = voting(0, 1, "u1"), voting(0, 2, "u1")
+    assert Record(debate, messages).moved(two.id, 2)[1] == ()
+
+
+async def test_what_no_evidence_would_settle_has_no_headline_unless_the_user_wants_one(
+    tmp_path: Path,
+) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if judges(request):
+            [text] = reading(request, STEP, 1)
+            return [json.dumps({**json.loads(str(text)), "values": True})]
+        if votes(request):
+            return ballot(request, STEP if request.model == "model-0" else ONCE)
+        return ["I say so."]
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    result = result_of(made, session_id)
+    assert (result.state, result.headline, result.judge, result.minority) == (State.VALUES, "", "", ())
+    assert set(result.leading) == {"u1", "u2"}
+    words = words_of(made, session_id)
+    assert words[0].startswith("A question of values") and {f"A {STEP}", f"B {ONCE}"} <= set(words)
+    await made.engine.councils.weigh(session_id, weighed=True)
+    result = result_of(made, session_id)
+    assert (result.state, result.headline) == (State.CONTESTED, "u1")
+    await made.engine.councils.weigh(session_id, weighed=False)
+    assert result_of(made, session_id).state == State.VALUES

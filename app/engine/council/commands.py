@@ -360,6 +360,14 @@ class Councils:
         live.change(debate=replace(chosen if debate.is_council else debate, council=council))
         await self._go_on(live)
 
+    async def weigh(self, session_id: str, *, weighed: bool) -> None:
+        """Show what leads and what the judge chose also where the answer turns on what one wants, or no longer. Makes no call."""
+        live = await self._sessions.open_to_change(session_id)
+        debate = live.debate_session.debate
+        council = replace(Record(debate, live.messages).council, weighed=weighed)
+        live.change(debate=replace(debate, council=council))
+        await self._store.flush(session_id)
+
     async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:
         """Start another council that stands as this one did after a round, 0 before any debate; return its id.
 
@@ -521,7 +529,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "question": record.question.content if record.question else session.debate.topic,
         "options": [asdict(one) for one in record.options()],
         "ballots": [
-            asdict(record.vote(who, number))
+            _ballot_object(record, who, number)
             for number in (range(record.rounds + 1) if session.debate.is_council else record.voted_rounds)
             for who in (record.openings() if session.debate.is_council else record.voters())
             if number == first or record.voted(who, number)
@@ -532,6 +540,11 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
         **outcome_objects(session.debate, messages),
     }
+
+
+def _ballot_object(record: Record, who: str, number: int) -> dict[str, object]:
+    vote, (moved, cites) = record.vote(who, number), record.moved(who, number)
+    return {**asdict(vote), "option_id": vote.choice, "moved": moved or "", "cites": cites}
 
 
 def _anew(council: Council | None) -> Council:

@@ -5,7 +5,7 @@ Also in words, for the command line, documents and the window: `words` gives a t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
 from itertools import chain
 
@@ -32,6 +32,8 @@ class State(StrEnum):
     SETTLED = "settled"
     AGREED_ONE_FAMILY = "agreed_one_family"
     LEANING = "leaning"
+    # Both readings found that no evidence would settle it: who holds what stands beside each other.
+    VALUES = "values"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,13 @@ class CouncilOutcome:
         return sum(count > 0 for count in self.after.votes.values()) > 1
 
     @property
+    def leading(self) -> tuple[str, ...]:
+        """The options that stand first: the headline, else those with most votes; all that are held in a question of values."""
+        if self.state == State.VALUES:
+            return tuple(option for option, count in self.after.votes.items() if count)
+        return (self.headline,) if self.headline else self.after.leaders()
+
+    @property
     def claim_count(self) -> int:
         """How many claims there are, with those on which the headline turns."""
         return len({astuple(claim) for claim in (*self.claims, *self.cruxes)})
@@ -143,16 +152,20 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     unstable = len(chosen) > 1
     choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
+    values = len(readings) > 1 and all(one.values for one in readings) and not record.council.weighed
     headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
     if not leaders and not debate.is_council:
         # In a debate a judge may read what nobody has voted on.
         headline = choice if choice in ids else ""
-    weighed = "" if headline else _heaviest(record, after, leaders, everybody)
+    weighed = "" if headline or values else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
+    if values:
+        headline = choice = ""
     # Who has no vote brings no second family to those who agree.
     families = {family_of(one.model) for one in people}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     against = "weighed" if weighed and against == "half" else against
+    state, against = (State.VALUES, "") if values else (state, against)
     unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
     if unread and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
         # Where a ballot could not be read, nobody knows that all agree.
@@ -171,19 +184,18 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         "judge": bool(failure),
         "second_reading": len(readings) == 1,
     }
-    return CouncilOutcome(
+    result = CouncilOutcome(
         state=state,
         headline=headline,
         before=before,
         after=after,
         text=text,
         cites=cites,
-        judge=judge,
+        judge="" if values else judge,
         choice=choice,
         unstable=unstable,
         inside=judge in {f"{one.provider}/{one.model}" for one in debate.participants},
         against=against,
-        minority=_minority(record, after, headline, choice),
         answered=answered,
         asked=len(debate.participants),
         stop=_stop(record),
@@ -195,6 +207,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         unsupported=_unsupported(record, readings),
         unread=unread,
     )
+    return replace(result, minority=_minority(record, after, result.leading, choice))
 
 
 def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
@@ -233,13 +246,14 @@ def state_of(
     return (State.AGREED_ONE_FAMILY if alike and families == 1 else State.LEANING), ""
 
 
-def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple[View, ...]:
-    """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with."""
-    # At a tie those that lead stand beside each other.
+def _minority(record: Record, after: Tally, leading: Sequence[str], choice: str) -> tuple[View, ...]:
+    """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with.
+
+    Those that are `leading` stand beside each other.
+    """
     if earlier := earlier_views(record.debate, record.judgements(record.rounds)):
         names = [name.name for name in fields(MinorityView)]
         return tuple(View(option="", **{name: getattr(one, name) for name in names}) for one in earlier)
-    leading = [headline] if headline else after.leaders()
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
     held, views = holders_of(record), []
@@ -502,7 +516,7 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
     if result.names_visible:
         lines.append(words("council.names_visible"))
     for_leaders = []
-    for option in [result.headline] if result.headline else result.after.leaders():
+    for option in result.leading:
         case, cites = case_for(record, option)
         if case:
             for_leaders += [

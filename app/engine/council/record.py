@@ -213,6 +213,15 @@ class Vote:
     moved_by: tuple[str, ...] = ()
 
 
+class Moved(StrEnum):
+    """How a participant came to hold what it votes for."""
+
+    STAYED = "stayed"
+    # It names a statement of somebody else who held that option.
+    CITED = "cited"
+    DRIFT = "drift"
+
+
 class Record:
     """The messages of a debate or a council, read."""
 
@@ -430,6 +439,25 @@ class Record:
     def voted_rounds(self) -> list[int]:
         """The rounds after which there was a vote, in order; 0 is before the first, or by the answers."""
         return sorted({0, *self._voted} if self.debate.is_council else self._voted)
+
+    def moved(self, who: str, number: int) -> tuple[Moved | None, tuple[str, ...]]:
+        """Return how a participant came to its vote after a round, None for its first or none, and what counts of what it cites.
+
+        A statement counts that is another's, was made since the vote before, and whose author held the new option then.
+        """
+        now = self.vote(who, number)
+        earlier = [one for one in (self.voted_rounds if now.round == number else ()) if one < number]
+        before = self.vote(who, earlier[-1]) if earlier else Vote(participant=who)
+        if not (now.choice and before.choice):
+            return None, ()
+        if now.choice == before.choice:
+            return Moved.STAYED, ()
+        # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
+        heard = bool(self.held(Position, CouncilPart.BALLOT, who, number=before.round).choice)
+        said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
+        others = (said[one] for one in now.moved_by if one in said and said[one].author.id != who)
+        cites = tuple(one.id for one in others if self.vote(one.author.id, one.round).choice == now.choice)
+        return (Moved.CITED if cites else Moved.DRIFT), cites
 
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:

@@ -446,7 +446,12 @@ def reading_schema(shown: int, order: int) -> Mapping[str, object]:
     """Return the schema of a reading of so many options; the second asks only for the choice and its case."""
     choice = {"type": "string", "enum": [*LETTERS[:shown], NEITHER]}
     cases = schema_list(schema_object(option=_TEXT, text=_TEXT, cites=_NUMBERS))
-    first = {"choice": choice, "confidence": {"type": "integer"}, "cases": cases}
+    first = {
+        "choice": choice,
+        "confidence": {"type": "integer"},
+        "cases": cases,
+        "values": {"type": "boolean"},
+    }
     if order != ORDERS[0]:
         return schema_object(**first)
     crux = schema_object(text=_TEXT, settled_by=_TEXT, yes=_LETTERS, no=_LETTERS, cites=_NUMBERS)
@@ -540,6 +545,7 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
         questions=tuple(islice(claims(JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
         claims=tuple(islice(claims(Claim, "claims", "for", "against"), MOST_CLAIMS)),
         unsupported=view.cited(said.get("unsupported")),
+        values=said.get("values") is True,
     )
 
 

@@ -195,8 +195,7 @@ def told(given: Given) -> str:
     debate = given.debate
     record, result = Record(debate, given.messages), outcome(debate, given.messages)
     texts = {one.id: one.text for one in record.options()}
-    leading = [result.headline] if result.headline else result.after.leaders()
-    said = [texts[one] for one in leading]
+    said = [texts[one] for one in result.leading]
     views = [f"{texts[one.option]}: {one_line(one.text, MOST_ANSWER)}" for one in result.minority if one.now]
     return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))
 
