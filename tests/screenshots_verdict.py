@@ -12,38 +12,57 @@ from app.engine.engine import DebateSetup, Engine
 from tests.app_driver import Person
 from tests.wire import Answer, WireServer
 
-STANCES = {"openai": (2, 2, 1, 1), "anthropic": (-2, -1, 0, 1), "gemini": (0, 0, 0, 1)}
-VERDICT = {
-    "answer": [
-        {"text": "Do not rewrite at once.", "cites": [2]},
-        {
-            "text": "Replace one statement type at a time with the old parser as the oracle, "
-            "and stop if differences cost more than a day a week.",
-            "cites": [4, 6, 8],
-        },
-    ],
-    "agreed": [
-        {"text": "The replay corpus decides", "cites": [3]},
-        {"text": "No feature freeze over two weeks", "cites": [7, 8]},
-    ],
-    "open": [
-        {"text": "Who owns the differences", "cites": [5]},
-        {"text": "When to delete the old parser", "cites": []},
-    ],
+STEPS, AT_ONCE, NOT = OPTIONS = ("One statement type at a time", "At once", "Not at all")
+VOTES = {
+    "openai": (AT_ONCE, AT_ONCE, STEPS, STEPS),
+    "anthropic": (NOT, NOT, NOT, STEPS),
+    "gemini": (STEPS, STEPS, STEPS, STEPS),
 }
+CASE = (
+    "Replace one statement type at a time with the old parser as the oracle, "
+    "and stop if differences cost more than a day a week."
+)
 
 
-def script_debate(server: WireServer, words: Sequence[str], verdict: object = None) -> None:
+def letter_of(asked: str, option: str) -> str:
+    """Return the letter under which a request offers an option."""
+    return next(line[0] for line in asked.splitlines() if line[1:] == f": {option}")
+
+
+def ballot(asked: str, option: str, sure: int = 70) -> str:
+    """Vote for an option that a request offers."""
+    return json.dumps({"choice": letter_of(asked, option), "confidence": sure, "moved_by": []})
+
+
+def reading(asked: str, option: str, case: str = CASE, **more: object) -> str:
+    """Judge for an option that a request offers; the first and the last statement are the case."""
+    letter, last = letter_of(asked, option), asked.count("\n(")
+    points = {
+        "agreed": ["The replay corpus decides", "No feature freeze over two weeks"],
+        "open": ["Who owns the differences", "When to delete the old parser"],
+    }
+    said = {
+        "choice": letter,
+        "confidence": 80,
+        "cases": [{"option": letter, "text": case, "cites": [1, last]}],
+        **{name: [{"text": text, "cites": [1]} for text in texts] for name, texts in points.items()},
+        "cruxes": [],
+        "claims": [],
+        "unsupported": [],
+    }
+    return json.dumps({**said, **more})
+
+
+def script_debate(server: WireServer, words: Sequence[str]) -> None:
     """Let a server speak, vote and judge; what it votes depends on how much was said."""
-    votes = iter(STANCES[server.kind])
-    said = iter([*words] * 9)
+    votes, said = iter(VOTES[server.kind]), iter([*words] * 9)
 
     def reply(request) -> Answer:  # type: ignore[no-untyped-def]
         asked = request.messages[-1].text
         if "secret ballot" in asked:
-            return Answer(json.dumps({"stance": next(votes, 0)}))
-        if "You judge a debate" in asked:
-            return Answer(json.dumps(verdict or VERDICT))
+            return Answer(ballot(asked, next(votes, STEPS)))
+        if "You judge a question" in asked:
+            return Answer(reading(asked, STEPS))
         return Answer(next(said), delay=0.2)
 
     server.script(server.models[0], reply)
@@ -59,7 +78,14 @@ async def hold_verdict(
     """Hold a debate with ballots and a verdict; return its session's id."""
     for server in servers:
         script_debate(server, words[server.kind])
-    setup = DebateSetup(topic=topic, participants=participants, mode=DebateMode.ROLES, rounds=3, polls=True)
+    setup = DebateSetup(
+        topic=topic,
+        participants=participants,
+        mode=DebateMode.ROLES,
+        rounds=3,
+        polls=True,
+        options=OPTIONS,
+    )
     session_id = await engine.debates.start(setup)
     await engine.wait(session_id)
     return session_id

@@ -58,11 +58,12 @@ class SessionRestored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Event):
-    """A turn begins; `why` is the rule that chose its speaker."""
+    """A turn begins; `part` is what its messages are in a debate or a council, `why` the rule that chose its speaker."""
 
     turn_id: str
     author: Author
     parent_turn_id: str | None = None
+    part: str = ""
     round: int = 0
     why: str = ""
 

@@ -194,6 +194,7 @@ class LiveSession:
                 turn_id=first.turn_id,
                 parent_turn_id=first.parent_turn_id,
                 author=first.author,
+                part=first.part,
                 round=first.round,
                 why=first.why,
             )

@@ -1,6 +1,5 @@
 """Debates: connects the debate panel and the debate page to the engine."""
 
-import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,6 @@ from app.core.summary import DebateMode, Ends
 from app.core.texts import has_hangul
 from app.engine.debate.estimates import price_text
 from app.engine.debate.setup import set_up_again
-from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
@@ -57,8 +55,6 @@ class DebateController(Controller):
     ) -> None:
         super().__init__(parts)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
-        # The name of the judge and when it was asked, by session.
-        self._asked: dict[str, tuple[str, float, Callable[[], str]]] = {}
         self._beside: DiscussionView | CouncilPage | None = None
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
@@ -292,10 +288,7 @@ class DebateController(Controller):
 
     def _wire_outcome(self, view: DiscussionView) -> None:
         """Connect the actions on a debate that is over."""
-        view.verdict_requested.connect(
-            lambda session_id, judge: self._tasks.start(f"judge {session_id}", self._judge(session_id, judge))
-        )
-        view.verdict_stop_requested.connect(lambda session_id: self._tasks.cancel(f"judge {session_id}"))
+        self._run(view.verdict_requested, self._engine.councils.judge)
         view.turns_wanted.connect(
             lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
         )
@@ -311,7 +304,7 @@ class DebateController(Controller):
         return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
 
     def _on_view_changed(self, view: ConversationView) -> None:
-        """Show in a view who holds its debate up, who could judge it, and who judges now."""
+        """Show in a view who holds its debate up, and who could judge it."""
         if self._beside is not None and view is self._beside:
             self._show_summary(self._beside)
         if not isinstance(view, DiscussionView) or view.session is None:
@@ -322,35 +315,11 @@ class DebateController(Controller):
             view.show_price(price_text(self._language, found))
             if found.unasked:
                 self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
-            view.verdict.show_judges(self._engine.debates.judges(view.session_id))
-            view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0, str)))
+            view.show_judges(self._engine.debates.judges(view.session_id))
 
     async def _ask_what_if(self, view: DiscussionView, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)
         self._on_view_changed(view)
-
-    async def _judge(self, session_id: str, judge: Judge | None) -> None:
-        judges = self._engine.debates.judges(session_id)
-        asked = next((one for one in (judge, *judges) if one is not None), None)
-
-        def checking() -> str:
-            voting, seat = self._engine.voting, asked.seat if asked is not None else ("", "")
-            left, calls = voting.left(seat), voting.calls(seat)
-            return self._language("reason.checking_votes", count=calls - left, all=calls) if left else ""
-
-        self._asked[session_id] = (asked.name if asked is not None else "", time.monotonic(), checking)
-        for view in self._showing(session_id):
-            self._on_view_changed(view)
-        problem = ""
-        try:
-            await self._engine.debates.judge(session_id, judge)
-        except MootError as error:
-            problem = self._language.problem(error.code, **error.details)
-        finally:
-            del self._asked[session_id]
-            for view in self._showing(session_id):
-                view.verdict.show_asking(None)
-                view.verdict.show_problem(problem)
 
     async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
         view.after.offer_turns(await self._engine.debates.turns(session_id))

@@ -48,7 +48,7 @@ class DecisionController(Controller):
         sessions: SessionController,
     ) -> None:
         super().__init__(parts)
-        self._councils, self._sessions = councils, sessions
+        self._sessions = sessions
         self._journal = parts.engine.journal
         self._page: DecisionsPage | None = None
         for asked in (councils.glance.journal.clicked, councils.verdict.decision_requested):
@@ -57,9 +57,11 @@ class DecisionController(Controller):
             view.verdict.decision_requested.connect(partial(self._ask_about, view))
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
-        councils.verdict.scores = lambda: scores(self._journal.all())
-        councils.verdict.decision = self._decision
-        councils.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
+        self._verdicts = [councils.verdict, *(view.verdict for view in debates)]
+        for verdict in self._verdicts:
+            verdict.scores = lambda: scores(self._journal.all())
+            verdict.decision = self._decision
+            verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
         parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
@@ -122,7 +124,8 @@ class DecisionController(Controller):
     def _refresh(self) -> None:
         """Show how many decisions are due, and the page if it is there."""
         self._window.side_bar.show_due(len(self._journal.due()))
-        self._councils.verdict.refresh()
+        for verdict in self._verdicts:
+            verdict.refresh()
         if self._page is not None:
             self._fill(self._page)
             self._show_head()
@@ -139,7 +142,7 @@ class DecisionController(Controller):
             top.show_mode(page.summary())
 
     def _decision(self, session_id: str) -> tuple[str, str] | None:
-        """Return what was decided after a council and how that stands, None where nothing was."""
+        """Return what was decided in a session and how that stands, None where nothing was."""
         decision = self._journal.get(session_id)
         if decision is None or not decision.decided:
             return None

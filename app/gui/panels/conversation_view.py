@@ -74,8 +74,8 @@ class ConversationView(QWidget):
         self._session: Session | None = None
         self._filling = False
         self.spending = Spending()
-        self.writing: set[str] = set()
-        """The ids of those whose turn it is."""
+        self.writing: dict[str, str] = {}
+        """What those write whose turn it is, by their ids: a part of a debate or council, "" for a statement."""
         self.transcript = TranscriptView(look.tokens, language.texts, layout=layout, picture=look.picture)
         self.composer = composer
         self.bear_names(True)
@@ -149,7 +149,7 @@ class ConversationView(QWidget):
         self.spending = Spending()
         self.spending.add(messages)
         self.spending.add_session(session)
-        self.writing = {one.author.id for one in messages if one.state == MessageState.STREAMING}
+        self.writing = {one.author.id: one.part for one in messages if one.state == MessageState.STREAMING}
         spoken = _spoken(messages)
         self.transcript.feed.show_session(session, spoken)
         for message in spoken:
@@ -176,11 +176,11 @@ class ConversationView(QWidget):
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         """Show who speaks next; `starting` if no model has answered since the program started."""
-        self.writing.add(event.author.id)
+        self.writing[event.author.id] = event.part
 
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""
-        self.writing.add(message.author.id)
+        self.writing[message.author.id] = message.part
         if message.part in SPOKEN:
             self.transcript.feed.message_started(message)
             self.cards.refresh()
@@ -191,7 +191,7 @@ class ConversationView(QWidget):
 
     def show_finished(self, event: MessageFinished) -> None:
         """Show a finished message."""
-        self.writing.discard(event.message.author.id)
+        self.writing.pop(event.message.author.id, None)
         if event.message.part in SPOKEN:
             self.transcript.feed.message_finished(event.message)
             self.cards.refresh()

@@ -13,9 +13,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QWidget
 
 from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
 from app.core.council_parts import Position
-from app.core.message import CouncilPart, Message
+from app.core.message import CouncilPart, Message, Role, user_name
 from app.core.reasons import paused_text, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
@@ -46,15 +46,22 @@ BUTTONS = (("solo", "cpu"), ("check", "search"), ("stress", "shield-question-mar
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A council as the page shows it; `prices` are those of the buttons, by what they do."""
+    """A debate or a council as the page shows it; `may_ask` says whether anything can still be asked of it.
+
+    `prices` are those of a council's buttons, by what they do; `judges` are who could judge a debate, and `problem` is why
+    none did where another verdict was asked for.
+    """
 
     session: DebateSession
     messages: Mapping[str, Message]
     record: Record = field(compare=False)
     result: CouncilOutcome
     people: Mapping[str, Shown]
-    prices: Mapping[str, str]
-    outsider: str
+    may_ask: bool = False
+    prices: Mapping[str, str] = field(default_factory=dict)
+    outsider: str = ""
+    judges: tuple[Judge, ...] = ()
+    problem: str = ""
 
     def cite(self, message_id: str, words: Language) -> Cite | None:
         """Return how a statement is cited, None where it is not there."""
@@ -63,6 +70,7 @@ class Judged:
             return None
         shown = self.people.get(message.author.id)
         name = shown.name if shown else message.author.name
+        name = user_name(message.author, words.texts) if message.role == Role.USER else name
         key = "council.cite" if message.part == CouncilPart.ANSWER else "verdict.cite"
         return cite_text(message, name, words), words(f"{key}.go", name=name, round=message.round)
 

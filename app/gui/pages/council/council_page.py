@@ -372,7 +372,7 @@ class CouncilPage(ConversationView):
     def show_message(self, message: Message) -> None:
         first = not any(map(discussed, self._messages.values()))
         self._messages[message.id] = message
-        self.writing.add(message.author.id)
+        self.writing[message.author.id] = message.part
         if discussed(message):
             super().show_message(message)
             if first:
@@ -395,7 +395,7 @@ class CouncilPage(ConversationView):
             super().show_finished(event)
         else:
             self.spending.add((message,))
-            self.writing.discard(message.author.id)
+            self.writing.pop(message.author.id, None)
         for column in self._columns_for(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_finished(message)
@@ -467,7 +467,7 @@ class CouncilPage(ConversationView):
         self._what_if = prices.get("what_if", "")
         judges = self.councils.judges(session.id) if self.councils and prices else []
         outsider = self.councils.outsider(session) if self.councils else ""
-        judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
+        judged = Judged(session, dict(self._messages), record, result, people, bool(prices), prices, outsider)
         self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
         given = self.verdicts.show_given(outcomes(debate, messages))
         if given is not None and given.messages is not messages:
@@ -478,6 +478,7 @@ class CouncilPage(ConversationView):
                 session=replace(session, debate=then),
                 record=Record(then, said),
                 result=outcome(then, said),
+                may_ask=False,
                 prices={},
             )
         self._tabs.show_counts(judged.result, messages, verdict=given is not None and ended)

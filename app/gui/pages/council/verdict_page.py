@@ -1,4 +1,4 @@
-"""The verdict of a council: what leads and how it came to that, what the minority holds, and the claims.
+"""The verdict on a debate or a council: what leads and how it came to that, what the minority holds, and the claims.
 
 The claims on which the answer turns: who holds and who denies each, and where that was said.
 """
@@ -8,9 +8,13 @@ from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QMenu, QWidget
 
+from app.core.catalog import EMBEDDED
+from app.core.council import Judge
 from app.core.council_parts import Claim
+from app.core.reasons import has_ended
+from app.core.summary import Status
 from app.core.verdict import Point
 from app.engine.council.outcome import (
     State,
@@ -19,6 +23,7 @@ from app.engine.council.outcome import (
     council_parts,
     in_full,
     judge_line,
+    last_words,
     lettered,
     moved_by,
     point_text,
@@ -29,16 +34,18 @@ from app.engine.council.outcome import (
 )
 from app.engine.debate.replies import NEITHER
 from app.engine.scores import FEW, Score, score_texts
+from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import TONES, Judged, WorthCard
 from app.gui.pages.council.council_columns import Letter
-from app.gui.pages.council.no_votes import NoVotes
+from app.gui.pages.council.no_votes import no_vote_rows
+from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
-from app.gui.widgets.controls import button, icon_button, scrolling
+from app.gui.widgets.controls import Choice, ShorteningButton, button, icon_button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 WIDEST = 980
@@ -201,10 +208,10 @@ class HolderBar(QWidget):
 
 
 class VerdictPage(QWidget):
-    """Shows a verdict.
+    """Shows a verdict, or of a debate that has none how to get it.
 
     Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), wanted(solo, check or
-    stress), decision_requested().
+    stress), decision_requested(), judge_requested("provider/model"), connect_requested() to add a provider.
     """
 
     cite_requested = Signal(str)
@@ -212,28 +219,35 @@ class VerdictPage(QWidget):
     argue_requested = Signal(str)
     check_requested = Signal(str)
     decision_requested = Signal()
+    judge_requested = Signal(str)
+    connect_requested = Signal()
 
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(self, language: Language, look: Look, *, margin: int = 18) -> None:
         super().__init__()
         self.setObjectName("verdict_page")
         self._language, self._look = language, look
         self._shown: Judged | None = None
+        self._chosen = ""
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
         """Returns how many results of a state turned out right, of how many that are known; set by who knows the journal."""
         self.scores: Callable[[], Mapping[str, Score]] = dict
         """Returns how right each model has been, by its "provider/model"; set by who knows the journal."""
         self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
-        """Returns what was decided after a council and how that stands; set by who knows the journal."""
+        """Returns what was decided in a session and how that stands; set by who knows the journal."""
         body = QWidget()
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
-        self._columns.setContentsMargins(18, 12, 8, 12)
+        self._columns.setContentsMargins(margin, 12, margin - 10, 12)
         self._columns.setSpacing(14)
-        vbox(scrolling(body, keeps_bar=True), inside=self)
+        self._page = scrolling(body, keeps_bar=True)
+        vbox(self._page, inside=self)
+        language.changed.connect(self.refresh)
 
     def show_verdict(self, judged: Judged) -> None:
-        """Show a council; what is shown already stays."""
+        """Show a debate or a council; what is shown already stays."""
         if judged == self._shown:
             return
+        if self._shown is None or self._shown.session.id != judged.session.id:
+            self._page.verticalScrollBar().setValue(0)
         self._shown = judged
         focus: QWidget | None = self.window().focusWidget()
         focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
@@ -246,21 +260,27 @@ class VerdictPage(QWidget):
             self._lists(judged),
         ]
         vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
-        worth = WorthCard(self._language, self._look, judged)
-        worth.wanted.connect(self.wanted)
-        journal = [self._journal(judged)] if judged.prices else []
-        vbox(self._before_after(judged), worth, *journal, STRETCH, inside=right, spacing=12)
+        beside: list[QFrame | None] = [self._before_after(judged)]
+        if judged.session.debate.is_council:
+            worth = WorthCard(self._language, self._look, judged)
+            worth.wanted.connect(self.wanted)
+            beside.append(worth)
+        if judged.may_ask and (judged.record.readings() or judged.record.voted_rounds):
+            beside.append(self._journal(judged))
+        cards = [one for one in beside if one is not None]
+        vbox(*cards, STRETCH, inside=right, spacing=12)
         self._columns.addWidget(left, 1)
         self._columns.addWidget(right)
+        right.setVisible(bool(cards))
         self._right = right
         self._fit()
         # What has the focus is made anew; without this the focus would leave the page.
-        for side in (left, right) if focused else ():
-            if (again := side.findChild(QWidget, focused)) is not None:
-                again.setFocus()
+        if focused:
+            again = (side.findChild(QWidget, focused) for side in (left, right))
+            (next(filter(None, again), None) or self).setFocus()
 
     def refresh(self) -> None:
-        """Show the verdict again, after the journal has changed."""
+        """Show the verdict again, after the journal or the language has changed."""
         judged, self._shown = self._shown, None
         if judged is not None:
             self.show_verdict(judged)
@@ -282,30 +302,43 @@ class VerdictPage(QWidget):
 
     def _verdict_card(self, judged: Judged) -> QFrame:
         words, result, record = self._language, judged.result, judged.record
-        chip = Chip(self._look)
-        chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
-        how = words(f"council.stop.{result.stop}", count=record.rounds)
-        copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
-        parts: list[QBoxLayout] = [hbox(chip, (ElidedLabel("hint", text=how), 1), copy, spacing=10)]
+        council, read = record.debate.is_council, record.readings()
+        head: list[QWidget] = [plain_label("card_title", text=words("verdict.title"))]
+        if council or record.voted_rounds:
+            chip = Chip(self._look)
+            chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
+            head = [chip]
+        how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
+        after = [self._ask_again(judged.judges)] if judged.may_ask and judged.judges and read else []
+        if council or record.voted_rounds or record.council.judges:
+            copy = icon_button(self._look, "copy", "copy_council", self._on_copy)
+            after.append(say(copy, words, tip="verdict.copy"))
+        parts: list[QBoxLayout] = [hbox(*head, (ElidedLabel("hint", text=how), 1), *after, spacing=10)]
+        if judged.problem:
+            parts.append(hbox((Paragraph("error", text=judged.problem), 1)))
         held, count = self.held_up(result.state)
         if count:
             parts.append(hbox((Paragraph("hint", text=words("journal.held_up", held=held, count=count)), 1)))
-        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
+        answered = words("council.answered", count=result.answered, asked=result.asked)
+        lacks = [answered] if council else []
         if "differences" in result.degraded:
             lacks.append(words("council.grouped"))
-        if result.after.missing and record.rounds:
+        if result.after.missing and record.rounds and record.voted_rounds:
             names = ", ".join(judged.people[one].name for one in result.after.missing)
             lacks.append(words("council.missing", names=names))
         lacks += unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
         if result.failure:
             lacks.append(judge_line(result, {}, words))
-        elif not result.judge:
+        elif not result.judge and council:
             lacks.append(words("council.judge.nobody"))
-        warned = len(lacks) > 2 or result.degraded
-        parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
+        if lacks:
+            warned = len(lacks) > 2 or result.degraded
+            parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
         contested = result.against == "judge" and result.choice != NEITHER
-        leading = [result.headline] if result.headline else list(result.after.leaders())
+        leading = list(result.leading)
         shown = [*leading, result.choice] if contested else leading
+        # Where nobody voted, what a judge chose only once is shown with that.
+        shown = shown or [one.choice for one in read[:1]]
         row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         row.setSpacing(12)
         for place, option in enumerate(shown):
@@ -313,19 +346,80 @@ class VerdictPage(QWidget):
             if contested:
                 title = words("council.by_judge" if place else "council.by_ballots")
             row.addWidget(self._headline(judged, option, title), 1)
-        parts.append(hbox((row, 1)))
+        if shown:
+            parts.append(hbox((row, 1)))
         if result.against:
             parts.append(
                 hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
             )
-        parts.append(self._tallies(judged))
+        if any(result.after.votes.values()):
+            parts.append(self._tallies(judged))
         if result.judge:
             said = judge_line(result, lettered(record), words)
             stable = Chip(self._look)
             key = "unstable" if result.unstable else "stable" if result.choice else "once"
             stable.set_text(words(f"council.{key}"), "ok" if key == "stable" else "warn")
             parts.append(hbox((Paragraph("card_text", text=said), 1), stable, spacing=10))
+        elif not (council or read):
+            parts += self._ways_to_a_verdict(judged)
         return self._card("council_verdict", parts)
+
+    def _ways_to_a_verdict(self, judged: Judged) -> list[QBoxLayout]:
+        """Return why there is no verdict on a debate yet, and what asks for it."""
+        words, session, judges = self._language, judged.session, judged.judges
+        small = not judges and all(one.provider == EMBEDDED for one in session.debate.participants)
+        said = "failure.too_small" if small else "verdict.not_yet"
+        if not has_ended(session):
+            said = "verdict.judging" if session.status == Status.RUNNING else "verdict.at_the_end"
+        # The votes at an end before the last say enough.
+        known = has_ended(session) and not judged.may_ask and judged.record.voted_rounds
+        told = bool(judged.result.failure or known)
+        parts: list[QBoxLayout] = [] if told else [hbox((Paragraph("card_text", text=words(said)), 1))]
+        if not judged.may_ask:
+            return parts
+        if not judges:
+            connect = words("first.connect.button")
+            made = button("", "debate_add_provider", self.connect_requested, text=connect)
+            return [*parts, hbox(made, STRETCH)]
+        choice, ways = say(named("debate_judge", Choice(self._look)), words, name="verdict.judge"), FlowBox()
+        choice.offer([(name_of(one.seat), self._judge_words(one)) for one in judges], self._chosen)
+        choice.setToolTip(plain_tip(choice.currentText()))
+        choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
+        ask = button(
+            "primary",
+            "debate_ask",
+            lambda: self.judge_requested.emit(choice.value()),
+            text=words("verdict.ask"),
+        )
+        for way in (choice, ask) if len(judges) > 1 else (ask,):
+            ways.add(way)
+        return [*parts, hbox((ways, 1))]
+
+    def _on_judge(self, choice: Choice) -> None:
+        self._chosen = choice.value()
+        choice.setToolTip(plain_tip(choice.currentText()))
+
+    def _ask_again(self, judges: Sequence[Judge]) -> QWidget:
+        """Return a button with a menu of all who can judge a debate once more."""
+        again = ShorteningButton("link", "debate_ask_again")
+        again.show_words(self._language("verdict.ask_again"))
+
+        def open_menu() -> None:
+            menu = named("judges_menu", QMenu(self))
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            for judge in judges:
+                action = menu.addAction(self._judge_words(judge).replace("&", "&&"))
+                action.triggered.connect(partial(self.judge_requested.emit, name_of(judge.seat)))
+            menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
+
+        again.clicked.connect(open_menu)
+        return again
+
+    def _judge_words(self, judge: Judge) -> str:
+        """Return a judge as it is offered: one that takes no part has no other name than its model's."""
+        if judge.name == judge.model:
+            return self._language("setup.judge.outside", name=judge.model)
+        return f"{judge.name} · {judge.model}"
 
     def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
         box, record = QWidget(), judged.record
@@ -344,17 +438,20 @@ class VerdictPage(QWidget):
 
     def _tallies(self, judged: Judged) -> QBoxLayout:
         words, after, letters = self._language, judged.result.after, lettered(judged.record)
-        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        row.setSpacing(10)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setColumnStretch(1, 1)
         weighted = "council.weighted.calibrated" if judged.record.calibrated else "council.weighted"
-        for key, votes in (("council.plain", after.votes), (weighted, after.weighted)):
+        tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
+        for row, (key, votes) in enumerate(tallies.items()):
             held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
             bar = TallyBar(self._look, [(count, one == judged.result.headline) for count, one in held])
             text = " · ".join(f"{letters[one]} {count:.3g}" for count, one in held)
-            row.addWidget(plain_label("hint", text=words(key)))
-            row.addWidget(bar, 1)
-            row.addWidget(plain_label("value", text=text))
-        return row
+            for column, part in enumerate(
+                (plain_label("hint", text=words(key)), bar, plain_label("value", text=text))
+            ):
+                grid.addWidget(part, row, column)
+        return hbox((grid, 1))
 
     def _minority(self, judged: Judged) -> list[QFrame]:
         words, views = self._language, judged.result.minority
@@ -374,9 +471,9 @@ class VerdictPage(QWidget):
 
     def _view(self, judged: Judged, view: View) -> QBoxLayout:
         words = self._language
-        avatars = []
-        for who in view.holders:
-            avatar, shown = Avatar(self._look, 20), judged.people[who]
+        avatars, holders = [], [judged.people[who] for who in view.holders if who in judged.people]
+        for shown in holders:
+            avatar = Avatar(self._look, 20)
             avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
             avatars.append(avatar)
         line = Paragraph("card_title" if view.now else "hint", text=view_line(view, judged.record, words))
@@ -387,16 +484,20 @@ class VerdictPage(QWidget):
             text.cite_requested.connect(self.cite_requested)
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
-            again = button(
-                "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
-            )
-            again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
-            again.setEnabled("argue" in judged.prices)
-            again.setToolTip(plain_tip(words("council.argue.hint")))
-            again.setAccessibleDescription(line.text())
             shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
-            parts.append(hbox(*shown_if, (Paragraph("hint", text=right), 1), again, spacing=8))
-        bar = HolderBar(self._look, judged.people[view.holders[0]].colour)
+            ways = []
+            if judged.session.debate.is_council:
+                again = button(
+                    "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
+                )
+                again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
+                again.setEnabled("argue" in judged.prices)
+                again.setToolTip(plain_tip(words("council.argue.hint")))
+                again.setAccessibleDescription(line.text())
+                ways.append(again)
+            if right or ways:
+                parts.append(hbox(*shown_if, (Paragraph("hint", text=right), 1), *ways, spacing=8))
+        bar = HolderBar(self._look, holders[0].colour if holders else 0)
         return hbox(bar, (vbox(*parts, spacing=6), 1), spacing=12)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
@@ -422,12 +523,17 @@ class VerdictPage(QWidget):
         return self._card("council_cruxes", parts)
 
     def _lists(self, judged: Judged) -> QFrame | None:
-        words = self._language
-        read = next((one for one in judged.record.readings() if one.agreed or one.open), None)
+        words, record = self._language, judged.record
+        read = next((one for one in record.readings() if one.agreed or one.open), None)
+        last: list[Point] = []
+        if judged.result.failure and not record.debate.is_council:
+            said = (last_words(record, who) for who in record.openings())
+            last = [Point(text=_on_one_line(text), cites=cites[-1:]) for text, cites in said]
         parts: list[QBoxLayout] = []
         for key, kind, points in (
             ("verdict.agreed", "agreed", read.agreed if read else ()),
             ("verdict.open", "open", read.open if read else ()),
+            ("verdict.last_statements", "open", last),
         ):
             if points:
                 text = CitedText("points", listed=True)
@@ -438,65 +544,64 @@ class VerdictPage(QWidget):
                 parts.append(vbox(title, text, spacing=4))
         return self._card("council_points", parts) if parts else None
 
-    def _before_after(self, judged: Judged) -> QFrame:
+    def _before_after(self, judged: Judged) -> QFrame | None:
+        """Return what all voted first and last; None where nobody was to vote."""
         words, record = self._language, judged.record
-        letters = lettered(record)
+        letters, rounds, council = lettered(record), record.voted_rounds, record.debate.is_council
+        debate, check = judged.session.debate, self.check_requested.emit
+        no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
+        if not rounds and not no_votes:
+            return None
         parts: list[QBoxLayout] = [
             hbox(
-                plain_label("card_title", text=words("council.before_after")),
+                plain_label("card_title", text=words("council.before_after" if council else "council.plain")),
                 STRETCH,
                 plain_label("hint", text=words("council.secret")),
             )
         ]
+        several = len(rounds) > 1
+        if several and not council:
+            parts.append(hbox((VoteChart(words, self._look, record, judged.people), 1)))
         moved = 0
-        for who, shown in judged.people.items():
+        for who, shown in judged.people.items() if rounds else ():
             if who not in record.ballots:
                 continue
             avatar, now = Avatar(self._look, 20), record.vote(who, record.rounds)
             avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            first = record.ballots[who]
+            first = record.vote(who, rounds[0])
             flipped = bool(first.choice) and now.choice != first.choice
             moved += flipped
-            tiles = []
-            for vote in (first, now):
+            tiles: list[QWidget] = []
+            for vote in (first, now) if several else (now,):
                 tile = Letter(self._look)
-                tile.show_letter(letters.get(vote.choice, "–"), leads=vote.choice == judged.result.headline)
+                tile.show_letter(
+                    letters.get(vote.choice, "–"), leads=vote.choice == judged.result.headline != ""
+                )
                 sure = (
                     words("council.percent", percent=vote.confidence) if vote.confidence is not None else ""
                 )
-                tiles.append((tile, plain_label("hint", text=sure)))
-            arrow = plain_label("agreed" if flipped else "hint", text="→")
+                arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
+                tiles += [*arrow, tile, plain_label("hint", text=sure)]
             causes = moved_by(record, who) if flipped else ()
             row, why = QWidget(), CitedText("points")
             why.show_points([Point(text="", cites=causes)] if causes else [], self._cite)
             why.cite_requested.connect(self.cite_requested)
-            hbox(
-                avatar,
-                (ElidedLabel("", text=shown.name), 1),
-                *tiles[0],
-                arrow,
-                *tiles[1],
-                inside=row,
-                spacing=6,
+            hbox(avatar, (ElidedLabel("", text=shown.name), 1), *tiles, inside=row, spacing=6)
+            before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
+            row.setAccessibleName(
+                words("council.row", name=shown.name, before=before, after=after)
+                if several
+                else words("verdict.vote", name=shown.name, option=after)
             )
-            said = words(
-                "council.row",
-                name=shown.name,
-                before=letters.get(first.choice, "–"),
-                after=letters.get(now.choice, "–"),
-            )
-            row.setAccessibleName(said)
             parts.append(vbox(row, *([why] if causes else []), spacing=2))
         summary = (
             words("council.moved", count=moved, all=len(record.ballots))
             if moved
             else words("council.nobody_moved")
         )
-        parts.append(hbox((Paragraph("hint", text=summary), 1)))
-        no_votes = NoVotes(words)
-        no_votes.show_debate(judged.session.debate, may_check=bool(judged.prices))
-        no_votes.again_requested.connect(self.check_requested)
-        parts.append(hbox((no_votes, 1)))
+        if several:
+            parts.append(hbox((Paragraph("hint", text=summary), 1)))
+        parts += [hbox((row, 1)) for row in no_votes]
         return self._card("council_before_after", parts)
 
     def _journal(self, judged: Judged) -> QFrame:

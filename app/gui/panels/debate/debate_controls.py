@@ -5,7 +5,7 @@ main area: its state, and each participant with its last vote and turn.
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,14 +16,14 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.events import RetryScheduled
-from app.core.message import SPOKEN, Message
+from app.core.message import SPOKEN, CouncilPart, Message
 from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
 from app.core.texts import has_hangul
+from app.engine.council.outcome import lettered
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
-from app.engine.debate.verdict import round_to_poll
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
@@ -44,6 +44,7 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip,
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
+DOING = {CouncilPart.BALLOT: "verdict.voting", CouncilPart.READING: "verdict.judging"}
 
 
 class DebateControls(QFrame):
@@ -74,6 +75,7 @@ class DebateControls(QFrame):
         self._damaged = 0
         self._pausing = False
         self._at: tuple[int, int] | None = None
+        self._parts: frozenset[str] = frozenset()
         self._title = ElidedLabel("title", self)
         self._round = Chip(look, self)
         self._status = Chip(look, self)
@@ -131,6 +133,11 @@ class DebateControls(QFrame):
         self._at = (at, of)
         self.refresh()
 
+    def show_doing(self, parts: Iterable[str]) -> None:
+        """Show that all vote, or that a model judges, where these parts are being written."""
+        self._parts = frozenset(parts)
+        self.refresh()
+
     def show_facts(self, text: str) -> None:
         """Show the facts of a debate that has ended: participants, length and cost."""
         self._facts.setText(text)
@@ -185,7 +192,7 @@ class DebateControls(QFrame):
             return
         debate = session.debate
         own = (min(debate.round, debate.rounds), debate.rounds)
-        at, of = own if debate.council is None else self._at or (0, 0)
+        at, of = self._at or (0, 0) if debate.is_council else own
         ended = has_ended(session)
         status, tone = state_of(session, words)
         if self._read_only:
@@ -231,7 +238,7 @@ class DebateControls(QFrame):
         session = self._session
         if session is None:
             return
-        if session.debate.council is not None:
+        if session.debate.is_council:
             # Its turns run side by side: none holds it up.
             self.held.setVisible(False)
             return
@@ -288,12 +295,8 @@ class DebateControls(QFrame):
 
     def _doing_of(self, session: DebateSession) -> str:
         """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
-        debate = session.debate
-        if session.status != Status.RUNNING or debate.council is not None:
-            return ""
-        if round_to_poll(debate) is not None:
-            return self._language("verdict.voting")
-        return self._language("verdict.judging") if debate.concludes and debate.round > debate.rounds else ""
+        due = session.status == Status.RUNNING and not session.debate.is_council
+        return next((self._language(key) for part, key in DOING.items() if due and part in self._parts), "")
 
     def _banner_of(self, session: DebateSession) -> tuple[str, str]:
         words = self._language
@@ -355,7 +358,7 @@ class DebateControls(QFrame):
 
 def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spending, words: Language) -> str:
     """Return who took part in a debate, how long it was and what it cost, in one line."""
-    turns = [one for one in messages if one.author.kind == PARTICIPANT and not one.is_interim]
+    turns = [one for one in messages if one.author.kind == PARTICIPANT and not (one.part or one.is_interim)]
     people, left = session.debate.participants, session.debate.left
     facts = [
         words("verdict.participants", count=len(people)),
@@ -558,10 +561,13 @@ class DebateSummary(QWidget):
         spending: Spending,
         messages: Sequence[Message],
         people: Mapping[str, Shown],
-        writing: Collection[str],
+        writing: Mapping[str, str],
     ) -> None:
-        """Show a debate or council as it is now; `people` says how the participants are shown, and in which order."""
-        words, said = self._language, [one for one in messages if session.debate.council is None]
+        """Show a debate or council as it is now; `people` says how the participants are shown, and in which order.
+
+        `writing` has the parts that are being written, by who writes them.
+        """
+        words, said = self._language, [one for one in messages if not session.debate.is_council]
         before, self._session = self._session, session
         # The page of a council counts its calls itself.
         self.controls.show_facts(
@@ -572,7 +578,8 @@ class DebateSummary(QWidget):
             self.controls.show_side(DISCUSSION, offered=False)
         else:
             self.controls.show_change(session)
-        if session.debate.council is not None:
+        self.controls.show_doing(writing.values())
+        if session.debate.is_council and session.debate.council is not None:
             of = session.debate.council.rounds
             since = Record(session.debate, messages).since
             self.controls.show_round(min(of, max((one.round for one in since), default=0) or 1), of)
@@ -586,33 +593,26 @@ class DebateSummary(QWidget):
         session: DebateSession,
         messages: Sequence[Message],
         people: Mapping[str, Shown],
-        writing: Collection[str],
+        writing: Mapping[str, str],
     ) -> tuple[Standing, ...]:
         """Return how all participants stand, in the order of `people`."""
         debate, words = session.debate, self._language
         votes: dict[str, str] = {}
-        if debate.council is None:
-            reasons = {one.id: debate.no_vote_of(one) for one in debate.participants}
-            for ballot in debate.ballots:
-                stance = "none" if ballot.stance is None else ballot.stance
-                votes[ballot.participant] = words(f"verdict.stance.{stance}")
-                why = reasons.get(ballot.participant, "") if ballot.stance is None else ""
-                if why:
-                    votes[ballot.participant] = words("voting.no_vote", reason=no_vote_reason(why, words))
-        else:
-            record = Record(debate, messages)
-            # Until all have answered nobody reads what the others hold.
-            known = session.status != Status.RUNNING or not record.grouped
-            options = {one.id: place for place, one in enumerate(record.options())} if known else {}
-            texts = {one.id: one.text for one in record.options()}
-            for one in record.voters():
-                choice = record.vote(one, record.rounds).choice
-                if choice in options:
-                    letter = chr(ord("A") + options[choice])
-                    votes[one] = words("council.holds", letter=letter, option=texts[choice])
+        record = Record(debate, messages)
+        # Until all have answered nobody reads what the others hold.
+        known = not debate.is_council or session.status != Status.RUNNING or not record.grouped
+        letters = lettered(record) if known else {}
+        texts = {one.id: one.text for one in record.options()}
+        for one in debate.participants if record.voted_rounds else ():
+            choice = record.vote(one.id, record.rounds).choice
+            if choice in letters:
+                votes[one.id] = words("council.holds", letter=letters[choice], option=texts[choice])
+            elif why := debate.no_vote_of(one):
+                votes[one.id] = words("voting.no_vote", reason=no_vote_reason(why, words))
         turns = {one.author.id: one.id for one in messages if one.part in SPOKEN and not one.is_interim}
         roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
-        now = dict.fromkeys(writing, "beside.writing") if session.status == Status.RUNNING else {}
+        busy = [who for who, part in writing.items() if part in SPOKEN and session.status == Status.RUNNING]
+        now = dict.fromkeys(busy, "beside.writing")
         now |= dict.fromkeys(debate.left, "beside.left_out")
         return tuple(
             Standing(shown, roles.get(who, ""), votes.get(who, ""), now.get(who, ""), turns.get(who, ""))

@@ -11,33 +11,40 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
+from app.core.council import Judge
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import Attachment, Message
+from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
 from app.core.reasons import Reason, has_ended, resumable
 from app.core.session import Debate, DebateSession
 from app.core.summary import Status
 from app.core.usage import tokens_text
-from app.engine.council.verdicts import outcomes
+from app.engine.council.outcome import judge_line, outcome
+from app.engine.council.record import Record
+from app.engine.council.verdicts import Given, outcomes
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
+from app.gui.pages.council.council_box import Judged, announcement
 from app.gui.pages.council.council_columns import Shown, shown_people
+from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, AfterBar, DebateControls, facts_of
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
-from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.row_text import COMPACT, DEBATE, MAX_COLUMN
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import TextBox, button, icon_button, scrolling
+from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say
 
 # The object names of transcript, box and send button.
 NAMES = ("debate_transcript", "debate_interject", "debate_send")
 # What the object names begin with while another view of debates has them.
 AWAY = "away_"
+CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING)
+"""The parts that a verdict follows from."""
 
 
 class DiscussionView(ConversationView):
@@ -57,8 +64,7 @@ class DiscussionView(ConversationView):
     say_requested = Signal(str, str, object)
     attachment_removed = Signal(str, object, int)
     setup_requested = Signal(str)
-    verdict_requested = Signal(str, object)
-    verdict_stop_requested = Signal(str)
+    verdict_requested = Signal(str, str)
     turns_wanted = Signal(str)
     fork_requested = Signal(str, str)
     again_requested = Signal(str)
@@ -79,8 +85,13 @@ class DiscussionView(ConversationView):
             language,
             "discussion.empty.button",
         )
-        self.verdict = VerdictView(language, look, margin=18 if compact else 28)
-        self.verdicts = VerdictTabs(language, 18 if compact else 28)
+        margin = 18 if compact else 28
+        self.verdict = VerdictPage(language, look, margin=margin)
+        self.verdicts = VerdictTabs(language, margin)
+        self._judges: tuple[Judge, ...] = ()
+        # The verdicts so far, the newest last, and whether one came while the debate ran.
+        self._given: Sequence[Given] = ()
+        self._concluded = False
         self._price = ""
         self.topic = TopicCard(language, look, "debate_topic_card")
         self._compact = compact
@@ -128,13 +139,16 @@ class DiscussionView(ConversationView):
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._said = {message.id: message for message in messages}
         self._turn = None
-        self._side = VERDICT if _has_verdict(session) else DISCUSSION
+        self._given, self._judges, self._concluded = (), (), False
+        self.controls.show_doing(self.writing.values())
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
         self.topic.show_debate(session.debate)
         # In the panel a short topic is the title.
         short = session.debate.topic == session.title and not session.debate.context
         self._about.setHidden(self._compact and short)
+        self._side = DISCUSSION
         self._show_outcome(session)
+        self._open_verdict()
         self._stack.setCurrentIndex(1)
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
@@ -143,6 +157,7 @@ class DiscussionView(ConversationView):
             self._said = {message.id: message for message in messages} | self._said
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
             self._show_outcome(self._session)
+            self._open_verdict()
 
     def clear(self) -> None:
         super().clear()
@@ -158,30 +173,44 @@ class DiscussionView(ConversationView):
             self.transcript.feed.clear_speaking()
         elif self._turn is not None and (before is None or before.reason != session.reason):
             self._show_speaking(self._turn)
-        new = _has_verdict(session) and (before is None or not _has_verdict(before))
-        # Keep the scroll position of somebody who reads; show the verdict to somebody who follows the end.
-        if new and self.transcript.following:
-            self._side = VERDICT
         self._show_outcome(session)
+        if session.status != Status.RUNNING and self._concluded:
+            self._concluded = False
+            if self._judged(session) or has_ended(session):
+                announce(self, announcement(session, self.messages, self._language))
+            self._open_verdict()
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         super().show_turn(event, starting=starting)
         self.controls.end_retry()
+        self.controls.show_doing(self.writing.values())
+        if event.part not in SPOKEN:
+            return
         local = self._provider_of(event.author.id) == EMBEDDED
         self._turn = event
         self._waits = self._language("transcript.starting_model") if starting and local else ""
         self._show_speaking(event)
+
+    def show_judges(self, judges: Sequence[Judge]) -> None:
+        """Set who could judge the debate; the first is the default."""
+        if tuple(judges) != self._judges:
+            self._judges = tuple(judges)
+            if self._session is not None:
+                self._show_outcome(self._session)
 
     def show_message(self, message: Message) -> None:
         self.controls.end_retry()
         self._turn = None
         self.transcript.feed.clear_speaking()
         super().show_message(message)
+        self.controls.show_doing(self.writing.values())
 
     def show_finished(self, event: MessageFinished) -> None:
         super().show_finished(event)
-        self._said[event.message.id] = event.message
-        self.controls.refresh()
+        message = event.message
+        self._said[message.id] = message
+        self._concluded |= message.part in CONCLUDING and message.state == MessageState.DONE
+        self.controls.show_doing(self.writing.values())
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.controls.show_retry(event)
@@ -231,18 +260,54 @@ class DiscussionView(ConversationView):
 
     def _show_outcome(self, session: DebateSession) -> None:
         """Show the verdict side if the debate has ended or somebody has voted, and the controls that belong to it."""
-        debate = session.debate
-        ended = has_ended(session)
-        offered = ended or (resumable(session) and bool(debate.ballots))
+        debate, messages = session.debate, self.messages
+        ended, running = has_ended(session), session.status == Status.RUNNING
+        voted = not running and bool(Record(debate, messages).voted_rounds)
+        offered = ended or self._judged(session) or voted
         self._side = self._side if offered else DISCUSSION
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
         self.controls.show_side(self._side, offered=offered)
-        given = self.verdicts.show_given(outcomes(debate, list(self._said.values())))
-        shown = session if given is None else replace(session, debate=given.debate)
-        self.verdict.show_session(shown, self._said, read_only=self._read_only)
+        if offered:
+            self._given = outcomes(debate, messages)
+            self._show_verdict(session, messages, self.verdicts.show_given(self._given))
         self._sides.setCurrentIndex(self._side == VERDICT)
         self._show_composer()
+
+    def _judged(self, session: DebateSession) -> bool:
+        """Return whether a model judges the debate as it is now, or has."""
+        return session.debate.council is not None and bool(session.debate.council.judges)
+
+    def _open_verdict(self) -> None:
+        """Show the verdict, if there is one, to somebody who follows the end; who reads keeps the scroll position."""
+        session = self._session
+        over = session is not None and (has_ended(session) or self._judged(session))
+        if over and self._given and self.transcript.following:
+            self._show_side(VERDICT)
+
+    def _show_verdict(
+        self, session: DebateSession, messages: Sequence[Message], chosen: Given | None
+    ) -> None:
+        """Show a verdict that was given, or all that was said and voted where there is none."""
+        debate, said = (chosen.debate, chosen.messages) if chosen else (session.debate, messages)
+        newest = chosen is None or chosen is self._given[-1]
+        problem = ""
+        if newest and said is not messages:
+            # Another verdict was asked for since.
+            result = outcome(session.debate, messages)
+            problem = judge_line(result, {}, self._language) if result.failure else ""
+        self.verdict.show_verdict(
+            Judged(
+                session=replace(session, debate=debate),
+                messages=dict(self._said),
+                record=Record(debate, said),
+                result=outcome(debate, said),
+                people=self.people(),
+                may_ask=newest and has_ended(session) and not self._read_only,
+                judges=self._judges,
+                problem=problem,
+            )
+        )
 
     def _facts(self, session: DebateSession) -> str:
         return facts_of(session, self._said.values(), self.spending, self._language)
@@ -286,7 +351,9 @@ class DiscussionView(ConversationView):
         margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
         column = MAX_COLUMN + margins[0] + margins[2]
         judged = QWidget()
-        vbox(centred(self.verdicts, column), (self.verdict, 1), inside=judged, spacing=0)
+        verdict = QWidget()
+        verdict.setLayout(centred(self.verdict, column))
+        vbox(centred(self.verdicts, column), (verdict, 1), inside=judged, spacing=0)
         self._sides.addWidget(judged)
         foot = QWidget()
         vbox(self.composer, self.after, inside=foot, margins=margins)
@@ -312,7 +379,7 @@ class DiscussionView(ConversationView):
         self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
         self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
         self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
-        self.verdict.no_votes.again_requested.connect(
+        self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
         self.controls.without_requested.connect(
@@ -331,10 +398,9 @@ class DiscussionView(ConversationView):
         self.verdicts.chosen.connect(lambda: self._show_side(VERDICT))
         self.verdict.cite_requested.connect(self.show_cited)
         self.verdict.connect_requested.connect(self.connect_requested)
-        self.verdict.verdict_requested.connect(
+        self.verdict.judge_requested.connect(
             lambda judge: self.verdict_requested.emit(self.session_id, judge)
         )
-        self.verdict.stop_requested.connect(lambda: self.verdict_stop_requested.emit(self.session_id))
         after = self.after
         after.turns_wanted.connect(lambda: self.turns_wanted.emit(self.session_id))
         after.fork_requested.connect(lambda turn: self.fork_requested.emit(self.session_id, turn))
@@ -369,12 +435,9 @@ class DiscussionView(ConversationView):
 
     def _retranslate(self) -> None:
         if self._session is not None:
-            self.controls.show_facts(self._facts(self._session))
-        self._show_composer()
-
-
-def _has_verdict(session: DebateSession) -> bool:
-    return has_ended(session) and session.debate.verdict is not None
+            self._show_outcome(self._session)
+        else:
+            self._show_composer()
 
 
 MOST_HEIGHT = 240

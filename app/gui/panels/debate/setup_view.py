@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
@@ -26,7 +26,6 @@ from app.core.summary import (
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
-from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
