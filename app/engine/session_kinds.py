@@ -28,7 +28,13 @@ from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
-from app.engine.export.event_lines import fields_of, message_object, plan_object, workflow_object
+from app.engine.export.event_lines import (
+    fields_of,
+    message_object,
+    plain,
+    plan_object,
+    workflow_object,
+)
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
@@ -73,12 +79,12 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
-        decision = {
+        decision: dict[str, object] = {
             "how": "answers" if debate.is_council else debate.mode,
             "ends": debate.council.ends if debate.is_council and debate.council else debate.ends,
-            **council_object(live.debate_session, list(live.whole_messages())),
+            **plain(council_object(live.debate_session, list(live.whole_messages()))),
         }
-        described["council"] = asdict(debate.council) if debate.council is not None else None
+        described["council"] = plain(debate.council)
         # Scripts know a council's by this name.
         named = {"council": decision} if debate.is_council else {}
         return {"debate": described, "decision": decision, **named}

@@ -19,8 +19,8 @@ from app.core.texts import Texts
 from app.core.workflow import StepStatus
 from app.engine import runner
 from app.engine.chat import run as chat_run
+from app.engine.council import debate_run
 from app.engine.council import run as council_run
-from app.engine.debate import run as debate_run
 from app.engine.debate.run import StatementTree
 from app.engine.engine import CouncilSetup
 from app.engine.group import run as group_run

@@ -26,9 +26,9 @@ MUTANTS = [
     pytest.param("turns.metered_models", "error.kind != FailureKind.RATE_LIMIT", "False", 1, "D6: quota", id="retries-quota"),
     pytest.param("turns.metered_models", "if seconds <= MAX_WAIT else None", "", 2, "a wait nobody", id="waits-for-ever"),
     pytest.param("turns.speaker_turn", "content=self.content,", 'content="",', 1, "D11", id="text-lost"),
-    pytest.param("debate.run", "if self._pausing and not isinstance(decision, Halt):", "if False:", 0, "D9", id="pause-ignored"),
+    pytest.param("council.debate_run", "if self._pausing and not isinstance(decision, Halt):", "if False:", 0, "D9", id="pause-ignored"),
     pytest.param(
-        "debate.run",
+        "council.debate_run",
         'return message, {"debate": debate}',
         '__import__("asyncio").get_running_loop().call_soon(lambda: self._live.change(debate=debate)); return message, {}',
         0, "D13", id="cursor-in-a-line-of-its-own",

@@ -538,13 +538,18 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
+        "helpers": {
+            **dict.fromkeys(("options", "differences", "merge"), record.council.helper),
+            "judge": next(iter(record.council.judges), ""),
+            "check": record.council.outsider,
+        },
         **outcome_objects(session.debate, messages),
     }
 
 
 def _ballot_object(record: Record, who: str, number: int) -> dict[str, object]:
     vote, (moved, cites) = record.vote(who, number), record.moved(who, number)
-    return {**asdict(vote), "option_id": vote.choice, "moved": moved or "", "cites": cites}
+    return {**asdict(vote), "option_id": vote.choice, "moved": moved or "", "cites": [*cites]}
 
 
 def _anew(council: Council | None) -> Council:

@@ -191,7 +191,7 @@ def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[C
     return tuple(
         CouncilStep(CouncilPart.DISSENT, one, number=number)
         for one in holders
-        if one not in absent and _owes(record, CouncilPart.DISSENT, one, number)
+        if one and one not in absent and _owes(record, CouncilPart.DISSENT, one, number)
     )
 
 

@@ -261,14 +261,15 @@ def _minority(record: Record, after: Tally, leading: Sequence[str], choice: str)
         if held[one]:
             who = surest(record, held[one])
             text, cites = last_words(record, who)
-            dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
+            dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds) if who else None
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
             right = dissent.data_as(Dissent).right_if if dissent is not None else ""
             views.append(View(option=one, holders=held[one], text=text, cites=cites, right_if=right))
         elif gone := tuple(who for who, vote in record.ballots.items() if vote.choice == one):
-            opening = record.openings()[surest(record, gone, number=0)]
-            text, cites = opening.content, (opening.id,)
+            # In a debate all may vote before anybody speaks.
+            opening = record.openings().get(surest(record, gone, number=0))
+            text, cites = (opening.content, (opening.id,)) if opening else ("", ())
             named = all(_left_for(record, who, one) for who in gone)
             view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
             views.append(view)

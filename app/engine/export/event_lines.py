@@ -94,13 +94,16 @@ def _call(event: ToolStarted | ToolProgressed | ToolFinished) -> dict[str, objec
 
 def fields_of(record: object, *names: str) -> dict[str, object]:
     """Return these fields of a record as JSON has them."""
-    return {name: _plain(getattr(record, name)) for name in names}
+    return {name: plain(getattr(record, name)) for name in names}
 
 
-def _plain(value: Any) -> object:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: records as objects, all that is in order as arrays."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return plain(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def plan_object(plan: Plan | None) -> dict[str, object] | None:
