@@ -15,7 +15,7 @@ from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.chats import ChatPrinter, workflow_end
-from app.cli.printing.debates import CouncilPrinter, DebatePrinter, council_text, verdict_text
+from app.cli.printing.debates import CouncilPrinter, DebatePrinter, decision_text
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
@@ -34,7 +34,7 @@ from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
 from app.core.reasons import LIMITS, Reason, main_code, reason_code, reason_text
-from app.core.session import Council, DebateSession, Session
+from app.core.session import DebateSession, Session
 from app.core.summary import Status
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
@@ -123,9 +123,9 @@ def checked_id(typed: str) -> str:
     return typed
 
 
-def council_of(session: Session) -> Council | None:
-    """Return the state of a session that is a council, None for any other."""
-    return session.debate.council if session.debate is not None else None
+def is_council(session: Session) -> bool:
+    """Say whether a session is a council."""
+    return session.debate is not None and session.debate.is_council
 
 
 def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter | DebatePrinter:
@@ -133,15 +133,14 @@ def printer_of(session: Session, texts: Texts) -> ChatPrinter | CouncilPrinter |
     # A plain Session is of an unknown kind, or parts of it are missing.
     if session.debate is None and type(session) is not Session:
         return ChatPrinter(texts)
-    return DebatePrinter(texts) if council_of(session) is None else CouncilPrinter(texts)
+    return CouncilPrinter(texts) if is_council(session) else DebatePrinter(texts)
 
 
 def outcome_text(session: Session, live: LiveSession, texts: Texts) -> str:
     """Return what came of a debate or a council, "" for another session."""
     if not isinstance(session, DebateSession):
         return ""
-    text = verdict_text if council_of(session) is None else council_text
-    return text(session, list(live.whole_messages()), texts)
+    return decision_text(session, list(live.whole_messages()), texts)
 
 
 def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = False) -> str:
@@ -152,7 +151,7 @@ def end_text(session: Session, live: LiveSession, texts: Texts, *, read: bool = 
     cost, last = cost_line(session, live.messages, texts), f"{last_line(session, texts, read=read)}\n"
     if session.debate is not None:
         outcome = outcome_text(session, live, texts)
-        return f"\n{outcome}{cost}{last}" if council_of(session) is None else f"{outcome}\n{cost}{last}"
+        return f"{outcome}\n{cost}{last}" if outcome else f"\n{cost}{last}"
     if session.workflow is not None:
         return f"\n{workflow_end(session, texts)}"
     return f"\n{cost if read else ''}{last}"

@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from app.cli.arguments import TOLD_WHOLE
-from app.cli.command_run import CommandRun, council_of, outcome_text
+from app.cli.command_run import CommandRun, is_council, outcome_text
 from app.cli.commands.chats import open_question, send_step, who_of
 from app.cli.commands.debates import participants_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
@@ -162,7 +162,7 @@ async def _say(run: CommandRun, session: str, text: str) -> Found:
     live = await run.open(session)
     before = {message.id for message in live.whole_messages()}
     async with run.moot.calling:
-        is_debate = live.session.debate is not None and council_of(live.session) is None
+        is_debate = live.session.debate is not None and not is_council(live.session)
         if not is_debate or engine.debates.is_over(live):
             _check_free(run)
         if is_debate:
@@ -380,7 +380,7 @@ def _progress(live: LiveSession) -> str:
     """Return in a few words how far a session is."""
     debate = live.session.debate
     speaking = [message.author.name for message in live.streaming()]
-    if debate is None or debate.council is not None:
+    if debate is None or debate.is_council:
         return ", ".join(speaking) or live.session.status
     at = f"round {min(debate.round, debate.rounds)} of {debate.rounds}"
     return f"{at}: {', '.join(speaking)}" if speaking else at

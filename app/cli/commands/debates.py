@@ -19,21 +19,18 @@ from app.core.message import Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
 from app.core.texts import language_of
-from app.core.verdict import Verdict
-from app.engine.council.outcome import lettered
+from app.engine.council.outcome import lettered, outcome
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
 from app.engine.debate.estimates import Estimate, checks_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
-from app.engine.debate.verdict import Judge as ReadingJudge
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.engine.live_session import LiveSession
-from app.engine.voting import seat_of
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
 Judge = Annotated[str, Typed("--judge", text="council_judge", metavar="PROVIDER/MODEL")]
+Options = Annotated[Many, Typed("--option", text="option", metavar="TEXT")]
 # What a council can be asked to do further.
 _FURTHER = ("debate", "argue", "stress", "check", "join", "solo", "judge", "compare", "merge")
 
@@ -52,6 +49,7 @@ async def debate(
     judge: Annotated[str, Typed("--judge", text="debate_judge", metavar="PROVIDER/MODEL")] = "",
     tools: Annotated[str, Typed("--tools", text="debate_tools", choices=DebateTools)] = DebateTools.NONE,
     context: Annotated[Many, Typed("--context", metavar="FILE", type=absolute)] = (),
+    options: Options = (),
     folder: Folder = "",
     as_it_looks: AsItLooks = False,
 ) -> int:
@@ -72,6 +70,7 @@ async def debate(
         judge=judge or (ANY_JUDGE if verdict else NO_JUDGE),
         tools=tools,
         language=language_of(text),
+        options=tuple(options),
         folder=run.folder_id(folder),
         context=await context_of(run, context, chosen, as_it_looks=as_it_looks),
     )
@@ -116,6 +115,7 @@ async def council(
     ] = (),
     panel: Annotated[str, Typed("--panel", metavar="NAME")] = "",
     files: Annotated[Many, Typed("--file", text="council_file", metavar="PATH", type=absolute)] = (),
+    options: Options = (),
     no_differences: Annotated[bool, Typed("--no-differences")] = False,
     debate: Annotated[bool, Typed("--debate", text="council_debate")] = False,
     ends: Annotated[str, Typed("--ends", text="council_ends", choices=Ends)] = "",
@@ -150,6 +150,7 @@ async def council(
             seed=seed,
             tools=tools,
             language=language_of(text),
+            options=tuple(options),
             folder=folder,
             context=await context_of(run, files, chosen, as_it_looks=as_it_looks),
         ),
@@ -177,15 +178,13 @@ async def extend(
     councils = run.moot.engine.councils
     live = await run.open(session)
     of, messages = live.session, live.messages
-    council = of.debate.council if isinstance(of, DebateSession) else None
     if not isinstance(of, DebateSession):
         raise BadInput("not_a_council", title=of.title)
     if judge:
         councils.check_judge(judge)
-    if council is None:
-        if action != "judge":
-            raise BadInput("extend_debate", title=of.title)
-        return await _judge_again(run, live, judge)
+    if not of.debate.is_council and action != "judge":
+        raise BadInput("extend_debate", title=of.title)
+    council = Record(of.debate, messages).council
     rounds = council.offered_rounds if rounds is None else rounds
     check_rounds(rounds)
     options = {letter: each for each, letter in lettered(Record(of.debate, messages)).items()}
@@ -214,30 +213,10 @@ async def extend(
 
     status = await run.go_on(live, take_step)
     failed = any(each.state == MessageState.FAILED for each in live.messages[before:])
-    one_call = action in ("check", "solo", "compare", "merge")
+    if not of.debate.is_council:
+        failed = bool(outcome(live.debate_session.debate, live.messages).failure)
+    one_call = action in ("check", "solo", "compare", "merge") or not of.debate.is_council
     return FAULT if status == OK and failed and one_call else status
-
-
-async def _judge_again(run: CommandRun, live: LiveSession, judge: str) -> int:
-    """Ask for one more verdict on a debate; those before it stay. Raises BadInput where no model gives one."""
-    debates, (provider, model) = run.moot.engine.debates, seat_of(judge)
-    chosen = ReadingJudge(model, provider, model) if model else None
-    verdicts: list[Verdict] = []
-
-    async def take_step() -> None:
-        session = live.debate_session
-        if chosen is not None:
-            session = replace(session, debate=replace(session.debate, judge=judge))
-        await say_price(run, session, live.messages, "judge")
-        try:
-            verdicts.append(await debates.judge(live.id, chosen))
-        except BadInput as error:
-            if f"failure.{error.code}" not in run.texts:
-                raise
-            raise BadInput("no_verdict", title=live.session.title, kind=error.code, detail="") from error
-
-    status = await run.go_on(live, take_step)
-    return FAULT if verdicts and verdicts[0].failure else status
 
 
 async def say_price(
@@ -247,7 +226,7 @@ async def say_price(
     engine = run.moot.engine
 
     def estimated() -> Estimate:
-        if session.debate.council is not None:
+        if session.debate.is_council:
             return engine.councils.estimate(session, messages, what, asked)
         return engine.debates.estimate(session, messages, what, asked)
 

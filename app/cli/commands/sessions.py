@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from app.cli.arguments import Arguments, AsItLooks, Files, Many, SessionId, Text, Typed, function_of
-from app.cli.command_run import CommandRun, council_of, end_text, printer_of
+from app.cli.command_run import CommandRun, end_text, is_council, printer_of
 from app.cli.commands import calls, chats, debates
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
@@ -53,16 +53,16 @@ async def resume(
     one that runs goes on without waiting for the voting check.
     """
     live = await run.open(session)
-    engine, is_council = run.moot.engine, council_of(live.session) is not None
+    engine, council = run.moot.engine, is_council(live.session)
     if live.session.debate is None and (skip_turn or without or skip_check):
         raise BadInput("not_a_debate", title=live.session.title)
     held = engine.debates.held
-    left_out = await held.participant(live.id, without) if without and not is_council else None
+    left_out = await held.participant(live.id, without) if without and not council else None
 
     async def step() -> None:
         if left_out is not None:
             await held.go_on_without(live.id, left_out.id)
-        elif skip_turn and not is_council:
+        elif skip_turn and not council:
             await held.skip(live.id)
         elif not (skip_check and live.session.status == Status.RUNNING):
             await engine.resume(live.id)
@@ -89,7 +89,7 @@ async def reply(
     if to and debate is None:
         raise BadInput("not_a_debate", title=live.session.title)
     asked = [(await engine.debates.held.participant(live.id, name)).id for name in to]
-    if council_of(live.session) is not None:
+    if is_council(live.session):
         chats.check_no_files(files)
 
         async def ask() -> None:

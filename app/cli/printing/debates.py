@@ -29,7 +29,6 @@ from app.engine.council.outcome import point_text
 from app.engine.council.verdicts import verdict_parts
 from app.engine.history.summaries import summary_line
 from app.engine.live_session import LiveSession
-from app.engine.voting import no_vote_text
 
 
 class DebatePrinter:
@@ -53,6 +52,11 @@ class DebatePrinter:
 
     def __call__(self, event: Event) -> str:
         match event:
+            case MessageStarted() if event.message.part:
+                # What is written beside the turns is printed when it is whole.
+                return ""
+            case MessageFinished() if event.message.part:
+                return self.message(event.message)
             case SessionStarted():
                 self.know(event.session)
                 return self.heading(event.session)
@@ -105,8 +109,8 @@ class DebatePrinter:
                 yield from map(self.message, messages)
 
     def message(self, message: Message) -> str:
-        """Return a message of a session that is not running."""
-        return self._round_line(message.round) + self._closing(message)
+        """Return a message of a session that is not running; "" for one that only Moot reads."""
+        return self._round_line(message.round) + self._closing(message) if message.part in SPOKEN else ""
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:
@@ -128,7 +132,8 @@ class DebatePrinter:
     def _label(self, message: Message) -> str:
         author = message.author
         name = user_name(author, self._texts) if message.role == Role.USER else author.name
-        return f"\n{self._speaker(name, author.id)}:\n"
+        dissent = f" ({self._texts('council.dissent')})" if message.part == CouncilPart.DISSENT else ""
+        return f"\n{self._speaker(name, author.id)}{dissent}:\n"
 
     def _more(self, message: Message) -> str:
         """Return the part of the content that was not printed yet."""
@@ -161,27 +166,6 @@ def role_text(texts: Texts, role: str) -> str:
     """Return a built-in role in the user's language, any other role unchanged."""
     key = f"role.{role}"
     return texts(key) if key in texts else role
-
-
-def verdict_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
-    """Return the verdicts of a debate, what the minority holds and the votes as lines, "" if there is none of them."""
-    debate = session.debate
-    said = {message.id: message for message in messages}
-    found = [
-        (heading, [point_text(point, said, texts) for point in points])
-        for heading, points in verdict_parts(session, messages, texts)
-    ]
-    votes = [
-        no_vote_text(debate, voter, texts)
-        or f"{voter.name}: "
-        + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
-        for voter, stances in debate.stances
-    ]
-    lines = []
-    for heading, points in (*found, (texts("verdict.chart"), votes)):
-        if points:
-            lines += [heading, *(f"  - {without_steering(point)}" for point in points), ""]
-    return lines_text(lines)
 
 
 class CouncilPrinter:
@@ -241,8 +225,8 @@ class CouncilPrinter:
         return f"\n── {self._texts('verdict.round', round=number)} ──\n"
 
 
-def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
-    """Return what follows from a council as lines; how many answered comes first."""
+def decision_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
+    """Return what follows from a debate or a council as lines, "" where nothing does."""
     lines: list[str] = []
     said = {message.id: message for message in messages}
     for heading, found in verdict_parts(session, messages, texts):
