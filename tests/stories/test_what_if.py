@@ -15,9 +15,13 @@ WHAT_IF = "What if the trams are free?"
 
 def reply(text: str) -> str:
     asked = WHAT_IF in text
-    if "You judge a debate" in text:
+    if "You judge a question" in text:
         words = "Ban them, as trams are free." if asked else "Ban them step by step."
-        return json.dumps({"answer": [{"text": words, "cites": [1]}], "agreed": [], "open": []})
+        letter = next(line[0] for line in text.splitlines() if line[1:] == ": Yes")
+        cases = [{"option": letter, "text": words, "cites": [1]}]
+        said = {"choice": letter, "confidence": 70, "cases": cases, "values": False}
+        lists = ("agreed", "open", "cruxes", "claims", "unsupported")
+        return json.dumps({**said, **{key: [] for key in lists}})
     return "With free trams, yes." if asked else "Yes, in steps."
 
 
@@ -39,22 +43,21 @@ def test_a_message_after_the_end_begins_a_round_and_every_verdict_stays(
     before = asked(wire_home)
     refused = moot("reply", session_id, WHAT_IF, "--to", "Nobody")
     assert refused.status == 2 and "GPT, Claude" in refused.err
-    assert asked(wire_home) == before and len(look("show", session_id, "--json").json["messages"]) == 2
+    # Two statements, and what the judge read twice.
+    assert asked(wire_home) == before and len(look("show", session_id, "--json").json["messages"]) == 4
     done = moot("reply", session_id, WHAT_IF, "--to", "claude", "--json")
     assert done.status == 0, done.err
     price = done.events[0]
     # One turn, and the judge, who may read it twice.
     assert (price["event"], price["step"], price["calls"]) == ("estimate", "what_if", 3)
-    assert asked(wire_home) == before + 2
+    assert asked(wire_home) == before + 3
     shown = look("show", session_id, "--json").json
-    assert [one["author"]["name"] for one in shown["messages"] if one["round"] == 2][1:] == ["Claude"]
+    said = [one for one in shown["messages"] if not one["part"]]
+    assert [one["author"]["name"] for one in said if one["round"] == 2][1:] == ["Claude"]
     found = shown["decision"]["outcomes"]
     assert [one["text"] for one in found] == ["Ban them step by step.", "Ban them, as trams are free."]
     assert shown["decision"]["outcome"] == found[-1]
-    assert [one["after_message"] for one in found] == [
-        shown["messages"][1]["id"],
-        shown["messages"][-1]["id"],
-    ]
+    assert [one["after_message"] for one in found] == [said[1]["id"], said[-1]["id"]]
     # One verdict more, after a line with its price; those before it stay.
     again = moot("extend", session_id, "judge")
     assert again.status == 0, again.err
