@@ -23,13 +23,14 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
+from app.core.reasons import no_vote_reason
 from app.core.session import DebateSession, Session
 from app.core.texts import Texts, without_steering
 from app.engine.council.outcome import point_text
 from app.engine.council.verdicts import verdict_parts
 from app.engine.history.summaries import summary_line
 from app.engine.live_session import LiveSession
-from app.engine.voting import no_vote_text
+from app.engine.voting import name_of, no_vote_text, seat_of, votes_with
 
 
 class DebatePrinter:
@@ -171,12 +172,16 @@ def verdict_text(session: DebateSession, messages: Sequence[Message], texts: Tex
         (heading, [point_text(point, said, texts) for point in points])
         for heading, points in verdict_parts(session, messages, texts)
     ]
-    votes = [
-        no_vote_text(debate, voter, texts)
-        or f"{voter.name}: "
-        + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
-        for voter, stances in debate.stances
-    ]
+    votes = []
+    for voter, stances in debate.stances:
+        shown = (texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
+        why, held = no_vote_text(debate, voter, texts), f"{voter.name}: " + " → ".join(shown)
+        votes += [held, why] if votes_with(debate.no_vote_of(voter)) else [why or held]
+    seats = [name_of(one.seat) for one in debate.participants]
+    for one in debate.no_votes:
+        if votes_with(one.reason) and one.model not in seats:
+            why = no_vote_reason(one.reason, texts)
+            votes.append(texts("verdict.no_judging.why", name=seat_of(one.model)[1], reason=why))
     lines = []
     for heading, points in (*found, (texts("verdict.chart"), votes)):
         if points:

@@ -56,20 +56,23 @@ class DebateProviders:
         """Return the participants whose models can argue: not those that take no chat messages."""
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
-    def can_vote(self, provider: str, model: str) -> bool:
-        """Return whether a model can vote and judge; one that was not checked yet can."""
-        return not self.checks.reason((provider, model))
+    def can_judge(self, provider: str, model: str) -> bool:
+        """Return whether a model can judge; one that was not checked yet can."""
+        return not self.checks.judge_reason((provider, model))
 
     def needed_checks(self, session: DebateSession) -> list[Seat]:
-        """Return whose votes, and whose verdict as the first judge, a session comes to by itself."""
+        """Return whose votes, and whose verdict as the first judge, a session comes to by itself.
+
+        A judge that was named is among them even where it cannot judge: that is then said.
+        """
         debate, council = session.debate, session.debate.council
+        judges: tuple[str, ...] = (debate.judge,) if "/" in debate.judge else ()
         if council is None:
             votes, judged = debate.polls or debate.final_ballots, debate.concludes and debate.verdict is None
-            able = (one for one in self._able(session) if one == debate.judge or "/" not in debate.judge)
-            judges = tuple(islice(able, 1)) if judged else ()
+            judges = (judges or tuple(islice(self._able(session), 1))) if judged else ()
         else:
             votes = bool(council.rounds or council.wanted_rounds)
-            judges = (council.judges or self.council_judges(session))[:1] if votes else ()
+            judges = (*judges, *(council.judges or self.council_judges(session))[:1]) if votes else ()
         absent = self.absent(session) if votes else frozenset()
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]
         return [*voters, *map(seat_of, judges)]
@@ -104,7 +107,7 @@ class DebateProviders:
         """Yield who can read a session, each a "provider/model": the judge chosen first, then as in `outside`."""
         chosen = [session.debate.judge] if "/" in session.debate.judge else []
         for one in dict.fromkeys((*chosen, *self.outside(session))):
-            if self.can_vote(*one.split("/", 1)):
+            if self.can_judge(*one.split("/", 1)):
                 yield one
 
     def offered_judges(self, session: DebateSession) -> list[Judge]:
@@ -112,7 +115,7 @@ class DebateProviders:
         # Behind the chosen judge stand those whom the user can choose in its place.
         others = replace(session, debate=replace(session.debate, judge=""))
         found = self.judges(session) + self.judges(others) + self._readers(session)
-        return [one for one in _each_once(found) if self.can_vote(one.provider, one.model)]
+        return [one for one in _each_once(found) if self.can_judge(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
         usual = [one for one in self._ready() if one.default_model]

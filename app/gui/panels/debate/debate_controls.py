@@ -24,6 +24,7 @@ from app.core.texts import has_hangul
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
+from app.engine.voting import votes_with
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
@@ -597,7 +598,7 @@ class DebateSummary(QWidget):
                 stance = "none" if ballot.stance is None else ballot.stance
                 votes[ballot.participant] = words(f"verdict.stance.{stance}")
                 why = reasons.get(ballot.participant, "") if ballot.stance is None else ""
-                if why:
+                if why and not votes_with(why):
                     votes[ballot.participant] = words("voting.no_vote", reason=no_vote_reason(why, words))
         else:
             record = Record(debate, messages)
