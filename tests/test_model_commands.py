@@ -215,6 +215,14 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
     _, out = await run(moot, replace(add, values={"action": "list"}, json=True))
     own_record = next(one for one in json.loads(out.out) if one["id"] == name)
     assert own_record["votes"] is False and 0 <= own_record["stable"] < 6
+    # A better one that takes broken premises for true votes.
+    moot.models.note_stable(LOCAL, name, 8, "r" * 16 + "w" * 3 + "r" * 5)
+    _, out = await run(moot, replace(add, values={"action": "list"}))
+    found = "8 of 8 answers alike in both orders · breaks no ties: missed 3 of 8 false premises"
+    assert found in out.out
+    _, out = await run(moot, replace(add, values={"action": "list"}, json=True))
+    own_record = next(one for one in json.loads(out.out) if one["id"] == name)
+    assert (own_record["votes"], own_record["stable"]) == (True, 8)
 
     for content, code in ((b"no model", "not_gguf"), (own.read_bytes()[:5_000], "damaged")):
         bad = tmp_path / "bad.gguf"

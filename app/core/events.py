@@ -238,7 +238,7 @@ class KeysChanged(Event):
 class VotingChecked(Event):
     """A model was checked; `session_id` is "" where no session needed that.
 
-    `model` is its "provider/model", `reason` why it may not vote, as `NoVote` has it.
+    `model` is its "provider/model", `reason` why it may not vote or judge, as `NoVote` has it.
     """
 
     model: str

@@ -2,7 +2,7 @@
 
 Asked for either of two options, some models always name one place, which looks like a vote. So each is asked
 some questions in both orders, once at an address. One that answers too few of them alike speaks, but neither
-votes nor judges. What it has answered is kept at once, so that nothing is asked twice.
+votes nor judges; nor does one judge that misses broken premises. What was answered is kept at once.
 """
 
 import asyncio
@@ -42,6 +42,46 @@ QUESTIONS = (
 # How many of them a model of a known provider is asked, and the part of its questions that must be stable.
 FEW = 2
 LEAST_STABLE = 0.75
+# Two arguments each, the second of which rests on a premise that is false: a judge has to see that without being
+# told to look for it. Nothing else tells them apart: some broken ones say more than the sound one, some less.
+PREMISES = (
+    (
+        "A dolphin has lungs, so it must come up for air.",
+        "A dolphin is a fish, and all fish live on air alone, as sailors know, so it must come up for air.",
+    ),
+    (
+        "A quarter of 80 is 20, so a coat of 80 euros costs 60 euros with a quarter off.",
+        "A third of 80 is 20, so a coat of 80 euros costs 60 euros with a third off.",
+    ),
+    (
+        "130 of 200 guests want breakfast earlier, more than half, so it should be earlier.",
+        "90 of 200 guests want breakfast earlier, far more than half, a clear wish, so it should be earlier.",
+    ),
+    (
+        "The sun rises in the east and sets in the west, so a room that faces east is lit in the morning.",
+        "The sun stands in the east all day, so a room that faces east is lit in the morning.",
+    ),
+    (
+        "Water expands as it freezes, so a full bottle may burst in the freezer.",
+        "Water shrinks as it freezes, as any engineer will confirm, so a full bottle may burst in the freezer.",
+    ),
+    (
+        "February has the fewest days of all months, so a monthly rent costs the most per day in February.",
+        "October has the fewest days, so a monthly rent costs the most per day in October.",
+    ),
+    (
+        "Antibiotics act on bacteria, not on viruses, so they do not help against a cold, which is viral.",
+        "Antibiotics act on viruses, not on bacteria, so they do not help against a cold, which is bacterial.",
+    ),
+    (
+        "2,000 people drawn by lot say more about a town than 20 do, so the larger survey counts.",
+        "20 people drawn by lot say more than 2,000 do, as few err less than many, so the smaller one counts.",
+    ),
+)
+# Of those who guess, one in 28 misses no more.
+MOST_MISSED = 1
+MISSED_PREMISES = "missed_premises"
+"""The code of why a model that votes does not judge, with how many premises it missed, of how many."""
 CALL_TOKENS = (70, 10)
 """About how many tokens a call of the check reads and writes."""
 
@@ -54,6 +94,7 @@ _SCHEMA = {
     "required": ["choice"],
     "additionalProperties": False,
 }
+_BETTER = "Which argument supports its conclusion better?"
 _CHOICE = re.compile(r"\b[AB]\b")
 # What is kept of an answer: that it chose the right option, the wrong one, or that this cannot be read.
 _RIGHT, _WRONG, _UNREAD = "rw-"
@@ -91,20 +132,28 @@ class VotingChecks:
         failed = 0 <= stable < LEAST_STABLE * asked
         return counted(NoVoteReason.FOLLOWS_ORDER, stable, asked) if failed else ""
 
+    def judge_reason(self, seat: Seat) -> str:
+        """Return why a model may not judge; "" where it may, or was not asked about premises."""
+        if (reason := self.reason(seat)) or self.result(seat)[0] < 0:
+            return reason
+        answers = self._models.known_facts(*seat).answers[2 * len(QUESTIONS) :]
+        missed = len(answers) - answers.count(_RIGHT)
+        return counted(MISSED_PREMISES, missed, len(answers)) if missed > MOST_MISSED else ""
+
     def result(self, seat: Seat) -> tuple[int, int]:
         """Return how many questions a model answered alike, -1 where it was not checked, and of how many."""
         facts, (_, address) = self._models.known_facts(*seat), self._server(seat)
         # What an earlier version found has no address, and was of all questions.
         if facts.stable < 0 or facts.address not in ("", address):
             return -1, len(QUESTIONS)
-        return facts.stable, len(facts.answers) // 2 or len(QUESTIONS)
+        return facts.stable, min(len(facts.answers) // 2 or len(QUESTIONS), len(QUESTIONS))
 
     def calls(self, seat: Seat) -> int:
         """Return how many calls a model's check takes, few for a known provider; 0 where it is never checked."""
         kind, _ = self._server(seat)
         if kind is None or not kind.votes or kind.form == RequestForm.TRANSCRIPT:
             return 0
-        return 2 * (len(QUESTIONS) if kind.local else FEW)
+        return 2 * len(QUESTIONS) + len(PREMISES) if kind.local else 2 * FEW
 
     def left(self, seat: Seat) -> int:
         """Return how many calls a model's check still takes: 0 for one that was checked, or never is."""
@@ -135,16 +184,22 @@ class VotingChecks:
                     return -1
                 answers += await self._answer(seat, len(answers), live)
                 if len(answers) == calls:
-                    pairs = zip(answers[::2], answers[1::2], strict=True)
+                    in_orders = answers[: 2 * len(QUESTIONS)]
+                    pairs = zip(in_orders[::2], in_orders[1::2], strict=True)
                     stable = sum(first == second != _UNREAD for first, second in pairs)
                 # A result stands until there is another one.
                 if stable >= 0 or not again:
                     self._models.note_stable(*seat, stable, answers, address)
                 told()
-        reason = self.reason(seat)
-        told_to, may = live.id if live is not None else "", not reason
+        reason = self.judge_reason(seat)
         self._bus.publish(
-            VotingChecked(session_id=told_to, model=name_of(seat), may_vote=may, may_judge=may, reason=reason)
+            VotingChecked(
+                session_id=live.id if live is not None else "",
+                model=name_of(seat),
+                may_vote=not self.reason(seat),
+                may_judge=not reason,
+                reason=reason,
+            )
         )
         return stable
 
@@ -163,8 +218,11 @@ class VotingChecks:
         return kind, address.rstrip("/")
 
     async def _answer(self, seat: Seat, number: int, live: LiveSession | None) -> str:
-        """Ask a question, each of which is asked twice, and return what is kept of the answer."""
-        question, *options = QUESTIONS[number // 2]
+        """Ask a question, and return what is kept of the answer; of two in a row the options stand in both orders."""
+        twice = 2 * len(QUESTIONS)
+        question, *options = (
+            QUESTIONS[number // 2] if number < twice else (_BETTER, *PREMISES[number - twice])
+        )
         shown = options[::-1] if number % 2 else options
         lines = [question, "", *(f"{letter}: {text}" for letter, text in zip(_LETTERS, shown, strict=True))]
         lines += ["", 'Answer with the letter of the right option: {"choice": "A"} or {"choice": "B"}.']
@@ -221,7 +279,7 @@ class SessionChecks:
                 continue
             skipped = not self._anew and self._kept(seat) == NoVoteReason.SKIPPED
             if not self._checks.left(seat):
-                reason = self._checks.reason(seat)
+                reason = self._reason(seat)
                 # What a program holds is read in its words.
                 self._keep(seat, "" if reason == NoVoteReason.WORDS_ONLY else reason)
             elif skipped or self._skipping:
@@ -244,11 +302,22 @@ class SessionChecks:
         return any(not task.done() for seat, task in self._tasks.items() if not seats or seat in seats)
 
     async def may_vote(self, seat: Seat) -> bool:
-        """Return whether a model may vote and judge here, once its check has ended; one still unchecked may."""
+        """Return whether a model may vote here, once its check has ended; one still unchecked may."""
+        await self._checked(seat)
+        reason = self._kept(seat)
+        return not reason or votes_with(reason)
+
+    async def may_judge(self, seat: Seat) -> bool:
+        """Return whether a model may judge here, once its check has ended; one still unchecked may."""
+        await self._checked(seat)
+        if reason := self._checks.judge_reason(seat):
+            self._keep(seat, reason)
+        return not self._kept(seat)
+
+    async def _checked(self, seat: Seat) -> None:
         self.begin([seat])
         if self.runs(seat):
             await asyncio.wait({self._tasks[seat]})
-        return not self._kept(seat)
 
     def skip(self) -> None:
         """Go on at once: the models that are not checked yet do not vote here."""
@@ -263,7 +332,7 @@ class SessionChecks:
     async def again(self, seat: Seat) -> None:
         """Check a model once more; what is found holds in the session at once. Raises ProviderError."""
         await self._checks.run(seat, self._live, again=True)
-        self._keep(seat, self._checks.reason(seat))
+        self._keep(seat, self._reason(seat))
 
     async def close(self) -> None:
         """End the checks; what was answered is kept."""
@@ -275,8 +344,9 @@ class SessionChecks:
         # One that cannot be asked stays unchecked, and is checked the next time.
         with contextlib.suppress(ProviderError):
             await self._checks.run(seat, self._live, may_ask=self._may_ask, told=self._tell)
-            if reason := self._checks.reason(seat):
+            if reason := self._reason(seat):
                 self._keep(seat, reason)
+            if reason and not votes_with(reason):
                 self._live.notice("votes_not_counted", level="info", models=seat[1])
 
     def _tell(self) -> None:
@@ -297,39 +367,58 @@ class SessionChecks:
         self._tell()
         self._changed()
 
+    def _reason(self, seat: Seat) -> str:
+        """Return why a model does not vote, or why it does not judge where it would here."""
+        debate, name = self._live.debate_session.debate, name_of(seat)
+        judges = (debate.judge, *(debate.council.judges if debate.council is not None else ()))
+        if name in judges or votes_with(self._kept(seat)):
+            return self._checks.judge_reason(seat)
+        return self._checks.reason(seat)
+
     def _kept(self, seat: Seat) -> str:
-        """Return why a model does not vote, as the session keeps it, "" where it does."""
+        """Return why a model does not vote or judge, as the session keeps it, "" where it does."""
         name = name_of(seat)
         kept = self._live.debate_session.debate.no_votes
         return next((one.reason for one in kept if one.model == name), "")
 
     def _keep(self, seat: Seat, reason: str) -> None:
-        """Keep in the session why a model does not vote, "" where it does."""
+        """Keep in the session why a model does not vote or judge, "" where it does."""
         if reason == self._kept(seat):
             return
         debate, name = self._live.debate_session.debate, name_of(seat)
         others = tuple(one for one in debate.no_votes if one.model != name)
         no_votes = (*others, NoVote(model=name, reason=reason)) if reason else others
         self._live.change(debate=with_voters(replace(debate, no_votes=no_votes)))
+        if votes_with(reason):
+            self._live.notice("no_judging", level="info", models=seat[1])
+
+
+def votes_with(reason: str) -> bool:
+    """Say whether what is kept of a model, as `NoVote` has it, is only why it does not judge."""
+    return main_code(reason) == MISSED_PREMISES
 
 
 def no_vote_text(debate: Debate, participant: Participant, words: Callable[..., str]) -> str:
-    """Return that a participant does not vote, and why, "" where that is not known.
+    """Return that a participant does not vote or judge, and why, "" where that is not known.
 
     `words` gives a text by its key.
     """
     if not (reason := debate.no_vote_of(participant)):
         return ""
-    return words("verdict.no_vote.why", name=participant.name, reason=no_vote_reason(reason, words))
+    key = "verdict.no_judging.why" if votes_with(reason) else "verdict.no_vote.why"
+    return words(key, name=participant.name, reason=no_vote_reason(reason, words))
 
 
 def with_voters(debate: Debate) -> Debate:
-    """Return a debate in which nobody votes or reads whose check has failed or was skipped."""
+    """Return a debate in which nobody votes or reads whose check has failed or was skipped.
+
+    Who only missed broken premises votes.
+    """
     if debate.council is None:
         return debate
     unchecked = (NoVoteReason.FOLLOWS_ORDER, NoVoteReason.SKIPPED)
-    unfit = {one.model for one in debate.no_votes if main_code(one.reason) in unchecked}
-    voteless = (one.id for one in debate.participants if name_of(one.seat) in unfit)
-    judges = (one for one in debate.council.judges if one not in unfit)
+    codes = {one.model: main_code(one.reason) for one in debate.no_votes}
+    voteless = (one.id for one in debate.participants if codes.get(name_of(one.seat)) in unchecked)
+    judges = (one for one in debate.council.judges if codes.get(one) not in (*unchecked, MISSED_PREMISES))
     council = replace(debate.council, voteless=tuple(voteless), judges=tuple(judges))
     return replace(debate, council=council)

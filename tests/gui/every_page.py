@@ -12,13 +12,15 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.core.agent import Agent, Group, Leader
 from app.core.council import CastVote, Decision, Participant
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
-from app.core.message import Author, Failure, Message, Prompt, PromptType, Usage
+from app.core.message import Author, CouncilPart, Failure, Message, PartData, Prompt, PromptType, Usage
 from app.core.server_secrets import McpServer
 from app.core.session import (
     Chat,
     ChatSession,
+    Council,
     Debate,
     DebateSession,
     GroupSession,
@@ -31,7 +33,6 @@ from app.core.session import (
     WorkflowState,
 )
 from app.core.summary import DebateMode, Status
-from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition
 from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES
@@ -109,6 +110,31 @@ def chat(head: str, **fields: object) -> Chat:
     return Chat(assistant_id="zyx-architect", assistant_name="Zyx Wvu", head=head, **fields)  # type: ignore[arg-type]
 
 
+def concluded() -> list[Message]:
+    """Return the ballots of a debate after each round, and what a judge read twice."""
+
+    def beside(name: str, author: Author, part: str, number: int, data: PartData) -> Message:
+        return Message(
+            id=name, turn_id=name, role="assistant", author=author, part=part, round=number, data=data
+        )
+
+    found = []
+    for number, places in enumerate(((0, 2), (1, None), (1, 0))):
+        for seat, place in zip(SEATS, places, strict=True):
+            held = Position(choice="" if place is None else f"o{place}", confidence=70)
+            author = Author(id=seat.id, name=seat.name, kind="participant")
+            found.append(beside(f"v{number}{seat.id}", author, CouncilPart.BALLOT, number, held))
+    point = JudgedPoint(text=f"{USERS_WORDS} " * 12, cites=("d0", "d1"))
+    case = BestCase(option="o1", text=point.text, cites=point.cites)
+    for order in (1, 2):
+        read = JudgeReading(
+            judge="openai/gpt-zyx", order=order, choice="o1", cases=(case,), agreed=(point,), open=(point,)
+        )
+        author = Author(id=f"zyx{order}", name="gpt-zyx", kind="helper")
+        found.append(beside(f"r{order}", author, CouncilPart.READING, 2, read))
+    return found
+
+
 def sessions() -> list[tuple[Session, list[Message]]]:
     """Return a session of each kind, with its messages."""
     said = [
@@ -126,23 +152,17 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         for number, seat in enumerate(SEATS * 2)
     ]
     said[-1] = replace(said[-1], content="", state="failed", error=Failure(kind="timeout"))
-    ballots = tuple(
-        Ballot(participant=seat.id, round=number, stance=stance)
-        for number, stances in enumerate(((2, -2), (1, None), (0, 1)))
-        for seat, stance in zip(SEATS, stances, strict=True)
-    )
-    point = Point(text=f"{USERS_WORDS} " * 12, cites=("d0", "d1"))
-    verdict = Verdict(
-        judge="Zyx Ada", model="openai/gpt-zyx", answer=(point,), agreed=(point,), open=(point,)
-    )
+    said += concluded()
+    options = tuple(Option(id=f"o{place}", text=f"{USERS_WORDS} {place}") for place in range(3))
     debate = Debate(
         topic=USERS_WORDS,
         mode=DebateMode.ROLES,
         rounds=3,
         round=2,
         participants=SEATS,
-        ballots=ballots,
-        verdict=verdict,
+        polls=True,
+        options=options,
+        council=Council(differences=False, judges=("openai/gpt-zyx",)),
     )
     asked = [*a_tree()[:1], spoke("m1", "tm", "Zyx?", [call("q1", "ask")])]
     options = Prompt(question=USERS_WORDS, type=PromptType.OPTIONS, options=("Zyx", "Wvu"))

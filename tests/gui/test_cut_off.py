@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.council import Judge
+from app.core.message import CouncilPart
 from app.core.summary import DebateMode, Status
-from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.choices import DECIDE
 from app.gui.widgets.controls import LEAST_LETTERS, ShorteningButton, WrappedTick
@@ -294,18 +295,20 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "the end of setup", panel
     await desk.debates.show_discussion(DEBATE)
     yield "verdict", panel
-    over, verdict = panel.discussion.session, panel.discussion.verdict
-    panel.discussion.show_change(replace(over, debate=replace(over.debate, verdict=None)))
-    panel.discussion.controls.side_chosen.emit("verdict")
+    view = panel.discussion
+    over, messages = view.session, view.messages
+    plain = replace(over, debate=replace(over.debate, council=None, polls=False))
+    view.show_session(plain, [one for one in messages if not one.part])
+    view.controls.side_chosen.emit("verdict")
     for judges in ((Judge(name="Zyx Ada", provider="openai", model="gpt-zyx-5-thinking"),) * 2, ()):
-        verdict.show_judges(judges)
+        view.show_judges(judges)
         yield f"no verdict, {len(judges)} judges", panel
-    panel.discussion.show_change(over)
-    panel.discussion.controls.side_chosen.emit("discussion")
+    view.show_session(over, messages)
+    view.controls.side_chosen.emit("discussion")
     yield "discussion", panel
-    judging = replace(over.debate, polls=True, verdict=None, round=over.debate.rounds + 1)
-    controls = panel.discussion.controls
-    controls.show_change(replace(over, status=Status.RUNNING, debate=judging))
+    controls = view.controls
+    controls.show_change(replace(over, status=Status.RUNNING))
+    controls.show_doing((CouncilPart.READING,))
     yield "judging", panel
     controls.pause.click()
     yield "pausing", panel

@@ -1,20 +1,21 @@
 """What is drawn says no more than what is there: bullets, digits, running tools, participants without a vote."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 
 from app.core.council import Participant
-from app.core.message import MessageState
+from app.core.council_parts import Option, Position
+from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.session import Debate
-from app.core.verdict import Ballot
+from app.engine.council.record import Record
 from app.gui.display.appearance import Language, Look, ui_font
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import BlockDocument
-from app.gui.panels.debate.stance_chart import GAP, StanceChart
+from app.gui.pages.council.council_columns import shown_people
+from app.gui.pages.council.vote_chart import MARK, VoteChart
 from app.storage.paths import resources_dir
 from tests.gui.chats import SESSION, call, gave, spoke
 from tests.gui.shown_view import shown_view
@@ -58,14 +59,33 @@ def test_a_running_tool_says_since_when(qtbot) -> None:
     assert view.feed._beat.isActive()
 
 
-def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
-    look = Look(qapp, resources_dir(), "light")
-    chart = StanceChart(Language(resources_dir() / "i18n", "en"), look, "chart")
-    qtbot.addWidget(chart)
+def chart_of(qtbot, qapp, *rounds: int) -> VoteChart:
+    """Return the chart of two participants of whom only the first voted, after these rounds."""
+    words = Language(resources_dir() / "i18n", "en")
     seats = tuple(Participant(id=one, name=one, provider="p", model="m") for one in "ab")
-    ballots = tuple(Ballot(participant="a", round=number, stance=2) for number in range(3))
-    chart.show_debate(Debate(topic="t", participants=seats, ballots=ballots))
+    options = tuple(Option(id=f"o{place}", text=text) for place, text in enumerate(("Yes", "No")))
+    votes = [
+        Message(
+            id=f"v{number}",
+            turn_id=f"v{number}",
+            role="assistant",
+            author=Author(id="a", name="a", kind="participant"),
+            part=CouncilPart.BALLOT,
+            round=number,
+            data=Position(choice="o0"),
+        )
+        for number in rounds
+    ]
+    record = Record(Debate(topic="t", participants=seats, options=options), votes)
+    look = Look(qapp, resources_dir(), "light")
+    chart = VoteChart(words, look, record, shown_people(seats, "", words))
+    qtbot.addWidget(chart)
     chart.resize(500, chart.sizeHint().height())
+    return chart
+
+
+def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
+    chart = chart_of(qtbot, qapp, 0, 1, 2)
     image = chart.grab().toImage()
     room = chart._room()
 
@@ -77,23 +97,12 @@ def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
         return sum(image.pixel(x, y) == colour for x in across for y in down)
 
     assert painted(0) > 10
-    assert painted(1) == 0
-    low = chart.labels()[1]
-    assert low.center().y() >= room.bottom() and chart._label(chart._lines[1], low.width()) == "b: no vote"
-    assert chart._label(replace(chart._lines[1], name="a long name " * 9), 90).endswith("…: no vote")
+    assert painted(1) == 0 and chart.point(1, 0) is None
+    assert chart.values(1) == "Round 1\na: A Yes\nb: no vote"
 
 
-def test_the_only_vote_stands_at_the_end(qtbot, qapp) -> None:
-    look = Look(qapp, resources_dir(), "light")
-    chart = StanceChart(Language(resources_dir() / "i18n", "en"), look, "chart")
-    qtbot.addWidget(chart)
-    chart.resize(700, 240)
-    seats = tuple(Participant(id=one, name=one, provider="x", model="m") for one in ("a", "b"))
-    votes = tuple(Ballot(participant=one.id, round=2, stance=2) for one in seats)
-    debate = Debate(topic="T", participants=seats, ballots=votes)
-    chart.show_debate(debate)
-    assert chart._x(0) == pytest.approx(chart._room().right() - GAP)
-    earlier = tuple(replace(one, round=1) for one in votes)
-    chart.show_debate(replace(debate, ballots=(*earlier, *votes)))
-    assert chart._x(0) == pytest.approx(chart._room().left() + GAP)
-    assert chart._x(1) == pytest.approx(chart._room().right() - GAP)
+def test_the_votes_stand_from_the_first_to_the_last_option_and_round(qtbot, qapp) -> None:
+    chart = chart_of(qtbot, qapp, 1, 2)
+    assert chart._x(0) == pytest.approx(chart._room().left() + MARK / 2 + 1)
+    assert chart._x(1) == pytest.approx(chart._room().right() - MARK / 2 - 1)
+    assert chart.point(0, 0).y() == chart._y(0) < chart._y(0.5) < chart._y(1) < chart._room().bottom()

@@ -65,6 +65,12 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             # The small model chooses by the place of an option.
             QTest.mouseClick(tiny.buttons["check"], Qt.MouseButton.LeftButton)
             await until(lambda: "does not vote or judge" in tiny.about.text(), 120)
+            # A better one that takes broken premises for true votes.
+            models = window.controller.engine.voting._models
+            models.note_stable(LOCAL, "tiny", 8, "r" * 16 + "w" * 3 + "r" * 5, "")
+            page.refresh()
+            said = "Votes, but breaks no ties: missed 3 of 8 false premises."
+            await until(lambda: said in tiny.about.text())
             dialog.accept()
 
             # It takes the place of the built-in model in debates.

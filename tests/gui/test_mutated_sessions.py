@@ -13,9 +13,10 @@ from app.core.message import Author, Message
 from app.core.summary import SessionSummary
 from app.core.verdict import Ballot
 from app.core.workflow import StepState
+from app.engine.council.outcome import State, outcome, vote_places
+from app.engine.council.record import Record
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import state_of
-from app.gui.panels.debate.stance_chart import stance_lines
 from app.gui.panels.workflow.step_list import seconds_of
 from app.gui.transcript.row_words import chips_of
 from tests.app_driver import Person, at_window, until
@@ -88,8 +89,10 @@ def test_unknown_values_are_called_unknown() -> None:
 
 def test_numbers_and_dates_that_nothing_can_have_are_left_out() -> None:
     ballots = tuple(Ballot(participant="p0", round=number, stance=number) for number in (0, 3, 10**30))
-    [line] = stance_lines(a_debate(1, ballots=ballots))
-    assert line.stances == (0, None)
+    record = Record(a_debate(1, ballots=ballots), [])
+    # A stance that there is not is a blank.
+    assert record.voted_rounds == [0, 3] and vote_places(record) == {"p0": (2, None)}
+    assert outcome(record.debate, []).state == State.NONE
     for date in ("x", "2026-01-01", "2026-01-01T00:00:00"):
         state = StepState(id="a", state="running", started_at=date)
         assert seconds_of(state, datetime.now(UTC)) is None

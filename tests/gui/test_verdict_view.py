@@ -1,26 +1,33 @@
 """What comes of a debate, over the real wire and by click: ballots, verdict, cites, forks, once more, export."""
 
-import json
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QComboBox, QFileDialog, QMenu, QWidget
 
-from app.core.council import Participant
-from app.core.message import Author, Message
-from app.core.session import Debate, DebateSession
-from app.core.verdict import Ballot, Point, Verdict
+from app.core.council import NO_JUDGE, Participant
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.events import MessageFinished, TurnStarted
+from app.core.message import Author, CouncilPart, Failure, Message, MessageState
+from app.core.session import Council, Debate, DebateSession
+from app.core.verdict import Point
+from app.engine.council.outcome import vote_places
+from app.engine.council.record import Record
 from app.engine.engine import DebateSetup
-from app.gui.display.appearance import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.council.council_columns import Shown, shown_people
+from app.gui.pages.council.vote_chart import MARK, VoteChart, VoteLine
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
-from app.gui.panels.debate.stance_chart import spread, stance_lines
+from app.gui.widgets.badge import Chip
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
+from tests.gui.test_council_verdict import texts
 from tests.gui.test_drop_down_lists import RESOURCES
+from tests.screenshots_verdict import ballot, letter_of, reading
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -32,29 +39,33 @@ SEATS = tuple(
     Participant(id=kind, name=kind.title(), provider=kind, model=f"{kind}-wire", role=role)
     for kind, role in zip(KINDS, ("for", "against"), strict=True)
 )
-VERDICT = {
-    "minority": [{"text": "Rewrite it at once", "who": ["A", "B"], "now": False, "cites": [1]}],
-    "answer": [{"text": "Replace it <b>step</b> by step.", "cites": [1, 2]}],
-    "agreed": [{"text": "The corpus decides", "cites": [2]}],
-    "open": [{"text": "Who owns it", "cites": []}],
-    "options": ["Step by step", "Rewrite it at once"],
-    "choice": 1,
-}
+STEP, ONCE = OPTIONS = ("Step by step", "Rewrite it at once")
+SAYS = {"openai": "The old one must go.", "anthropic": "It has served us well."}
+CASE = "Replace it <b>step</b> by step."
 
 
-def script(server: WireServer, *stances: int, verdict: object = VERDICT, slow: float = 0.0) -> None:
-    """Let a server speak, vote these stances and judge."""
-    votes = iter(stances)
+def number_of(asked: str, words: str) -> int:
+    """Return the number under which a request shows a statement."""
+    return next(int(line[1:].split(")")[0]) for line in asked.splitlines() if line.endswith(words))
+
+
+def script(server: WireServer, *choices: str, case: str = CASE, slow: float = 0.0) -> None:
+    """Let a server speak, vote for these options, and judge for the first."""
+    votes = iter(choices)
 
     def reply(request) -> Answer:
         asked = request.messages[-1].text
         if "secret ballot" in asked:
-            return Answer(json.dumps({"stance": next(votes, 0)}))
-        if "What could follow from it" in asked:
-            return Answer(json.dumps({"choice": "Rewrite it at once"}))
-        if "You judge a debate" in asked:
-            return Answer(json.dumps(verdict), delay=slow)
-        return Answer(f"So says {server.kind}.")
+            return Answer(ballot(asked, next(votes, STEP)))
+        if "You judge a question" in asked:
+            first, last = (number_of(asked, SAYS[kind]) for kind in KINDS)
+            more = {
+                "cases": [{"option": letter_of(asked, STEP), "text": case, "cites": [first, last]}],
+                "agreed": [{"text": "The corpus decides", "cites": [last]}],
+                "open": [{"text": "Who owns it", "cites": []}],
+            }
+            return Answer(reading(asked, STEP, **more), delay=slow)
+        return Answer(SAYS[server.kind])
 
     server.script(f"{server.kind}-wire", reply)
 
@@ -72,12 +83,26 @@ def debate_view(person: Person) -> DiscussionView:
 async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DiscussionView:
     """Start a debate and wait until it has ended."""
     view, before = debate_view(person), debate_view(person).session_id
-    setup = DebateSetup(topic="Rewrite the parser?", participants=SEATS, rounds=rounds, polls=polls)
+    judge = "" if polls else NO_JUDGE
+    setup = DebateSetup(
+        topic="Rewrite the parser?",
+        participants=SEATS,
+        rounds=rounds,
+        polls=polls,
+        judge=judge,
+        options=OPTIONS,
+    )
     person.window.controller.debates.show_setup()
     person.window.controller.panel.setup.start_requested.emit(setup, ())
     await until(lambda: view.session_id not in ("", before), PATIENCE_S)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     return view
+
+
+def chart_of(view: DiscussionView) -> VoteChart:
+    chart = view.verdict.findChild(VoteChart, "debate_stances")
+    assert chart is not None
+    return chart
 
 
 async def choose(person: Person, opener: str, menu_name: str, place: int) -> str:
@@ -95,44 +120,60 @@ async def choose(person: Person, opener: str, menu_name: str, place: int) -> str
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_home, wire_servers, tmp_path):  # noqa: F811
-    script(wire_servers["openai"], 2, 1, 1)
-    script(wire_servers["anthropic"], -2, 1)
+    script(wire_servers["openai"], ONCE, STEP)
+    script(wire_servers["anthropic"])
     async with at_window(data_dir) as person:
         view = await hold(person)
         first = view.session_id
         # Who saw it end sees what came of it.
         await until(lambda: view.verdict.isVisible())
         assert not view.transcript.isVisible()
-        assert view.verdict._answer.text() == "Replace it <b>step</b> by step."
-        assert view.verdict._judge_chip.text() == "by Openai (takes part)"
-        assert view.verdict.chart.accessibleDescription() == (
-            "Before; Openai: for; Anthropic: against. Round 1; Openai: rather for; Anthropic: rather for"
+        shown = texts(view.verdict)
+        assert CASE in shown and STEP in shown and "The corpus decides" in shown
+        assert "Judge openai-wire (takes part): A both times" in shown
+        assert "Openai: before B, after A" in shown and "1 of 2 changed position" in shown
+        assert chart_of(view).accessibleDescription() == (
+            "Before; Openai: B Rewrite it at once; Anthropic: A Step by step. "
+            "Round 1; Openai: A Step by step; Anthropic: A Step by step"
         )
+        assert not person.sees("council_worth"), "what only a council can do is not there"
         facts = view.controls._facts.text()
         assert facts.startswith("2 participants · 1 round · 2 turns")
         assert view.controls._facts.isVisible()
         said = view.transcript.message_ids
+        assert len(said) == 2, "ballots and readings are no rows"
         # A cite leads to its message.
         await person.click(f"cite_{said[1]}")
+        print(
+            "FOCUS",
+            person.window.focusWidget(),
+            person.window.focusWidget().objectName(),
+            person.window.isActiveWindow(),
+        )
         assert view.transcript.isVisible() and view.transcript.hasFocus()
-        assert view.transcript.selected_text(markdown=False) == "So says anthropic."
+        assert view.transcript.selected_text(markdown=False) == SAYS["anthropic"]
         await person.click("segment_debate_verdict")
         assert view.verdict.isVisible()
         page = await person.window.controller.engine.export(first, "html")
         assert f'<a href="#{said[1]}">[Anthropic r1]</a>' in page and f'<article id="{said[1]}"' in page
         assert page.count("<polyline") == 2 and page.count("<circle") == 4
         assert "#0C7A60" in page and "#AB5030" in page, "each speaker in a colour of its own"
-        await person.click("debate_copy_verdict")
+        await person.click("copy_council")
         assert QGuiApplication.clipboard().text() == (
-            "Verdict · by Openai (takes part)\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
-            "\n\nUnstable: reading in another order, the judge came to a different conclusion: Rewrite it at once"
-            "\n\nMinority report\n- given up by Openai, Anthropic: Rewrite it at once [Openai r1]"
-            "\n\nAgreed\n- The corpus decides [Anthropic r1]\n\nStill open\n- Who owns it"
+            "All agree\nA Step by step\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
+            "\nJudge openai-wire (takes part): A both times"
+            "\n\nTheir positions\nA  Step by step\nB  Rewrite it at once"
+            "\nOpenai: B → A (70% sure)\nAnthropic: A → A (70% sure)"
+            "\n\nMinority report\ngiven up by Openai: B Rewrite it at once (no reason given)"
+            "\nThe old one must go. [Openai r1]"
+            "\n\nAgreed\nThe corpus decides [Anthropic r1]\n\nStill open\nWho owns it"
         )
         # Somebody else judges.
         line = await choose(person, "debate_ask_again", "judges_menu", 3)
         assert line == "Anthropic · anthropic-wire"
-        await until(lambda: view.verdict._judge_chip.text() == "by Anthropic (takes part)", PATIENCE_S)
+        await until(lambda: "Judge anthropic-wire (takes part)" in texts(view.verdict), PATIENCE_S)
+        await until(lambda: view.session.status == "completed", PATIENCE_S)
+        assert person.find("verdict_tab_2").isChecked(), "the verdict before it stays"
         # Exported as it is.
         await choose(person, "debate_export", "export_menu", 0)
         dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
@@ -143,7 +184,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert "Rewrite the parser?" in file.read_text("utf-8")
         # Forked behind the first turn, and resumed.
         line = await choose(person, "debate_fork", "fork_menu", 0)
-        assert line == "Round 1 · Openai: So says openai."
+        assert line == f"Round 1 · Openai: {SAYS['openai']}"
         await until(lambda: view.session_id not in ("", first), PATIENCE_S)
         fork = view.session_id
         assert view.session.status == "paused"
@@ -176,10 +217,10 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
     async with at_window(data_dir) as person:
         view = debate_view(person)
         await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
-        assert view.verdict._judge_chip.text() == "by Anthropic (takes part)"
-        assert "Openai: rather for" in view.verdict.chart.accessibleDescription()
+        assert "Judge anthropic-wire (takes part)" in texts(view.verdict)
+        assert "Openai: A Step by step" in chart_of(view).accessibleDescription()
         await person.click(f"cite_{said[0]}")
-        assert view.transcript.selected_text(markdown=False) == "So says openai."
+        assert view.transcript.selected_text(markdown=False) == SAYS["openai"]
 
 
 @pytest.mark.slow
@@ -191,29 +232,32 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     assert view.transcript.isVisible()
     await person.click("segment_debate_verdict")
     assert not person.sees("debate_stances")
-    assert "No verdict yet" in view.verdict._sentence.text()
+    assert "No verdict yet" in texts(view.verdict)
     # It can be stopped while somebody judges, and another one be asked.
     await person.choose("debate_judge", "Anthropic · anthropic-wire")
     await person.click("debate_ask")
-    await until(lambda: person.sees("debate_ask_stop"))
     # Before it reads, it is found out whether it may.
-    assert view.verdict._busy.text().startswith("Checking who may vote: ")
-    await until(lambda: view.verdict._busy.text().startswith("Anthropic is reading"), PATIENCE_S)
+    banner = view.controls._banner_text
+    await until(lambda: banner.text().startswith("Checking who may vote: "), PATIENCE_S)
+    await until(lambda: view.controls._doing.text() == "Judging…", PATIENCE_S)
+    assert view.verdict.isVisible() and "Judging…" in texts(view.verdict)
     assert not person.sees("debate_ask")
-    await person.click("debate_ask_stop")
+    await person.click("debate_stop")
     await until(lambda: person.sees("debate_ask"))
-    assert view.session.debate.verdict is None
+    assert "No verdict yet" in texts(view.verdict)
+    assert person.find("debate_judge", QComboBox).currentText() == "Anthropic · anthropic-wire"
     await person.choose("debate_judge", "Openai · openai-wire")
     await person.click("debate_ask")
-    await until(lambda: view.verdict._judge_chip.text() == "by Openai (takes part)", PATIENCE_S)
-    assert not person.sees("debate_ask")
+    await until(lambda: "Judge openai-wire (takes part): A both times" in texts(view.verdict), PATIENCE_S)
+    assert not person.sees("debate_ask") and view.session.status == "completed"
     # Where nobody answers any more, what there is stays.
     for server in wire_servers.values():
         for model in server.models:
             server.script(model, lambda _request: Fault("e401"))
     await choose(person, "debate_ask_again", "judges_menu", 1)
-    await until(lambda: "does not accept the key" in view.verdict._problem.text(), PATIENCE_S)
-    assert view.verdict._judge_chip.text() == "by Openai (takes part)"
+    await until(lambda: "No judge: The provider does not accept the key." in texts(view.verdict), PATIENCE_S)
+    assert "Judge openai-wire (takes part): A both times" in texts(view.verdict)
+    assert not person.sees("verdict_tab_1") and person.sees("debate_ask_again")
     # Finding is in what was said.
     person.window.controller.find_in_session()
     assert view.transcript.isVisible() and view.find_bar.isVisible()
@@ -237,7 +281,7 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
         "Openai",
         "Anthropic",
     ]
-    assert sum("unsure" in one.text() for one in panel.summary.findChildren(ElidedLabel)) == 2
+    assert sum(one.text() == f"A: {STEP}" for one in panel.summary.findChildren(ElidedLabel)) == 2
     person.window.controller.show_new()
     await until(lambda: panel.discussion.isVisible() and panel.discussion.session_id == first)
     person.window.controller.show_session(first)
@@ -253,35 +297,50 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
 
 async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
     session, messages = a_session(polls=True)
-    ballots = tuple(Ballot(participant=seat.id, round=2, stance=0) for seat in SEATS)
+    vote = replace(a_ballot(0, 2, 0), state=MessageState.STREAMING)
     async with at_window(data_dir) as person:
-        view = show(person, replace(session, status="running"), messages)
+        view = show(person, replace(session, status="running"), [*messages, vote])
         assert view.controls._doing.text() == "Voting…"
-        voted = replace(session.debate, ballots=ballots)
-        view.show_change(replace(session, status="running", debate=voted))
-        assert view.controls._doing.text() == "Judging…"
-        view.show_change(replace(session, debate=voted))
+        view.show_finished(MessageFinished(session_id="s", message=replace(vote, state=MessageState.DONE)))
         assert not view.controls._doing.isVisible()
+        author = Author(id="s-reading1", name="openai-wire", kind="helper")
+        view.show_turn(
+            TurnStarted(session_id="s", turn_id="r", author=author, part=CouncilPart.READING, round=2),
+            starting=False,
+        )
+        assert view.controls._doing.text() == "Judging…"
+        view.show_change(session)
+        assert not view.controls._doing.isVisible()
+        assert list(view.transcript.message_ids) == ["m0", "m1"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, wire_servers):  # noqa: F811
+    for kind in KINDS:
+        script(wire_servers[kind])
     view = await hold(person, polls=False)
     for server in wire_servers.values():
         for model in server.models:
             server.script(model, lambda _request: Fault("e401"))
     await person.click("segment_debate_verdict")
     await person.click("debate_ask")
-    await until(lambda: view.session.debate.verdict is not None, PATIENCE_S)
-    assert view.verdict._title.text() == "No verdict"
-    assert "does not accept the key" in view.verdict._sentence.text()
-    assert len(view.verdict._last_words.stops) == 2
+    await until(lambda: person.sees("council_points"), PATIENCE_S)
+    assert "No judge: The provider does not accept the key." in texts(view.verdict)
+    last = view.verdict.findChild(QWidget, "council_points").findChild(CitedText)
+    assert last.text() == " ".join(SAYS.values()) and len(last.stops) == 2
     await until(lambda: person.sees("debate_ask"))
 
 
 def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
-    debate = Debate(topic="T", participants=SEATS, rounds=2, round=3, **fields)  # type: ignore[arg-type]
+    debate = Debate(
+        topic="T",
+        participants=SEATS,
+        rounds=2,
+        round=3,
+        options=tuple(Option(id=f"o{place}", text=text) for place, text in enumerate(OPTIONS)),
+        **fields,  # type: ignore[arg-type]
+    )
     said = [
         Message(
             id=f"m{place}", turn_id=f"m{place}", role="assistant", content="I say so.", round=1,
@@ -290,6 +349,43 @@ def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
         for place, seat in enumerate(SEATS)
     ]  # fmt: skip
     return DebateSession(id="s", title="T", status="completed", debate=debate), said
+
+
+def a_ballot(seat: int, number: int, place: int | None) -> Message:
+    """Return the ballot of a participant after a round for the option at a place, None for a blank."""
+    who, name = SEATS[seat], f"b{number}{seat}"
+    choice = "" if place is None else f"o{place}"
+    return Message(
+        id=name,
+        turn_id=name,
+        role="assistant",
+        author=Author(id=who.id, name=who.name, kind="participant"),
+        part=CouncilPart.BALLOT,
+        round=number,
+        data=Position(shown=("o0", "o1"), choice=choice),
+    )
+
+
+def a_reading(order: int, *, error: Failure | None = None, **said: object) -> Message:
+    """Return what a judge read in one order, or that it failed."""
+    return Message(
+        id=f"r{order}",
+        turn_id=f"r{order}",
+        role="assistant",
+        author=Author(id=f"s-reading{order}", name="x", kind="helper"),
+        part=CouncilPart.READING,
+        round=2 if said else 1,
+        state=MessageState.FAILED if error else MessageState.DONE,
+        error=error,
+        data=JudgeReading(judge="openai/x", order=order, shown=("o0", "o1"), **said),  # type: ignore[arg-type]
+    )
+
+
+def votes(*places: tuple[int | None, int | None]) -> list[Message]:
+    """Return the ballots of both participants before the first round, after it, and so on."""
+    return [
+        a_ballot(seat, number, place) for number, pair in enumerate(places) for seat, place in enumerate(pair)
+    ]
 
 
 def show(person: Person, session: DebateSession, messages: list[Message]) -> DiscussionView:
@@ -302,20 +398,18 @@ def show(person: Person, session: DebateSession, messages: list[Message]) -> Dis
 
 @pytest.mark.slow
 async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
-    verdict = Verdict(open=(Point(text="I say so.", cites=("m0",)),), failure="too_small")
     async with at_window(data_dir) as person:
-        session, messages = a_session(verdict=verdict)
+        session, messages = a_session()
         small = tuple(replace(one, provider="embedded") for one in session.debate.participants)
-        view = show(
-            person,
-            replace(session, debate=replace(session.debate, participants=small, verdict=None)),
-            messages,
-        )
+        view = show(person, replace(session, debate=replace(session.debate, participants=small)), messages)
         view.controls.side_chosen.emit("verdict")
-        assert "too small" in view.verdict._sentence.text() and not person.sees("debate_ask")
-        view = show(person, session, messages)
-        assert "too small" in view.verdict._sentence.text()
-        assert not person.sees("debate_ask")
+        assert "too small to judge a debate" in texts(view.verdict) and not person.sees("debate_ask")
+        judged = replace(session.debate, council=Council(differences=False, judges=("openai/x",)))
+        failed = [a_reading(order, error=Failure(kind="network")) for order in (1, 2)]
+        view = show(person, replace(session, debate=judged), [*messages, *failed])
+        view.controls.side_chosen.emit("verdict")
+        await person.settle()
+        assert "No judge: " in texts(view.verdict) and not person.sees("debate_ask")
         assert person.sees("cite_m0")
         await person.click("debate_add_provider")
         await until(lambda: person.sees("connect_dialog"))
@@ -325,26 +419,30 @@ async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
 
 @pytest.mark.slow
 async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, data_dir):
-    point = Point(text="One. ", cites=("m0", "m1", "gone"))
-    ballots = tuple(
-        Ballot(participant=seat.id, round=number, stance=1)
-        for number in (0, 1, 2)
-        for seat in SEATS[: 2 - number % 2]
-    )
-    verdict = Verdict(judge="Openai", model="openai/x", answer=(point,), agreed=(point,), open=(point,))
+    cites = ("m0", "m1", "gone")
+    point = JudgedPoint(text="One.", cites=cites)
+    said = {
+        "choice": "o0",
+        "cases": (BestCase(option="o0", text="One.", cites=cites),),
+        "agreed": (point,),
+        "open": (point,),
+    }
+    read = [a_reading(order, **said) for order in (1, 2)]
+    council = Council(differences=False, judges=("openai/x",))
     async with at_window(data_dir) as person:
-        view = show(person, *a_session(verdict=verdict, ballots=ballots))
+        session, messages = a_session(council=council)
+        view = show(person, session, [*messages, *votes((0, 0), (0, None), (0, 0)), *read])
         await person.settle()
         person.find("segment_debate_verdict").setFocus()
         seen = []
         for _ in range(14):
             QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
             seen.append(person.window.focusWidget().objectName())
-        cites = ["cite_m0", "cite_m1"]
-        assert seen[:9] == ["debate_copy_verdict", *cites, "debate_decide", *cites * 2, "debate_stances"]
+        shown = ["cite_m0", "cite_m1"]
+        assert seen[:9] == ["copy_council", *shown * 3, "debate_stances", "verdict_decision"]
         after = ["debate_fork", "debate_again", "debate_export", "debate_more"]
         assert seen[9:14] == ["debate_interject", *after], "a message begins a what-if round"
-        chart = view.verdict.chart
+        chart = chart_of(view)
         chart.setFocus()
         for key, place in ((Qt.Key.Key_Right, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_Left, 0)):
             QTest.keyClick(chart, key)
@@ -387,48 +485,69 @@ async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
 
 @pytest.mark.slow
 async def test_paused_it_shows_the_ballots_there_are(qapp, data_dir):
-    session, messages = a_session(ballots=(Ballot(participant="openai", round=0, stance=2),))
+    session, messages = a_session(polls=True)
     paused = DebateSession(id="s", title="T", status="paused", debate=session.debate)
     async with at_window(data_dir) as person:
-        view = show(person, paused, messages)
+        view = show(person, paused, [*messages, *votes((1, 1), (1, 0))])
         assert view.transcript.isVisible()
         await person.click("segment_debate_verdict")
         assert person.sees("debate_stances")
-        assert not person.sees("debate_ask")
+        assert "The verdict follows when the debate has ended." in texts(view.verdict)
+        assert not person.sees("debate_ask") and not person.sees("verdict_decision")
         assert not view.composer.isVisible()
         view.show_change(DebateSession(id="s", title="T", status="running", debate=session.debate))
         assert view.transcript.isVisible() and view.composer.isVisible()
 
 
 def test_a_line_goes_through_what_is_missing():
-    ballots = [("openai", 0, None), ("openai", 1, 2), ("openai", 3, -2), ("anthropic", 2, None)]
-    session, _messages = a_session(
-        ballots=tuple(Ballot(participant=who, round=n, stance=stance) for who, n, stance in ballots)
-    )
-    one, other = stance_lines(session.debate)
-    assert one.stances == (None, 2, None, -2)
-    assert [one.height(place) for place in range(4)] == [2.0, 2.0, 0.0, -2.0]
-    assert other.stances == (None,) * 4
-    assert other.height(2) == 0.0
+    session, said = a_session()
+    cast = votes((None, None), (1, None), (None, None), (0, None))
+    one, other = vote_places(Record(session.debate, [*said, *cast])).values()
+    assert one == (None, 1, None, 0) and other == (None,) * 4
+    shown = Shown("Openai", "x", 0, "O")
+    assert [VoteLine(shown, one).level(at) for at in range(4)] == [1.0, 1.0, 0.5, 0.0]
+    assert VoteLine(shown, other).level(2) is None
 
 
 async def test_votes_at_the_end_alone_are_one_place_of_the_chart(qapp, data_dir):
-    ballots = tuple(Ballot(participant=seat.id, round=2, stance=2) for seat in SEATS)
+    session, messages = a_session(final_ballots=True, judge=NO_JUDGE)
     async with at_window(data_dir) as person:
-        view = show(person, *a_session(ballots=ballots))
-        view.controls.side_chosen.emit("verdict")
-        await person.settle()
-        chart = view.verdict.chart
-        assert chart.accessibleDescription() == "Round 2; Openai: for; Anthropic: for"
-        assert view.verdict._chart_hint.text() == "secret vote at the end"
-        assert not chart.grab().isNull()
+        view = show(person, session, [*messages, a_ballot(0, 1, 0), a_ballot(1, 1, 1)])
+        await until(lambda: person.sees("council_before_after"))
+        assert not person.sees("debate_stances"), "one vote is no line"
+        rows = [one.accessibleName() for one in person.find("council_before_after").findChildren(QWidget)]
+        assert {"Openai: A", "Anthropic: B"} <= {*rows}
+        assert "Open: a tie · 1 to 1" in [one.text() for one in view.verdict.findChildren(Chip)]
+        assert person.sees("verdict_decision")
 
 
-def test_names_at_the_right_never_overlap():
-    for wanted in ([50.0] * 6, [0.0, 1.0, 200.0, 199.0], [100.0, 20.0, 21.0], [300.0] * 12):
-        places = sorted(spread(wanted, 15, 8, 190))
-        assert all(after - before >= 14.999 for before, after in zip(places, places[1:], strict=False))
-        assert places[0] >= 7.999 and places[-1] <= 190.001
+@pytest.mark.parametrize("count", [2, 8])
+def test_the_marks_of_one_round_never_overlap(qapp, data_dir, count):
+    look = Look(qapp, RESOURCES, "light")
+    seats = tuple(replace(SEATS[0], id=f"p{place}", name=f"P{place}") for place in range(count))
+    options = tuple(Option(id=f"o{place}", text=text) for place, text in enumerate(OPTIONS))
+    debate = Debate(topic="T", participants=seats, options=options)
+    cast = [
+        replace(
+            a_ballot(0, number, number % 2),
+            id=f"{number}{one.id}",
+            author=Author(id=one.id, name=one.name, kind="participant"),
+        )
+        for number in range(3)
+        for one in seats
+    ]
+    words = Language(RESOURCES / "i18n", "en")
+    chart = VoteChart(words, look, Record(debate, cast), shown_people(seats, "", words))
+    chart.resize(300, chart.sizeHint().height())
+    for at in range(3):
+        ys = sorted(chart.point(number, at).y() for number in range(count))
+        assert all(after - before >= MARK for before, after in zip(ys, ys[1:], strict=False))
+        assert ys[0] >= MARK / 2 and ys[-1] <= chart.height() - MARK / 2
+    xs = [chart.point(0, at).x() for at in range(3)]
+    assert xs == sorted(xs) and xs[0] >= MARK / 2 and xs[-1] <= 300 - MARK / 2
+    assert not chart.grab().isNull()
+    chart.deleteLater()
+    look.deleteLater()
 
 
 def test_the_sentences_of_a_verdict_are_plain_text(qapp):
@@ -459,26 +578,27 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
     wire_home: dict[str, WireServer],  # noqa: F811
 ) -> None:
     for kind in KINDS:
-        script(wire_home[kind], 1, 1, 1)
+        script(wire_home[kind])
     view = await hold(person)
     assert person.sees("debate_interject") and view.composer.box.isEnabled()
     assert not person.sees("verdict_tab_1"), "one verdict needs no tabs"
-    second = {**VERDICT, "answer": [{"text": "Rewrite it now.", "cites": [1]}]}
     for kind in KINDS:
-        script(wire_home[kind], -1, -1, verdict=second)
+        script(wire_home[kind], ONCE, case="Nobody would miss it.")
     await person.write("debate_interject", "What if nobody uses it?")
     await person.click("debate_send")
-    await until(lambda: len(view.session.debate.verdicts) == 2, PATIENCE_S)
+    await until(lambda: view.session.status == "running", PATIENCE_S)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
-    assert [one.round for one in view.messages[-3:]] == [2, 2, 2]
+    assert [one.round for one in view.messages if not one.part][-3:] == [2, 2, 2]
     if not person.sees("verdict_tab_1"):
         view._show_side("verdict")
     await until(lambda: person.sees("verdict_tab_2"), what="the tabs")
     tabs = [person.find(f"verdict_tab_{number}").text() for number in (1, 2)]
     assert tabs == ["Verdict 1, after round 1", "Verdict 2, after “What if nobody uses it?”"]
-    assert "Rewrite it now." in view.verdict.text()
+    assert "Anthropic: before A, after B" in texts(view.verdict)
     changes = view.findChild(Paragraph, "verdict_changes")
-    assert changes is not None and "rather for → rather against" in changes.text()
+    assert changes is not None and f"Openai: {STEP} → {ONCE}" in changes.text()
     await person.click("verdict_tab_1")
-    await until(lambda: "Replace it" in view.verdict.text(), what="the first verdict")
+    await until(lambda: CASE in texts(view.verdict), what="the first verdict")
+    assert "Anthropic: before A, after A" in texts(view.verdict)
+    assert not person.sees("debate_ask_again") and not person.sees("verdict_decision")
     assert not changes.isVisible()

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.council import NO_JUDGE
-from app.core.summary import DebateMode
+from app.core.summary import DebateMode, Ends
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
@@ -30,7 +30,7 @@ async def person(qapp, data_dir, wire_home: dict[str, WireServer]):
     async with at_window(data_dir) as person:
         yield person
     for server in wire_home.values():
-        server.stable, server.check_delay = True, 0.0
+        server.stable, server.premises, server.check_delay = True, True, 0.0
 
 
 def texts(person: Person, kind: str) -> list[str]:
@@ -91,13 +91,38 @@ async def test_who_follows_the_order_has_no_vote_on_the_verdict_and_in_the_setti
 
 
 @pytest.mark.slow
+async def test_who_misses_premises_votes_and_the_verdict_and_the_settings_say_that_it_breaks_no_ties(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    server, view = wire_home["ollama"], debate_view(person)
+    server.premises = False
+    script(server, 1)
+    seats = (SEATS[0], replace(SEATS[1], provider="ollama", model="ollama-wire", name="Llama"))
+    await started(person, replace(SETUP, participants=seats, judge="ollama/ollama-wire"))
+    await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
+    assert [one.stance for one in view.session.debate.ballots] == [1, 1]
+    view._show_side("verdict")
+    why = "missed 8 of 8 false premises"
+    assert texts(person, "no_vote_") == [f"Llama: breaks no ties, {why}"]
+    shown = Shown(person)
+    shown.click("ollama-wire", x=90)
+    assert shown.item("ollama-wire").note.endswith(f"votes, breaks no ties: {why}")
+    assert shown.page.voting.text() == f"ollama-wire: votes, breaks no ties: {why}"
+    assert "24 short questions" in shown.page.check.toolTip()
+    server.premises = True
+    await person.click("models_check")
+    await until(lambda: shown.page.voting.text() == "ollama-wire: votes, breaks ties", PATIENCE_S)
+    assert len(server.check_requests) == 48
+
+
+@pytest.mark.slow
 async def test_a_council_shows_how_far_the_check_is_and_skips_it(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
     wire_home["openai"].check_delay = 3.0
     engine, page = person.window.controller.engine, person.window.controller.council_page
     setup = replace(SETUP, mode=DebateMode.COUNCIL, final_ballots=False)
-    session_id = await engine.councils.start(CouncilSetup(setup=setup, debates=True, judge=NO_JUDGE))
+    session_id = await engine.councils.start(CouncilSetup(setup=setup, ends=Ends.VOTE, judge=NO_JUDGE))
     person.window.controller.show_session(session_id)
     await until(lambda: person.sees("council_skip_check"), PATIENCE_S)
     await until(lambda: "Checking who may vote: 4 of 8" in page.box._words.text(), PATIENCE_S)

@@ -14,7 +14,7 @@ from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, WireServer, write_providers
 from tests.wire.server import Recorded
 
-FEW, ALL = 4, 16
+FEW, ALL = 4, 24
 SEATS = ("-p", "Own=own/small", "-p", "Known=openai/openai-wire")
 DEBATE = ("debate", "Should cities ban cars?", "--rounds", "1", "--ballots", "final")
 
@@ -67,7 +67,9 @@ def test_a_model_is_checked_once_beside_the_answers_and_every_call_counts(
     done = moot(*DEBATE, *SEATS, "--json")
     assert done.status == 0, done.err
     assert (len(own.check_requests), len(known.check_requests)) == (ALL, FEW)
-    assert len({one.messages[-1].text for one in own.check_requests}) == ALL, "each question in both orders"
+    assert len({one.messages[-1].text for one in own.check_requests}) == ALL, (
+        "each question in both orders, each premise once"
+    )
     # They began with the first statement, and did not wait for it.
     first = next(one for one in own.requests if not one.refused)
     assert own.check_requests[0].at < (first.done_at or 0)
@@ -77,7 +79,7 @@ def test_a_model_is_checked_once_beside_the_answers_and_every_call_counts(
     for one in found.values():
         assert (one["may_vote"], one["may_judge"], one["reason"]) == (True, True, "")
     said = [str(one["reason"]) for one in done.events if one["event"] == "session.status"]
-    assert f"checking_votes:{ALL}:{ALL + FEW}" in said and "checking_votes:0:20" in said
+    assert f"checking_votes:{ALL}:{ALL + FEW}" in said and "checking_votes:0:28" in said
     session = shown(done.events[0]["session_id"])
     # Two statements and two ballots besides.
     month = look("usage", "--json").json[0]
@@ -124,6 +126,44 @@ def test_no_vote_has_its_reason_wherever_it_is_shown(servers: tuple[WireServer, 
     assert kept == [{"model": "own/small", "reason": "follows_order:0:8"}]
 
 
+def test_who_misses_broken_premises_votes_and_where_it_was_named_says_why_it_does_not_judge(
+    servers: tuple[WireServer, WireServer],
+) -> None:
+    own, known = servers
+    own.premises = known.premises = False
+    why = "breaks no ties, missed 8 of 8 false premises"
+    done = moot(*DEBATE, *SEATS, "--judge", "own/small", "--json")
+    assert done.status == 0, done.err
+    found = checked(done)
+    one = found["own/small"]
+    assert (one["may_vote"], one["may_judge"], one["reason"]) == (True, False, "missed_premises:8:8")
+    # A known provider's is asked none.
+    one = found["openai/openai-wire"]
+    assert (one["may_vote"], one["may_judge"], one["reason"]) == (True, True, "")
+    assert (len(own.check_requests), len(known.check_requests)) == (ALL, FEW)
+    session = shown(done.events[0]["session_id"])
+    assert [one["stance"] for one in session["debate"]["ballots"]] == [1, 1]
+    assert session["debate"]["no_votes"] == [{"model": "own/small", "reason": "missed_premises:8:8"}]
+    assert session["debate"]["verdict"]["failure"]
+    readers = [one for server in servers for one in server.requests if "You judge a debate" in str(one.body)]
+    assert not readers
+    read = look("show", session["id"]).out
+    assert "Own: rather for" in read and f"Own: {why}" in read and "Known: rather for" in read
+    # One that takes no part is named by its model; that it does not judge is said at once.
+    both = ("-p", "One=openai/openai-wire", "-p", "Two=openai/openai-wire")
+    done = moot(*DEBATE, *both, "--judge", "own/small")
+    assert done.status == 0 and f"small: {why}" in done.out
+    assert "small: no judging, because it missed false premises" in done.err
+    # Chosen by Moot itself, it is another one.
+    done = moot(*DEBATE, *SEATS, "--verdict")
+    assert done.status == 0 and why not in done.out
+    asked = {
+        one.model for server in servers for one in server.requests if "You judge a debate" in str(one.body)
+    }
+    assert asked and "small" not in asked
+    assert len(own.check_requests) == ALL
+
+
 def test_what_is_skipped_does_not_vote_and_the_debate_goes_on(servers: tuple[WireServer, WireServer]) -> None:
     own, known = servers
     own.check_delay = 1.0
@@ -152,6 +192,9 @@ def test_a_kill_asks_nothing_twice_that_was_answered(servers: tuple[WireServer, 
     own.check_delay = 0.2
     with Running(*DEBATE, *SEATS, "--json") as running:
         session_id = running.session_id
+        assert own.wait_for(lambda: len(own.check_requests) == 5, 30)
+        # Killed while one is being answered, however slow this computer is.
+        own.check_delay = 60.0
         assert own.wait_for(lambda: len(own.check_requests) == 6, 30)
         time.sleep(0.1)
         running.kill()

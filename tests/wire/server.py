@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from aiohttp import web
 
+from app.engine.voting import PREMISES
 from tests.wire.anthropic import Anthropic
 from tests.wire.gemini import Gemini
 from tests.wire.openai import Gemma, Ollama, OpenAI
@@ -81,7 +82,8 @@ class WireServer:
     Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
     `title_requests`. They are answered with `title`, or refused where it is "".
     The questions of the voting check take no reply of a script either and are kept in `check_requests`: models answer them
-    the same in both orders, or "A" where they are not `stable`.
+    the same in both orders, or "A" where they are not `stable`. They see which premises are broken, or take each for true
+    where they do not see `premises`.
     With a `cache` it reports the tokens of the requests themselves, and keeps their beginnings.
     """
 
@@ -108,6 +110,7 @@ class WireServer:
         self.title = ""
         self.check_requests: list[Recorded] = []
         self.stable = True
+        self.premises = True
         self.check_delay = 0.0
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
@@ -279,7 +282,11 @@ class WireServer:
     def _choice(self, question: str) -> str:
         """Return the answer to a question with two options: the same option in any order, or always the first."""
         options = {line[3:]: line[0] for line in question.splitlines() if line[:3] in ("A: ", "B: ")}
-        return json.dumps({"choice": options[min(options)] if self.stable else "A"})
+        named = min(options)
+        for sound, broken in PREMISES:
+            if sound in options:
+                named = sound if self.premises else broken
+        return json.dumps({"choice": options[named] if self.stable else "A"})
 
     def _check(self, request: Recorded, asked: Asked) -> None:
         protocol = self._protocol

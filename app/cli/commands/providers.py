@@ -31,10 +31,11 @@ from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.message import AMOUNTS
 from app.core.provider import LocalModel
-from app.core.reasons import failure_text
+from app.core.reasons import failure_text, no_vote_reason
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact
 from app.core.usage import money_text, saved_text, size_text, used_text
+from app.engine.voting import votes_with
 from app.storage.secrets import variable_name
 
 ProviderName = Annotated[str, Typed(text="keys.name", metavar="PROVIDER")]
@@ -191,7 +192,10 @@ async def models_list(run: CommandRun) -> int:
             voting = run.moot.engine.voting
             stable, asked = voting.result((LOCAL, model.id))
             remarks.append(run.texts("cli.models.votes", stable=stable, all=asked))
-            if voting.reason((LOCAL, model.id)):
+            reason = voting.judge_reason((LOCAL, model.id))
+            if votes_with(reason):
+                remarks.append(run.texts("cli.models.no_judging", reason=no_vote_reason(reason, run.texts)))
+            elif reason:
                 remarks.append(run.texts("cli.models.no_vote"))
         if not models.fits(model):
             remarks.append(run.texts("error.model_too_large", name=model.name, need=model.computer_gb))

@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import replace
 
 from app.core.errors import FailureKind
-from app.core.message import Message, MessageState
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.reasons import Reason, counted, joined
 from app.core.session import DebateSession
 from app.core.summary import Status
@@ -136,10 +136,10 @@ class DebateRun(StepRun):
         return bool(steps)
 
     async def _take_checked(self, step: CouncilStep) -> None:
-        """Take a step once it is known that its model may vote; where it may not, the step is no longer due."""
-        debate = self._live.debate_session.debate
+        """Take a step once it is known that its model may vote or judge; where it may not, the step is no longer due."""
+        debate, judges = self._live.debate_session.debate, step.part == CouncilPart.READING
         seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
-        if await self.checks.may_vote(seat):
+        if await (self.checks.may_judge(seat) if judges else self.checks.may_vote(seat)):
             await self._take(step)
 
     def _finish(self, reason: str) -> None:

@@ -32,7 +32,7 @@ from app.core.council_parts import (
 )
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
-from app.core.session import Debate
+from app.core.session import MOST_ROUNDS, Debate
 from app.core.verdict import Calibration
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
 from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
@@ -355,10 +355,14 @@ class Record:
 
     @cached_property
     def rounds(self) -> int:
-        """How many rounds of debate have begun; a what-if round may have votes alone."""
+        """How many rounds of debate have begun; a what-if round may have votes alone.
+
+        What a damaged file has of more than MOST_ROUNDS is ignored.
+        """
         parts = (CouncilPart.TURN, CouncilPart.CHECK, CouncilPart.BALLOT)
         spoken = parts if self.debate.is_council else ("", *parts)
-        return max((one.round for one in self.since if one.part in spoken and one.ended), default=0)
+        rounds = (one.round for one in self.since if one.part in spoken and one.ended)
+        return max((one for one in rounds if one <= MOST_ROUNDS), default=0)
 
     def statements(self, before: int) -> list[Message]:
         """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
@@ -433,7 +437,8 @@ class Record:
     def _voted(self) -> list[int]:
         """The rounds of which there are ballots or turns that say what is held, the last first."""
         parts = (CouncilPart.BALLOT, CouncilPart.TURN)
-        return sorted({one.round for one in self.since if one.part in parts and one.ended}, reverse=True)
+        rounds = {one.round for one in self.since if one.part in parts and one.ended}
+        return sorted((one for one in rounds if 0 <= one <= MOST_ROUNDS), reverse=True)
 
     @property
     def voted_rounds(self) -> list[int]:

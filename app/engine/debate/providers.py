@@ -55,16 +55,20 @@ class DebateProviders:
         """Return the participants whose models can argue: not those that take no chat messages."""
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
-    def can_vote(self, provider: str, model: str) -> bool:
-        """Return whether a model can vote and judge; one that was not checked yet can."""
-        return not self.checks.reason((provider, model))
+    def can_judge(self, provider: str, model: str) -> bool:
+        """Return whether a model can judge; one that was not checked yet can."""
+        return not self.checks.judge_reason((provider, model))
 
     def needed_checks(self, session: DebateSession) -> list[Seat]:
-        """Return whose votes, and whose verdict as the first judge, a session comes to by itself."""
+        """Return whose votes, and whose verdict as the first judge, a session comes to by itself.
+
+        A judge that was named is among them even where it cannot judge: that is then said.
+        """
         debate, council = session.debate, session.debate.council or Council()
         votes = bool(council.rounds or council.wanted_rounds) if debate.is_council else debate.votes
         judged = votes if debate.is_council else debate.concludes
-        judges = (council.judges or self.council_judges(session))[:1] if judged else ()
+        named = (debate.judge,) if "/" in debate.judge else ()
+        judges = (*named, *(council.judges or self.council_judges(session))[:1]) if judged else ()
         absent = self.absent(session) if votes else frozenset()
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]
         return [*voters, *map(seat_of, judges)]
@@ -92,7 +96,7 @@ class DebateProviders:
         """Yield who can read a session, each a "provider/model": the judge chosen alone, else as in `outside`."""
         chosen = [session.debate.judge] if "/" in session.debate.judge else self.outside(session)
         for one in chosen:
-            if self.can_vote(*one.split("/", 1)):
+            if self.can_judge(*one.split("/", 1)):
                 yield one
 
     def offered_judges(self, session: DebateSession) -> list[Judge]:
@@ -100,7 +104,7 @@ class DebateProviders:
         # Behind the chosen judge stand those whom the user can choose in its place.
         others = replace(session, debate=replace(session.debate, judge=""))
         found = self.judges(session) + self.judges(others) + self._readers(session)
-        return [one for one in _each_once(found) if self.can_vote(one.provider, one.model)]
+        return [one for one in _each_once(found) if self.can_judge(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
         usual = [one for one in self._ready() if one.default_model]

@@ -45,7 +45,15 @@ from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
-from app.gui.widgets.controls import Choice, ShorteningButton, button, icon_button, scrolling
+from app.gui.widgets.controls import (
+    Choice,
+    ShorteningButton,
+    button,
+    icon_button,
+    put_where,
+    scrolling,
+    stops_in,
+)
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 WIDEST = 980
@@ -68,7 +76,7 @@ class ClaimRow(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._claim = claim
         words, names = language, {who: shown.name for who, shown in judged.people.items()}
-        text = CitedText("crux" if question else "points")
+        text = CitedText("crux" if question else "points", self)
         text.show_points([Point(text=claim.text, cites=claim.cites)], lambda one: judged.cite(one, words))
         text.cite_requested.connect(self.cite_requested)
         for stop in text.stops:
@@ -144,7 +152,7 @@ class ClaimsPage(QWidget):
         if result.claims:
             self._add("claims", str(len(result.claims)), self._rows(judged, result.claims))
         if result.unsupported:
-            text = CitedText("points")
+            text = CitedText("points", self)
             text.show_points([Point(text="", cites=result.unsupported)], lambda one: judged.cite(one, words))
             text.cite_requested.connect(self.cite_requested)
             self._add("unsupported", "", [Paragraph("hint", text=words("council.unsupported.hint")), text])
@@ -274,6 +282,7 @@ class VerdictPage(QWidget):
         right.setVisible(bool(cards))
         self._right = right
         self._fit()
+        put_where(self, [*stops_in(left), *stops_in(right)])
         # What has the focus is made anew; without this the focus would leave the page.
         if focused:
             again = (side.findChild(QWidget, focused) for side in (left, right))
@@ -305,7 +314,7 @@ class VerdictPage(QWidget):
         council, read = record.debate.is_council, record.readings()
         head: list[QWidget] = [plain_label("card_title", text=words("verdict.title"))]
         if council or record.voted_rounds:
-            chip = Chip(self._look)
+            chip = Chip(self._look, self)
             chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
             head = [chip]
         how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
@@ -356,7 +365,7 @@ class VerdictPage(QWidget):
             parts.append(self._tallies(judged))
         if result.judge:
             said = judge_line(result, lettered(record), words)
-            stable = Chip(self._look)
+            stable = Chip(self._look, self)
             key = "unstable" if result.unstable else "stable" if result.choice else "once"
             stable.set_text(words(f"council.{key}"), "ok" if key == "stable" else "warn")
             parts.append(hbox((Paragraph("card_text", text=said), 1), stable, spacing=10))
@@ -423,14 +432,13 @@ class VerdictPage(QWidget):
 
     def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
         box, record = QWidget(), judged.record
-        tile, text = Letter(self._look), CitedText("verdict")
+        tile = Letter(self._look)
         tile.show_letter(lettered(record).get(option, ""), leads=option == judged.result.headline)
         name = next((one.text for one in record.options() if one.id == option), "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
             case, cites = case_for(record, option)
-        text.show_points([Point(text=case, cites=cites)] if case else [], self._cite)
-        text.cite_requested.connect(self.cite_requested)
+        text = self._cited("verdict", [Point(text=case, cites=cites)] if case else [])
         head = Paragraph("card_title", text=name)
         above = [plain_label("hint", text=title)] if title else []
         vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, inside=box, spacing=8)
@@ -479,9 +487,7 @@ class VerdictPage(QWidget):
         line = Paragraph("card_title" if view.now else "hint", text=view_line(view, judged.record, words))
         parts = [hbox(*avatars, (line, 1), spacing=6)]
         if view in in_full(judged.result):
-            text = CitedText("points")
-            text.show_points([Point(text=_on_one_line(view.text), cites=view.cites[-1:])], self._cite)
-            text.cite_requested.connect(self.cite_requested)
+            text = self._cited("points", [Point(text=_on_one_line(view.text), cites=view.cites[-1:])])
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
             shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
@@ -536,9 +542,7 @@ class VerdictPage(QWidget):
             ("verdict.last_statements", "open", last),
         ):
             if points:
-                text = CitedText("points", listed=True)
-                text.show_points(points, self._cite)
-                text.cite_requested.connect(self.cite_requested)
+                text = self._cited("points", points, listed=True)
                 icon = HeadingIcon(self._look, *MARKS[kind])
                 title = hbox(icon, plain_label(kind, text=words(key)), STRETCH, spacing=6)
                 parts.append(vbox(title, text, spacing=4))
@@ -583,9 +587,8 @@ class VerdictPage(QWidget):
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
             causes = moved_by(record, who) if flipped else ()
-            row, why = QWidget(), CitedText("points")
-            why.show_points([Point(text="", cites=causes)] if causes else [], self._cite)
-            why.cite_requested.connect(self.cite_requested)
+            why = [self._cited("points", [Point(text="", cites=causes)])] if causes else []
+            row = QWidget()
             hbox(avatar, (ElidedLabel("", text=shown.name), 1), *tiles, inside=row, spacing=6)
             before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
             row.setAccessibleName(
@@ -593,7 +596,7 @@ class VerdictPage(QWidget):
                 if several
                 else words("verdict.vote", name=shown.name, option=after)
             )
-            parts.append(vbox(row, *([why] if causes else []), spacing=2))
+            parts.append(vbox(row, *why, spacing=2))
         summary = (
             words("council.moved", count=moved, all=len(record.ballots))
             if moved
@@ -649,6 +652,12 @@ class VerdictPage(QWidget):
         card.setProperty("kind", "card")
         vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=10)
         return card
+
+    def _cited(self, kind: str, points: Sequence[Point], *, listed: bool = False) -> CitedText:
+        text = CitedText(kind, self, listed=listed)
+        text.show_points(points, self._cite)
+        text.cite_requested.connect(self.cite_requested)
+        return text
 
     def _cite(self, message_id: str) -> Cite | None:
         return self._shown.cite(message_id, self._language) if self._shown is not None else None

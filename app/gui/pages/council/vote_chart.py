@@ -88,7 +88,7 @@ class VoteChart(PaintedText):
         words, said = self._language, []
         for line in self._lines:
             place, name = line.places[at], line.shown.name
-            option = self._options[place] if place is not None else ""
+            option = " ".join(self._options[place].split()) if place is not None else ""
             said.append(
                 words("verdict.vote", name=name, option=option)
                 if option

@@ -23,7 +23,7 @@ from app.core.settings import Settings
 from app.core.texts import visible
 from app.core.usage import size_text
 from app.engine.engine import Engine
-from app.engine.voting import name_of
+from app.engine.voting import name_of, votes_with
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
@@ -168,6 +168,8 @@ class ModelsPage(QWidget):
         words, voting = self._language, self._engine.voting
         if reason := voting.reason(seat):
             return words("voting.no_vote", reason=no_vote_reason(reason, words))
+        if reason := voting.judge_reason(seat):
+            return words("voting.no_judging", reason=no_vote_reason(reason, words))
         return words("voting.votes" if voting.result(seat)[0] >= 0 else "voting.unchecked")
 
     def _filter(self) -> None:
@@ -405,8 +407,11 @@ class LocalModelsPage(QWidget):
         stable, asked = voting.result((LOCAL, model.id))
         if stable < 0:
             return self._language("local.votes.unchecked")
-        key = "votes.not" if voting.reason((LOCAL, model.id)) else "votes"
-        return self._language(f"local.{key}", stable=stable, all=asked)
+        reason = voting.judge_reason((LOCAL, model.id))
+        if votes_with(reason):
+            why = no_vote_reason(reason, self._language)
+            return self._language("local.votes.no_judging", reason=why)
+        return self._language("local.votes.not" if reason else "local.votes", stable=stable, all=asked)
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far a download is."""

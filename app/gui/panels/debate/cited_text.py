@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
+from PySide6.QtWidgets import QWidget
 
 from app.core.verdict import Point
 from app.gui.widgets.controls import Button, button
@@ -25,8 +26,9 @@ class CitedText(WrappedText):
 
     cite_requested = Signal(str)
 
-    def __init__(self, kind: str, *, listed: bool = False) -> None:
-        super().__init__(kind)
+    def __init__(self, kind: str, parent: QWidget | None = None, *, listed: bool = False) -> None:
+        """Without a `parent` it would be a window of its own once it has sentences."""
+        super().__init__(kind, parent)
         self._listed = listed
         self._points: tuple[Point, ...] = ()
         self._buttons: list[list[Button]] = []
