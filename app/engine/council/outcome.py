@@ -504,8 +504,8 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
     There are none where nobody answered, or in a debate nobody voted and nobody was to judge.
     """
     record, result = Record(debate, messages), outcome(debate, messages)
-    judged = record.council.judges or (debate.concludes and debate.round > debate.rounds)
-    if not result.answered or not (debate.is_council or record.voted_rounds or judged):
+    wanted = record.council.judges or (debate.concludes and debate.round > debate.rounds)
+    if not result.answered or not (debate.is_council or record.voted_rounds or wanted):
         return []
     letters = lettered(record)
     texts = {one.id: one.text for one in record.options()}
@@ -561,7 +561,7 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         sides = sides_of(claim, names, words)
         claims.append(Point(text=f"{claim.text} ({sides})" if sides else claim.text, cites=claim.cites))
     parts.append((words("council.claims"), claims))
-    if not debate.is_council and not result.judge and judged:
+    if not debate.is_council and not result.judge and wanted:
         said = (last_words(record, who) for who in record.openings())
         last = [Point(text=" ".join(text.split()), cites=cites[-1:]) for text, cites in said]
         parts.append((words("verdict.last_statements"), last))
