@@ -29,6 +29,7 @@ from app.core.council_parts import (
     Position,
     Question,
     Quoting,
+    Rewritten,
 )
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
@@ -394,6 +395,21 @@ class Record:
             for one in self.since
             if one.part == CouncilPart.BALLOT and one.ended and one.author.id == who and one.round == number
         ]
+
+    def rewritten(self) -> dict[bool, list[Message]]:
+        """Return the answers written anew for the blind pick that ended, the last first: of all (True), of one model alone."""
+        found = [one for one in reversed(self.messages) if one.part == CouncilPart.REWRITE and one.ended]
+        return {side: [one for one in found if one.data_as(Rewritten).of_panel == side] for side in (True, False)}
+
+    @property
+    def alone(self) -> Message | None:
+        """The answer of one model that was asked alone: one for the blind pick, in a council else the surest's own."""
+        solo = self.last(CouncilPart.SOLO)
+        if solo is not None and solo.state == MessageState.DONE:
+            return solo
+        return max(
+            self.answers().values(), key=lambda one: one.data_as(Position).confidence or 0, default=None
+        )
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
