@@ -15,6 +15,7 @@ from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot, wait_until_gone
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
+from tests.wire.server import Recorded
 
 __all__ = ["wire_home", "wire_servers"]
 
@@ -61,10 +62,20 @@ def test_two_external_agents_and_a_model_debate_to_the_end(
     assert len(wire_home["openai"].requests) == 2
 
 
-def test_external_agents_speak_and_neither_vote_nor_judge(
+def test_external_agents_vote_in_their_own_words_and_do_not_judge(
     wire_home: dict[str, WireServer], tmp_path: Path
 ) -> None:
-    agents = add("say", tmp_path / "ann"), add("say", tmp_path / "ben")
+    def reply(request: Recorded) -> str:
+        text = request.messages[-1].text
+        letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
+        if "You judge a question" in text:
+            return json.dumps({"choice": letters["Yes"], "confidence": 80})
+        vote = {"choice": letters.get("No"), "text": "", "confidence": 70, "moved_by": []}
+        return json.dumps(vote) if "secret ballot" in text else "Rather not."
+
+    for model in wire_home["openai"].models:
+        wire_home["openai"].script(model, reply)
+    agents = add("vote", tmp_path / "ann"), add("say", tmp_path / "ben")
     done = moot(
         "debate",
         TOPIC,
@@ -78,9 +89,23 @@ def test_external_agents_speak_and_neither_vote_nor_judge(
         seconds=90,
     )
     assert done.status == 0, done.err
-    assert [len(told(tmp_path / name, "prompt")) for name in ("ann", "ben")] == [1, 1]
-    # Its statement, its vote before and after, and the verdict.
-    assert len(wire_home["openai"].requests) >= 3
+    prompts = {name: [one["text"] for one in told(tmp_path / name, "prompt")] for name in ("ann", "ben")}
+    # A vote before and after the statement; one that names no option is asked for once more.
+    assert [sum("secret ballot" in one for one in prompts[name]) for name in prompts] == [2, 4]
+    assert [len(prompts[name]) for name in prompts] == [3, 5]
+    assert not any("You judge a question" in one for texts in prompts.values() for one in texts)
+    shown = look("show", done.events[0]["session_id"], "--json").json
+    names = {one["id"]: one["name"] for one in shown["debate"]["participants"]}
+    decision = shown["decision"]
+    texts = {one["id"]: one["text"] for one in decision["options"]}
+    votes = [
+        (one["round"], names[one["participant"]], texts.get(one["choice"], "")) for one in decision["ballots"]
+    ]
+    assert votes == [(0, "Ann", "Yes"), (0, "Ben", ""), (0, "GPT", "No"), (1, "Ann", "Yes"), (1, "GPT", "No")]
+    assert [names[one] for one in decision["outcome"]["unread"]] == ["Ben"]
+    # The votes are a tie, which the judge breaks: a model of the provider that may be asked.
+    assert decision["outcome"]["judge"].startswith("openai/") and len(decision["readings"]) == 2
+    assert texts[decision["outcome"]["headline"]] == "Yes"
 
 
 @pytest.mark.parametrize("victim", slow_after(1, [("agent",), ("host",), ("moot",)]))

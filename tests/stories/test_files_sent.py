@@ -14,6 +14,7 @@ from tests.stories.processes import look, moot
 from tests.stories.test_ask import call, openai, wire_home, wire_servers
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.providers_file import write_providers
+from tests.wire.server import Recorded
 
 __all__ = ["openai", "wire_home", "wire_servers"]
 
@@ -159,14 +160,14 @@ def test_a_reply_to_a_debate_sends_a_pdf_as_each_model_takes_it(
     people = [word for kind, model in FOUR.items() for word in ("-p", f"{kind}={kind}/{model}")]
     for kind, model in FOUR.items():
         four[kind].script(model, lambda _request: Fault("e401"))
-    held = moot("debate", "Ban cars?", *people, "--rounds", "1", "--ballots", "final", "--json")
+    held = moot("debate", "Should cities ban cars?", *people, "--rounds", "1", "--ballots", "final", "--json")
     assert held.status == 4, held.err
     session_id = str(held.events[0]["session_id"])
     asked = {kind: len(server.requests) for kind, server in four.items()}
     said = moot("reply", session_id, "Look at this.", "--file", str(path), "--as-it-looks")
     assert said.status == 0, said.err
     for kind, model in FOUR.items():
-        four[kind].script(model, lambda _request: "I have read it.")
+        four[kind].script(model, read_or_voted)
     done = moot("resume", session_id, "--json")
     assert done.status == 0, done.err
     images = {
@@ -175,14 +176,22 @@ def test_a_reply_to_a_debate_sends_a_pdf_as_each_model_takes_it(
         "openai": ("image/jpeg",) * 2,
     }
     for kind, server in four.items():
-        # A turn and a ballot; DeepSeek refuses that with a schema first.
-        requests = [one for one in server.requests[asked[kind] :] if one.messages]
-        assert len(requests) == 2, kind
-        for request in requests:
-            text = "".join(one.text for one in request.messages)
-            assert request.messages[0].images == images.get(kind, ()), kind
-            assert "Look at this." in text and "cars.pdf" in text
-            assert ("Sales rose" in text) is (kind == "deepseek")
+        turn, ballot = [one for one in server.requests[asked[kind] :] if one.messages]
+        text = "".join(one.text for one in turn.messages)
+        assert turn.messages[0].images == images.get(kind, ()), kind
+        assert "Look at this." in text and "cars.pdf" in text
+        assert ("Sales rose" in text) is (kind == "deepseek")
+        # Who votes is sent the texts of files.
+        text = "".join(one.text for one in ballot.messages)
+        assert "secret ballot" in text and not any(one.images for one in ballot.messages)
+        assert "Look at this." in text and "cars.pdf" in text and "Sales rose" in text
+
+
+def read_or_voted(request: Recorded) -> str:
+    text = request.messages[-1].text
+    if "secret ballot" not in text:
+        return "I have read it."
+    return json.dumps({"choice": "A", "text": "", "confidence": 70, "moved_by": []})
 
 
 def test_a_debate_without_a_model_that_sees_is_refused(four: dict[str, WireServer], tmp_path: Path) -> None:

@@ -191,6 +191,9 @@ def prompt(session: str, text: str) -> str | None:
         return "end_turn"
     elif DOES == "empty":
         return "end_turn"
+    elif DOES == "vote" and (offered := re.findall(r"^([A-Z]): Yes$", text, re.MULTILINE)):
+        say(session, f"I have read it all, and my choice is {offered[0]}.", "")
+        return "end_turn"
     elif DOES == "garbage":
         sys.stdout.write("\x1b[31mhttps://login.example\n" * 10)
     elif DOES == "garbage-flood":
