@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "journal": ("decisions.list_decisions",),
     "decide": ("decisions.decide",),
     "outcome": ("decisions.outcome",),
+    "blind": ("decisions.blind",),
     "doctor": ("",),
     "usage": ("providers.usage",),
     "mcp": ("",),

@@ -250,6 +250,15 @@ class CommandRun:
 
         return await self.follow(start, printer)
 
+    async def quietly(self, live: LiveSession, step: Step) -> int:
+        """Take a step in a session and print nothing of it; return the exit status."""
+        await self.warm_up()
+        self.interrupted.session_id = live.id
+        await step()
+        follower = Follower(lambda _event: "", self.out, self.moot.store.flush, None)
+        session = await self._printed(live.id, follower)
+        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+
     async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> int:
         """Start a session and print it until it no longer runs, then what came of it; return the exit status.
 
@@ -274,6 +283,7 @@ class CommandRun:
                 session = await self._printed(session_id, follower)
         if not self.arguments.json:
             await self.out.write(end_text(session, live, self.texts))
+            await self.moot.engine.councils.note_read(live.id)
         if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
             return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
         return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)

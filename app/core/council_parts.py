@@ -233,6 +233,14 @@ class JudgeReading(PartData):
     values: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewritten(PartData):
+    """What an answer is that was written anew for the blind pick."""
+
+    # Whether it is what all came to; else it is the answer of one model alone.
+    of_panel: bool = False
+
+
 PART_DATA: Mapping[str, type[PartData]] = {
     CouncilPart.QUESTION: Question,
     CouncilPart.ANSWER: Position,
@@ -247,5 +255,6 @@ PART_DATA: Mapping[str, type[PartData]] = {
     CouncilPart.DISSENT: Dissent,
     CouncilPart.SOLO: Position,
     CouncilPart.CHECK: Position,
+    CouncilPart.REWRITE: Rewritten,
 }
 """The class of a message's data by its part; what a message of another part holds is kept as it is stored."""

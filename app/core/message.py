@@ -44,6 +44,7 @@ class CouncilPart(StrEnum):
     DISSENT = "dissent"
     SOLO = "solo"
     CHECK = "check"
+    REWRITE = "rewrite"
 
 
 SPOKEN = (

@@ -9,7 +9,7 @@ from app.core.council_parts import Option
 from app.core.message import Attachment
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
-from app.core.verdict import Ballot, Calibration, NoVote, Verdict, WhatIf
+from app.core.verdict import Ballot, BlindPick, Calibration, NoVote, Verdict, WhatIf
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -58,6 +58,7 @@ class Council:
     for, 0 where it is not.
     `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     `calibrations` say how right the participants' models have been, as the journal knew it at the start.
+    `blind` is the blind pick, None where it was not asked for; `read_at` is when the user first read a verdict (ISO 8601).
     `weighed` says that the user wants a headline where a judge found that the answer turns on what one wants.
     """
 
@@ -81,6 +82,8 @@ class Council:
     voteless: tuple[str, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
     weighed: bool = False
+    blind: BlindPick | None = None
+    read_at: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,23 @@ class WhatIf:
     to: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindPick:
+    """The choice between what all came to and the answer of one model alone, without knowing which is which.
+
+    `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown, at `shown_at` (ISO
+    8601). `picked` is one of PICKS, "" until the user has chosen; `was_blind` says that no verdict had been read before.
+    """
+
+    order: tuple[str, ...] = ()
+    shown_at: str = ""
+    picked: str = ""
+    was_blind: bool = True
+
+
+PANEL, ALONE = "panel", "alone"
+PICKS = ("A", "B", "equal")
+
 BINS = (60, 80, 90, 100)
 """The highest confidence of each bin, in percent."""
 

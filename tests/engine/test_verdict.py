@@ -637,3 +637,75 @@ async def test_what_no_evidence_would_settle_has_no_headline_unless_the_user_wan
     assert (result.state, result.headline) == (State.CONTESTED, "u1")
     await made.engine.councils.weigh(session_id, weighed=False)
     assert result_of(made, session_id).state == State.VALUES
+
+
+def rewrites(request: ModelRequest) -> bool:
+    return "Material:" in text_of(request)
+
+
+def blind_answers(request: ModelRequest, longer: int = 1) -> Script:
+    """Write what is asked for; what all came to is so many times as long as it should be."""
+    if rewrites(request):
+        size = int(re.search(r"in about (\d+) characters", text_of(request))[1])  # type: ignore[index]
+        if "Do it step by step." in text_of(request):
+            return ["P" * (size * longer)]
+        return ["S" * size]
+    return ["Alone I would wait." if "before the answer" in text_of(request) else "I say so."]
+
+
+async def test_a_blind_pick_shows_two_answers_alike_and_says_whose_they_are_after_it(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if request.schema is not None:
+            return concluding(request)
+        written = sum(map(rewrites, made.models.requests))
+        return blind_answers(request, 2 if written <= 2 else 1)
+
+    made = bench(tmp_path, answer)
+    plain = await held(made, polls=False)
+    with pytest.raises(BadInput, match="blind_no_outcome"):
+        await made.engine.councils.ask_blind(plain)
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    with pytest.raises(BadInput, match="blind_not_shown"):
+        await made.engine.councils.pick(session_id, "A")
+    before = len(made.models.requests)
+    await made.engine.councils.ask_blind(session_id)
+    session = await made.engine.wait(session_id)
+    assert session.status == Status.COMPLETED
+    asked = made.models.requests[before:]
+    # One model alone, both written, and the longer one once more in the size of the other.
+    assert [rewrites(one) for one in asked] == [False, True, True, True]
+    names = [one.name for one in debate_of(made, session_id).participants]
+    for request in asked[1:]:
+        text = text_of(request)
+        assert not any(name in text for name in names) and "vote" not in text.partition("Material:")[2]
+    shown = await made.engine.councils.show_blind(session_id)
+    assert shown is not None and sorted(one[0] for one in shown) == ["P", "S"]
+    assert max(map(len, shown)) <= 1.2 * min(map(len, shown))
+    decision = json.loads(await made.engine.export(session_id, "json"))["decision"]
+    assert decision["blind"]["order"] == [] and decision["blind"]["picked"] == ""
+    # It is drawn once, and no call is made again.
+    await made.engine.councils.ask_blind(session_id)
+    again = await reopened(made, tmp_path)
+    _made[:] = [again]
+    await again.engine.open(session_id)
+    assert await again.engine.councils.show_blind(session_id) == shown
+    assert len(again.models.requests) == 0
+    with pytest.raises(BadInput, match="blind_picks"):
+        await again.engine.councils.pick(session_id, "C")
+    kept = await again.engine.councils.pick(session_id, "B")
+    assert (kept.picked, kept.was_blind) == ("B", True)
+    assert [{"P": "panel", "S": "alone"}[one[0]] for one in shown] == list(kept.order)
+    with pytest.raises(BadInput, match="blind_picked"):
+        await again.engine.councils.pick(session_id, "A")
+    decision = json.loads(await again.engine.export(session_id, "json"))["decision"]
+    assert decision["blind"]["order"] == list(kept.order)
+
+
+async def test_a_pick_after_the_verdict_was_read_is_not_blind(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda one: concluding(one) if one.schema is not None else blind_answers(one))
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    await made.engine.councils.note_read(session_id)
+    await made.engine.councils.ask_blind(session_id)
+    await made.engine.wait(session_id)
+    assert await made.engine.councils.show_blind(session_id) is not None
+    assert not (await made.engine.councils.pick(session_id, "equal")).was_blind

@@ -6,9 +6,11 @@ from typing import Annotated
 
 from app.cli.arguments import SessionId, Typed
 from app.cli.command_run import CommandRun, checked_id
+from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.council import FAILED, HELD, Decision
-from app.core.verdict import wilson
+from app.core.texts import without_steering
+from app.core.verdict import PICKS, wilson
 from app.engine.decisions.journal import DecisionState, decided_object, listed, made_at, standing
 from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
 
@@ -66,6 +68,34 @@ async def decide(
     live = await run.open(session)
     kept = await run.moot.engine.journal.decide(live, option, why=why, sure=sure, sign=signal, due=check_on)
     return await run.answer(_row(run, kept), run.texts("cli.decided", text=one_line(kept.decided)) + "\n")
+
+
+async def blind(
+    run: CommandRun,
+    session: SessionId,
+    pick: Annotated[str, Typed("--pick", text="blind_pick", choices=PICKS)] = "",
+) -> int:
+    """Show what all came to and the answer of one model alone, without saying which is which; keep which is better."""
+    councils, live, texts = run.moot.engine.councils, await run.open(session), run.texts
+    if pick:
+        kept = await councils.pick(live.id, pick)
+        first = texts(f"blind.{kept.order[0]}")
+        said = texts("blind.picked", first=first, second=texts(f"blind.{kept.order[1]}"))
+        said += "" if kept.was_blind else f" {texts('blind.read_before')}"
+        return await run.answer({"session_id": live.id, **asdict(kept)}, said + "\n")
+    if (answers := await councils.show_blind(live.id)) is None:
+        status = await run.quietly(live, lambda: councils.ask_blind(live.id))
+        answers = await councils.show_blind(live.id)
+        if answers is None:
+            await run.out.complain(texts("blind.failed"))
+            return FAULT if status == OK else status
+    record = {"session_id": live.id, "A": answers[0], "B": answers[1]}
+    lines = [
+        line
+        for letter, text in zip("AB", answers, strict=True)
+        for line in (f"{letter}:", without_steering(text), "")
+    ]
+    return await run.answer(record, lines_text([*lines, texts("blind.how", session_id=live.id)]))
 
 
 async def outcome(

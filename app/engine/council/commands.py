@@ -3,6 +3,7 @@
 Also what the next step of a council will use, with the real lengths of what was asked and said.
 """
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -11,16 +12,17 @@ from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant, Seat
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
-from app.core.events import EventBus
+from app.core.events import EventBus, utc_now
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState, PartData
 from app.core.session import Council, Debate, DebateSession
 from app.core.store import Documents, SessionStore
 from app.core.summary import VOTING_ENDS, Ends, Status
 from app.core.texts import clean_text, trimmed
+from app.core.verdict import ALONE, PANEL, PICKS, BlindPick
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
-from app.engine.council.director import comparison_due, forked
+from app.engine.council.director import blind_steps, comparison_due, forked
 from app.engine.council.outcome import outcome, surest, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Record
@@ -343,12 +345,7 @@ class Councils:
     async def judge(self, session_id: str, judge: str) -> None:
         """Let a judge read what was said: a "provider/model", or ANY_JUDGE; the verdicts before it stay."""
         self.check_judge(judge)
-        live = await self._sessions.open(session_id)
-        session = live.debate_session
-        if live.read_only or session.status == Status.RUNNING:
-            raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
-        if (run := self._sessions.running(session_id)) is not None:
-            await run.wait()
+        live = await self._resting(session_id)
         debate = live.debate_session.debate
         chosen = replace(debate, judge=judge)
         judges = self._providers.council_judges(replace(live.debate_session, debate=chosen))
@@ -359,6 +356,70 @@ class Councils:
         # In a debate the choice is for this verdict alone.
         live.change(debate=replace(chosen if debate.is_council else debate, council=council))
         await self._go_on(live)
+
+    async def ask_blind(self, session_id: str) -> None:
+        """Have what all came to and the answer of one model alone written alike, for a pick without knowing which is which.
+
+        Where both are there already no call is made.
+        """
+        live = await self._resting(session_id)
+        debate = live.debate_session.debate
+        if not outcomes(debate, live.messages):
+            raise BadInput("blind_no_outcome", title=live.session.title)
+        council = replace(
+            Record(debate, live.messages).council, helper=self._providers.helper(live.debate_session)
+        )
+        if not council.helper:
+            raise BadInput("council_no_helper")
+        asked = replace(debate, council=replace(council, blind=council.blind or BlindPick()))
+        live.change(debate=asked)
+        if blind_steps(asked, live.messages):
+            await self._go_on(live)
+
+    async def show_blind(self, session_id: str) -> tuple[str, str] | None:
+        """Return the two answers of a blind pick in the order in which they are shown, None while one is missing.
+
+        The order is drawn, and kept, before anything is shown.
+        """
+        live = await self._sessions.open(session_id)
+        record = Record(live.debate_session.debate, live.messages)
+        written, blind = record.rewritten(), record.council.blind
+        if blind is None or not all(found and found[0].content for found in written.values()):
+            return None
+        if not blind.order:
+            order = (PANEL, ALONE) if secrets.randbits(1) else (ALONE, PANEL)
+            blind = replace(blind, order=order, shown_at=utc_now(), was_blind=not record.council.read_at)
+            live.change(debate=replace(record.debate, council=replace(record.council, blind=blind)))
+            await self._store.flush(session_id)
+        first, second = (written[side == PANEL][0].content for side in blind.order)
+        return first, second
+
+    async def pick(self, session_id: str, picked: str) -> BlindPick:
+        """Keep which of the two answers the user prefers: one of PICKS. Raises BadInput for a second pick, or before they were shown."""
+        live = await self._sessions.open_to_change(session_id)
+        record = Record(live.debate_session.debate, live.messages)
+        blind = record.council.blind
+        if picked not in PICKS:
+            raise BadInput("blind_picks", picked=picked, picks=", ".join(PICKS))
+        if blind is None or not blind.order or blind.picked:
+            raise BadInput(
+                "blind_picked" if blind and blind.picked else "blind_not_shown", title=live.session.title
+            )
+        kept = replace(blind, picked=picked)
+        live.change(debate=replace(record.debate, council=replace(record.council, blind=kept)))
+        await self._store.flush(session_id)
+        return kept
+
+    async def note_read(self, session_id: str) -> None:
+        """Keep that the user has read a verdict: a pick after that is not blind."""
+        live = await self._sessions.open(session_id)
+        debate = live.session.debate
+        if debate is None or live.read_only or not outcomes(debate, live.messages):
+            return
+        council = Record(debate, live.messages).council
+        if not council.read_at:
+            live.change(debate=replace(debate, council=replace(council, read_at=utc_now())))
+            await self._store.flush(session_id)
 
     async def weigh(self, session_id: str, *, weighed: bool) -> None:
         """Show what leads and what the judge chose also where the answer turns on what one wants, or no longer. Makes no call."""
@@ -484,6 +545,16 @@ class Councils:
         live.change(debate=replace(debate, council=wanted))
         await self._go_on(live)
 
+    async def _resting(self, session_id: str) -> LiveSession:
+        """Open a debate or a council that does not run."""
+        live = await self._sessions.open(session_id)
+        session = live.debate_session
+        if live.read_only or session.status == Status.RUNNING:
+            raise BadInput("session_read_only" if live.read_only else "debate_runs", title=session.title)
+        if (run := self._sessions.running(session_id)) is not None:
+            await run.wait()
+        return live
+
     async def _open(self, session_id: str) -> LiveSession:
         live = await self._sessions.open(session_id)
         session = live.debate_session
@@ -538,6 +609,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
+        "blind": blind_object(record.council.blind),
         "helpers": {
             **dict.fromkeys(("options", "differences", "merge"), record.council.helper),
             "judge": next(iter(record.council.judges), ""),
@@ -545,6 +617,13 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         },
         **outcome_objects(session.debate, messages),
     }
+
+
+def blind_object(blind: BlindPick | None) -> dict[str, object] | None:
+    """Return what `moot show --json` says of a blind pick; before the pick nothing says which answer is whose."""
+    if blind is None or not blind.order:
+        return None
+    return {**asdict(blind), "order": blind.order if blind.picked else ()}
 
 
 def _ballot_object(record: Record, who: str, number: int) -> dict[str, object]:

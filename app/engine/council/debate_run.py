@@ -11,7 +11,13 @@ from app.core.message import CouncilPart, Message, MessageState
 from app.core.reasons import Reason, counted, joined
 from app.core.session import DebateSession
 from app.core.summary import Status
-from app.engine.council.director import CouncilStep, concluding_steps, judging_steps, options_step
+from app.engine.council.director import (
+    CouncilStep,
+    blind_steps,
+    concluding_steps,
+    judging_steps,
+    options_step,
+)
 from app.engine.council.earlier import earlier_council
 from app.engine.council.steps import StepRun
 from app.engine.council.verdicts import outcomes, told
@@ -45,8 +51,8 @@ class DebateRun(StepRun):
         self._unnoted = 0
         # The call that looks for options.
         self._finding: asyncio.Task[None] | None = None
-        # Whether the user asked for a verdict on a debate that has turns left.
-        self._only_judged = False
+        # Whether it runs for what the user asked of it as it is: a verdict, or a blind pick.
+        self._only_asked = False
 
     async def _loop(self) -> None:
         try:
@@ -65,7 +71,7 @@ class DebateRun(StepRun):
                 debate, council=replace(earlier_council(debate), helper=helper, ends=debate.ends)
             )
             self._live.change(debate=debate)
-        self._only_judged = bool(judging_steps(debate, self._live.messages, self._out()))
+        self._only_asked = bool(self._asked_steps())
         if session.status != Status.RUNNING or session.debate.failures:
             debate = after_resume(debate, self._live.said)
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
@@ -84,12 +90,12 @@ class DebateRun(StepRun):
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             return
         ended = isinstance(decision, Finish)
-        if (self._only_judged or not isinstance(decision, Halt)) and await self._conclude(ended=ended):
+        if (self._only_asked or not isinstance(decision, Halt)) and await self._conclude(ended=ended):
             # The step ends here: what was said by then decides what comes next.
             if self._held:
                 self._live.change(status=Status.PAUSED, reason=self._held)
             return
-        if self._only_judged and not ended:
+        if self._only_asked and not ended:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
             return
         session = self._live.debate_session
@@ -122,8 +128,8 @@ class DebateRun(StepRun):
         if self._finding is None and (step := options_step(debate, live.messages)):
             self._finding = asyncio.create_task(self._take(step))
         out = self._out()
-        if self._only_judged:
-            steps = judging_steps(debate, live.messages, out)
+        if self._only_asked:
+            steps = self._asked_steps()
         else:
             steps = concluding_steps(debate, live.messages, out, ended=ended)
         if not steps and ended and debate.concludes and council is not None and not council.judges:
@@ -135,9 +141,17 @@ class DebateRun(StepRun):
         await asyncio.gather(*map(self._take_checked, steps))
         return bool(steps)
 
+    def _asked_steps(self) -> tuple[CouncilStep, ...]:
+        """Return the calls for what the user asked of the debate as it is."""
+        debate, messages = self._live.debate_session.debate, self._live.messages
+        return judging_steps(debate, messages, self._out()) or blind_steps(debate, messages)
+
     async def _take_checked(self, step: CouncilStep) -> None:
         """Take a step once it is known that its model may vote or judge; where it may not, the step is no longer due."""
         debate, judges = self._live.debate_session.debate, step.part == CouncilPart.READING
+        if not (step.model or step.who) or step.part == CouncilPart.SOLO:
+            await self._take(step)
+            return
         seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
         if await (self.checks.may_judge(seat) if judges else self.checks.may_vote(seat)):
             await self._take(step)

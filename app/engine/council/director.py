@@ -18,6 +18,10 @@ from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of
 from app.engine.council.verdicts import stood
 from app.engine.debate.director import begun_from, copied, round_to_poll
 
+# How often an answer of a blind pick is written at most, and how much longer one may be than the other.
+MOST_WRITTEN = 2
+MOST_APART = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class CouncilStep:
@@ -67,7 +71,8 @@ def next_steps(
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
     if record.count(CouncilPart.CHECK, number=0) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
-    return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
+    argued = _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
+    return argued or blind_steps(debate, messages)
 
 
 def options_step(debate: Debate, messages: Sequence[Message]) -> CouncilStep | None:
@@ -100,6 +105,39 @@ def judging_steps(
     """Return the readings of the judges that were chosen for a debate as it is, and the dissents."""
     record = Record(debate, messages)
     return _judge(record, record.council, absent)
+
+
+def blind_steps(debate: Debate, messages: Sequence[Message]) -> tuple[CouncilStep, ...]:
+    """Return the calls that a blind pick still needs: the answer of one model alone, then both answers written alike.
+
+    `order` is 1 for what all came to, 2 for the model alone. Where one is much longer it is written once more.
+    """
+    record = Record(debate, messages)
+    if record.council.blind is None or not record.council.helper:
+        return ()
+    if record.alone is None:
+        # One that failed isn't asked again and again.
+        best = surest(record) if not record.count(CouncilPart.SOLO) else ""
+        return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),) if best else ()
+    written = record.rewritten()
+    due = [
+        side for side, found in written.items() if not any(one.state == MessageState.DONE for one in found)
+    ]
+    if not due and not alike(record):
+        due = [max(written, key=lambda side: len(written[side][0].content))]
+    steps = (
+        CouncilStep(CouncilPart.REWRITE, order=1 if side else 2)
+        for side in due
+        if len(written[side]) < MOST_WRITTEN
+    )
+    return tuple(steps)
+
+
+def alike(record: Record) -> bool:
+    """Say whether the two answers of a blind pick are there, and about as long."""
+    written = record.rewritten().values()
+    lengths = [len(one.content) for found in written for one in found[:1] if one.state == MessageState.DONE]
+    return len(lengths) == 2 and max(lengths) <= (1 + MOST_APART) * min(lengths)
 
 
 def comparison_due(record: Record) -> bool:

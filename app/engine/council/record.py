@@ -399,7 +399,9 @@ class Record:
     def rewritten(self) -> dict[bool, list[Message]]:
         """Return the answers written anew for the blind pick that ended, the last first: of all (True), of one model alone."""
         found = [one for one in reversed(self.messages) if one.part == CouncilPart.REWRITE and one.ended]
-        return {side: [one for one in found if one.data_as(Rewritten).of_panel == side] for side in (True, False)}
+        return {
+            side: [one for one in found if one.data_as(Rewritten).of_panel == side] for side in (True, False)
+        }
 
     @property
     def alone(self) -> Message | None:

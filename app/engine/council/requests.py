@@ -87,9 +87,11 @@ def answer_request(record: Record, speaker: Participant, prompts: Prompts, verdi
     """
     debate = record.debate
     system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
-    first, *later = _own_conversation(record, speaker)
+    said = _own_conversation(record, speaker)
+    # In a debate the question is no message.
+    asked, later = said[0].content.strip() if said else record.whole_question, said[1:]
     task = prompts.text(debate.language, "council-answer")
-    told = [(Role.USER, text) for text in (first.content.strip(), *_files(debate, prompts))]
+    told = [(Role.USER, text) for text in (asked, *_files(debate, prompts))]
     for message in later:
         role = Role.ASSISTANT if message.part == CouncilPart.ANSWER else Role.USER
         told.append((role, message.content.strip()))
@@ -295,6 +297,13 @@ def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) ->
     question, answers = record.whole_question, _numbered(record.debate, order)
     text = prompts.text(record.debate.language, "council-merge", question=question, answers=answers)
     return _to_helper(record.debate, text)
+
+
+def rewrite_request(record: Record, text: str, characters: int, prompts: Prompts) -> ModelRequest:
+    """Return the request that writes an answer anew for the blind pick, in about so many characters."""
+    debate = record.debate
+    told = {"question": record.whole_question, "text": without_names(text, debate), "characters": characters}
+    return _to_helper(debate, prompts.text(debate.language, "blind-answer", **told))
 
 
 def numbered(record: Record) -> list[Message]:

@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
-from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting
+from app.core.council_parts import (
+    Dissent,
+    FileQuote,
+    JudgeReading,
+    Position,
+    Question,
+    Quoting,
+    Rewritten,
+)
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -29,6 +37,8 @@ from app.engine.turns.speaker_turn import CallPlan
 from app.engine.voting import seat_of
 
 HELPER = "helper"
+# How many characters the answers of a blind pick have.
+LEAST_SIZE, MOST_SIZE = 400, 1_200
 WITH_TRAILER = (
     CouncilPart.ANSWER,
     CouncilPart.TURN,
@@ -110,6 +120,7 @@ class StepRun(StatementRun):
             call.cleaners.append(kind.for_name(author.name))
             return call.cleaners[-1]
 
+        rewritten = Rewritten(of_panel=step.order == 1) if step.part == CouncilPart.REWRITE else None
         reads, judged = step.part == CouncilPart.READING, debate.council.judged if debate.council else 0
         message = Message(
             id=new_id(),
@@ -119,7 +130,7 @@ class StepRun(StatementRun):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
-            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else None,
+            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else rewritten,
         )
 
         def request(_: object) -> ModelRequest:
@@ -145,6 +156,8 @@ class StepRun(StatementRun):
                 return requests.differences_request(record, call.order, prompts)
             case CouncilPart.MERGE:
                 return requests.merge_request(record, call.order, prompts)
+            case CouncilPart.REWRITE:
+                return requests.rewrite_request(record, *self._to_write(record, step), prompts)
             case CouncilPart.READING:
                 return requests.reading_request(record, step.model, step.order, view, prompts)
             case CouncilPart.CHECK if step.number:
@@ -168,6 +181,15 @@ class StepRun(StatementRun):
         if record.question and record.question.data_as(Question).follows:
             verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
         return requests.answer_request(record, speaker, prompts, verdict)
+
+    def _to_write(self, record: Record, step: CouncilStep) -> tuple[str, int]:
+        """Return what is written anew for the blind pick, and in how many characters: as many as the other one has."""
+        of_panel = step.order == 1
+        others = [one for one in record.rewritten()[not of_panel] if one.state == MessageState.DONE]
+        alone = record.alone.content if record.alone is not None else ""
+        size = len(others[0].content) if others else min(max(len(alone), LEAST_SIZE), MOST_SIZE)
+        given = outcomes(record.debate, self._live.messages)
+        return (told(given[-1]) if given else "") if of_panel else alone, size
 
     async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
