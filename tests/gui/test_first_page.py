@@ -40,7 +40,7 @@ def chips(person: Person) -> list[str]:
 def entries(person: Person, name: str) -> list[str]:
     """Return what the menu of a button offers."""
     button = person.find(name)
-    button.pressed.emit()
+    button.choices.aboutToShow.emit()
     return [one.text() for one in button.choices.actions() if one.text()]
 
 

@@ -293,10 +293,9 @@ class FirstPageController(Controller):
         first.mode.chosen.connect(self._choose_mode)
         for segment in first.mode.findChildren(QAbstractButton):
             segment.clicked.connect(self._page.composer.box.setFocus)
-        # A menu is filled when it is wanted: before a click opens it.
-        first.how.pressed.connect(self._fill_how)
-        first.ends.pressed.connect(self._fill_ends)
-        first.work.pressed.connect(self._fill_work)
+        first.how.choices.aboutToShow.connect(self._fill_how)
+        first.ends.choices.aboutToShow.connect(self._fill_ends)
+        first.work.choices.aboutToShow.connect(self._fill_work)
         first.chips.dropped.connect(setup.seats.drop)
         first.chips.more.clicked.connect(lambda: setup.seats.picker.open(first.chips.more))
         first.example_requested.connect(self._on_example)
