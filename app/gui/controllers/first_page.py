@@ -51,6 +51,8 @@ class FirstPageController(Controller):
         self._pages, self._views, self._chats = pages, views, chats
         self._debates, self._setup = debates, setup
         self._first, self._page = parts.window.first_page, parts.window.chat_page
+        # Whether what the user has done was looked up in all sessions.
+        self._looked = False
         self._first.show_mode(self.mode)
         self._wire()
         self._page.chat_composer.hold(False)
@@ -90,9 +92,9 @@ class FirstPageController(Controller):
             self._chats.show_new("", self._group_id())
             return
         mode = self.mode
-        for kind in {KINDS[one.kind] for one in self._engine.sessions() if one.kind in KINDS}:
-            # It stays so when the session is deleted.
-            self._state.keep(f"done/{kind}", True)
+        if not self._looked:
+            self._looked = True
+            self._keep_done({one.kind for one in self._engine.sessions()})
         done = [self._state.flag(f"done/{kind}", False) for kind in (DECIDE, WORK)]
         self._first.show_done(decided=done[0], handed_over=done[1])
         if mode == DECIDE:
@@ -101,6 +103,15 @@ class FirstPageController(Controller):
             self._show_work()
         else:
             self._page.show_begins()
+
+    def _keep_done(self, kinds: set[str]) -> None:
+        """Keep what the user has done: it stays so when the sessions of these kinds are deleted."""
+        for kind in kinds & KINDS.keys():
+            self._state.keep(f"done/{KINDS[kind]}", True)
+
+    def _on_restored(self) -> None:
+        # Its kind is looked up when that is shown: a backup brings hundreds back.
+        self._looked = False
 
     # Decisions
 
@@ -305,6 +316,8 @@ class FirstPageController(Controller):
         self._chats.refreshed.connect(self.refresh)
         self._chats.several_requested.connect(partial(self._debates.begin, council=True))
         self._bridge.workflows_changed.connect(self.refresh)
+        self._bridge.session_started.connect(lambda event: self._keep_done({event.session.kind}))
+        self._bridge.session_restored.connect(self._on_restored)
 
     def _on_setup(self) -> None:
         """Follow what was set up elsewhere."""
