@@ -41,7 +41,7 @@ class DecisionList(ItemList):
     def __init__(self, language: Language, look: Look) -> None:
         self.decisions = DecisionRows(language)
         super().__init__(look, "decisions_list", STYLE, self.decisions)
-        self.setItemDelegate(DecisionDelegate(language, look, self.decisions, self))
+        self.setItemDelegate(DecisionDelegate(language, look, self))
         self.doubleClicked.connect(lambda _index: self.session_requested.emit(self.current_id()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
