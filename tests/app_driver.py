@@ -104,7 +104,7 @@ class Person:
     def choose_from(self, name: str, text: str) -> None:
         """Choose an entry of the menu that a button opens, also one in a menu inside."""
         button = self.find(name, MenuButton)
-        button.pressed.emit()
+        button.choices.aboutToShow.emit()
         menus = (button.choices, *button.choices.findChildren(QMenu))
         entries = {one.text(): one for menu in menus for one in menu.actions() if one.menu() is None}
         assert text in entries, f"{name} has {', '.join(entries)}"

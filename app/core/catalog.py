@@ -386,6 +386,8 @@ def is_near(address: str) -> bool:
 
 EMBEDDED = "embedded"
 COMPATIBLE = "openai-compatible"
+# Servers that may not say what a model reads. Ollama and LM Studio say it, and run one with less than it was made for.
+SILENT = (COMPATIBLE, "vllm")
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
 EMBEDDED_WINDOW = 8_192

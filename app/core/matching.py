@@ -5,6 +5,7 @@ Also the order in which names are listed.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
@@ -34,9 +35,15 @@ def fold(text: str) -> str:
 
 def fits(text: str, typed: str) -> bool:
     """Return whether a text contains every word typed."""
-    words = fold(typed).split()
-    folded = fold(text) if words else ""
-    return all(word in folded or (not word.isascii() and _pattern(word).search(folded)) for word in words)
+    return finder(typed)(fold(text) if typed else "")
+
+
+def finder(typed: str) -> Callable[[str], bool]:
+    """Return what says of a folded text whether it contains every word typed."""
+    words = [(word, None if word.isascii() else _pattern(word)) for word in fold(typed).split()]
+    return lambda folded: all(
+        word in folded or (pattern is not None and pattern.search(folded)) for word, pattern in words
+    )
 
 
 @lru_cache(maxsize=1_024)

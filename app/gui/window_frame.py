@@ -26,7 +26,9 @@ class WindowState:
     """Reads and writes `window.ini`."""
 
     def __init__(self, data_dir: Path) -> None:
+        self._folder = data_dir
         self._settings = QSettings(str(data_dir / "window.ini"), QSettings.Format.IniFormat)
+        self._unsaved: dict[str, QByteArray | str] = {}
 
     def bytes_of(self, name: str) -> QByteArray:
         """Return bytes that Qt made of a geometry, empty if there are none."""
@@ -35,15 +37,20 @@ class WindowState:
 
     def text(self, name: str, default: str = "") -> str:
         """Return a text value."""
-        return str(self._settings.value(name, default))
+        return str(self._unsaved.get(name, self._settings.value(name, default)))
 
     def flag(self, name: str, default: bool) -> bool:
         """Return a yes or no value."""
         return self.text(name, "true" if default else "false") == "true"
 
     def keep(self, name: str, value: QByteArray | str | bool) -> None:
-        """Store a value."""
-        self._settings.setValue(name, ("true" if value else "false") if isinstance(value, bool) else value)
+        """Store a value; only until the end while the data folder is gone, which Qt would make again."""
+        text = ("true" if value else "false") if isinstance(value, bool) else value
+        self._unsaved.pop(name, None)
+        if self._folder.is_dir():
+            self._settings.setValue(name, text)
+        else:
+            self._unsaved[name] = text
 
     def widths(self, name: str) -> list[int]:
         """Return stored widths in pixels, empty if there are none."""
@@ -72,6 +79,8 @@ class WindowState:
     def keep_place(self, session_id: str, place: str) -> None:
         """Store the scroll position of a session; only those of the newest sessions are kept."""
         settings = self._settings
+        if not self._folder.is_dir():
+            return
         if not place:
             settings.remove(f"places/{session_id}")
             return

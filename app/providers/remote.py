@@ -17,6 +17,7 @@ from app.core.catalog import (
     EMBEDDED_MODEL,
     LOCAL,
     PROGRAM,
+    SILENT,
     ProviderConfig,
     ProviderKind,
     is_near,
@@ -87,6 +88,7 @@ class RemoteModels(HostClient):
         self._limits = limits
         self._book = book or FactBook()
         self._looked_up: set[tuple[str, str]] = set()
+        self._windows_asked: set[tuple[str, str]] = set()
         self._restart: asyncio.Task[None] | None = None
         self._keys_sent: set[str] = set()
         self._prices: dict[tuple[str, str], Price | None] = {}
@@ -269,10 +271,10 @@ class RemoteModels(HostClient):
 
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; starts the host only for a model that was never looked up."""
-        if not self._book.has(provider, model, FactSource.LIST):
-            with contextlib.suppress(ProviderError):
+        with contextlib.suppress(ProviderError):
+            if not self._book.has(provider, model, FactSource.LIST):
                 await self._look_up(provider, model)
-                await self._ask_window(provider, model)
+            await self._ask_window(provider, model)
         return self.known_facts(provider, model)
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
@@ -303,9 +305,9 @@ class RemoteModels(HostClient):
         return True
 
     async def _look_up(self, provider: str, model: str) -> None:
-        """Ask the host once what its list says about a model of another computer: it may be newer than what is kept."""
+        """Ask the host once what its list says about a model: it may be newer than what is kept."""
         row = self._row(provider)
-        if row is None or self.is_free(provider) or (provider, model) in self._looked_up:
+        if row is None or (row.local and row.kind not in SILENT) or (provider, model) in self._looked_up:
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
         if answer is None or "error" in answer:
@@ -320,7 +322,7 @@ class RemoteModels(HostClient):
         if config is None or row is None or not row.local or row.in_moot:
             return
         address = config.base_url or row.base_url
-        if not address or not is_near(address) or (provider, model) in self._looked_up:
+        if not address or not is_near(address) or (provider, model) in self._windows_asked:
             return
         if unsupported_proxy(address):
             return
@@ -338,7 +340,7 @@ class RemoteModels(HostClient):
         if answer is None or "error" in answer:
             return
         if answer["sure"]:
-            self._looked_up.add((provider, model))
+            self._windows_asked.add((provider, model))
         if answer["window"]:
             self._book.note_window(provider, model, answer["window"])
 

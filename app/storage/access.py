@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -114,22 +115,26 @@ class WriterLock:
         return FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
 
     def acquire(self) -> None:
-        """Take the lock. Raises DataDirectoryBusy, which names the holder, or StorageError if it cannot be created."""
+        """Take the lock. Raises DataDirectoryBusy, which names the holder, or StorageError if it cannot be created.
+
+        Neither it nor the directory is created where the one of another process was moved or deleted.
+        """
         from filelock import Timeout
 
+        root = self._paths.root
+        if not self._paths.lock.exists() and (pid := _left_by(root)):
+            raise StorageError("data_dir_left", path=str(root), pid=pid)
         try:
-            FileSystem().make_folder(self._paths.root)
-            check_owner(self._paths.root)
+            FileSystem().make_folder(root)
+            check_owner(root)
             # A process that calls `is_held` has it for a moment.
             self._lock.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.02)
         except Timeout:
-            raise DataDirectoryBusy(
-                "data_dir_busy", path=str(self._paths.root), **self._read_holder()
-            ) from None
+            raise DataDirectoryBusy("data_dir_busy", path=str(root), **self._read_holder()) from None
         except OSError as error:
-            raise storage_error(error, self._paths.root) from error
+            raise storage_error(error, root) from error
         since = datetime.now(UTC).isoformat(timespec="seconds")
-        self._holds = json.dumps({"pid": os.getpid(), "since": since})
+        self._holds = json.dumps({"pid": os.getpid(), "since": since, "path": str(root.resolve())})
         try:
             descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -191,6 +196,26 @@ class WriterLock:
             return {"pid": int(found["pid"]), "since": str(found["since"])}
         except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
             return {"pid": "?", "since": "?"}
+
+
+def _left_by(root: Path) -> str:
+    """Return which process holds the lock of a folder that was at this path, "" for none; only Linux says it.
+
+    Elsewhere an open file keeps its folder, or the other process only finds at its next change that the folder is gone.
+    """
+    lock = root.resolve() / "lock"
+    with contextlib.suppress(OSError):
+        for pid in re.findall(r"FLOCK .* WRITE (\d+)", Path("/proc/locks").read_text("ascii")):
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+                for opened in Path("/proc", pid, "fd").iterdir():
+                    held = opened.readlink()
+                    if str(held) == f"{lock} (deleted)":
+                        return str(pid)
+                    # Moved, as to the trash: its holder still names the path at which it was.
+                    holder = held.with_name("lock.holder")
+                    if held.name == "lock" and json.loads(holder.read_bytes())["path"] == str(lock.parent):
+                        return str(pid)
+    return ""
 
 
 def _is_flocked(path: Path) -> bool | None:

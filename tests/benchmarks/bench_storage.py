@@ -55,7 +55,7 @@ def _message(number: int) -> Message:
     )
 
 
-def _write_session(paths: DataPaths, title: str, messages: int) -> str:
+def write_session(paths: DataPaths, title: str, messages: int) -> str:
     """Write a log as the store would have, without waiting for the disk."""
     session = _session(title)
     paths.sessions.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _write_session(paths: DataPaths, title: str, messages: int) -> str:
 async def write_sessions(paths: DataPaths) -> None:
     """Write 1,000 sessions and their index."""
     for number in range(1_000):
-        _write_session(paths, f"Should city {number} ban cars? 도시 {number}", 3)
+        write_session(paths, f"Should city {number} ban cars? 도시 {number}", 3)
     store = JsonLogStore(paths)
     await store.open()
     await store.close()
@@ -81,7 +81,7 @@ def append_message(short: bool) -> Result:
     """Write one finished message through to the disk: session of 10,000 against one of 10."""
 
     async def measure(paths: DataPaths) -> tuple[float, float]:
-        sizes = {10: _write_session(paths, "short", 10), 10_000: _write_session(paths, "long", 10_000)}
+        sizes = {10: write_session(paths, "short", 10), 10_000: write_session(paths, "long", 10_000)}
         store = JsonLogStore(paths)
         held = [await store.load(session_id) for session_id in sizes.values()]
         gc.collect()
@@ -157,7 +157,7 @@ def search_sessions(short: bool) -> Result:
             path.read_bytes()
 
     async def measure() -> tuple[float, float]:
-        ids = [_write_session(paths, f"Should city {number} ban cars?", messages) for number in range(1_000)]
+        ids = [write_session(paths, f"Should city {number} ban cars?", messages) for number in range(1_000)]
         with paths.session(ids[0]).open("ab") as file:
             last = dataclasses.replace(_message(0), content="Nur hier: 마지막 바늘.")
             file.write(encode_line(messages + 2, [{"op": "message", "message": plain(last)}]))

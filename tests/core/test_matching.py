@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from app.core.matching import fits, name_order
+from app.core.matching import finder, fits, fold, name_order
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,7 @@ from app.core.matching import fits, name_order
 )
 def test_what_is_typed_finds(text: str, typed: str, found: bool) -> None:
     assert fits(text, typed) is found
+    assert finder(typed)(fold(text)) is found
 
 
 @pytest.mark.parametrize(

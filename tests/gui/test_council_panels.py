@@ -92,7 +92,7 @@ async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person:
     setup, panels = controller.panel.setup, controller.engine.councils.panels
 
     def entry(text: str) -> QAction:
-        setup.panels.pressed.emit()
+        setup.panels.choices.aboutToShow.emit()
         return next(one for one in setup.panels.choices.actions() if one.text().startswith(text))
 
     chosen = [(one.provider, one.model) for one in setup.setup().participants]

@@ -133,6 +133,16 @@ async def test_due_ones_stand_first_and_chips_and_field_filter(person: Person) -
         assert [one.split()[0] for one in rows(person)[1:]] == [
             found.split()[0] + ("" if found != "Newsletter" else "?,")
         ], typed
+    # A letter that leaves the same rows touches nothing.
+    reset = []
+    person.find("decisions_list").model().modelReset.connect(lambda: reset.append(1))
+    await person.write("decisions_search", "weekend")
+    assert [one.split()[0] for one in rows(person)[1:]] == ["Raise"] and not reset
+    # What is written later is found too, and what is gone is not.
+    await journal.save(kept("late", "Raise prices?", "Fridays", sure=70, due="2026-11-28"))
+    assert rows(person) == [] and person.sees("decisions_nothing")
+    await person.write("decisions_search", "friday")
+    assert [one.split(",")[1] for one in rows(person)[1:]] == [" Fridays"]
     await person.write("decisions_search", "")
     await person.click("decisions_came_true")
     assert rows(person)[1:] == ["Breakfast?, Hall, Came true, 14 Nov, GPT, Claude"]

@@ -16,8 +16,10 @@ from app.gui.display.theme import LIGHT
 from app.gui.main_window import MainWindow
 from app.gui.pages.first_page import ModelChip
 from app.gui.window_frame import SIDE_WIDTH, WindowState
+from app.storage.paths import DataPaths
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.benchmarks.bench_storage import write_session
 from tests.chat_scenes import architect
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -40,7 +42,7 @@ def chips(person: Person) -> list[str]:
 def entries(person: Person, name: str) -> list[str]:
     """Return what the menu of a button offers."""
     button = person.find(name)
-    button.pressed.emit()
+    button.choices.aboutToShow.emit()
     return [one.text() for one in button.choices.actions() if one.text()]
 
 
@@ -193,6 +195,35 @@ async def test_a_debate_begins_in_the_main_area(person):
         "it was done once"
     )
     assert person.sees("first_group")
+
+
+async def test_the_cards_go_when_sessions_come_and_nothing_else_looks_at_all_sessions(
+    person, data_dir, monkeypatch
+):
+    desk, lists = person.window.controller, []
+    sessions = desk.engine.sessions
+    monkeypatch.setattr(desk.engine, "sessions", lambda: lists.append(1) or sessions())
+
+    def refreshed() -> tuple[int, bool, bool]:
+        """Show the page anew in each mode; return how often all sessions were listed, and which cards there are."""
+        lists.clear()
+        for mode in ("decide", "chat", "work"):
+            desk.first_page.show(mode)
+            desk.chats.refresh()
+        return len(lists), person.sees("first_example"), person.sees("first_group")
+
+    assert refreshed() == (0, True, True)
+    # One that comes back from the trash is found by looking at all once.
+    paths = DataPaths(data_dir)
+    session_id = write_session(paths, "Should cities ban cars?", 1)
+    paths.trash.mkdir(exist_ok=True)
+    paths.session(session_id).rename(paths.trash / f"{session_id}.1.jsonl")
+    await desk.engine.restore(session_id)
+    assert refreshed() == (1, False, True)
+    assert refreshed() == (0, False, True)
+    # One that begins says itself what it is.
+    await desk.engine.workflows.start("Ship it.", desk.engine.workflows.all()[0].id)
+    assert refreshed() == (0, False, False)
 
 
 @pytest.mark.slow

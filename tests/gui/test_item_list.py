@@ -164,3 +164,22 @@ def test_a_row_is_painted_with_what_it_has(qtbot, look):
     # Markup is a text like any other.
     shown.show_rows([RowItem(id="a", title="<b>A</b>", tip="<b>A</b>")])
     assert shown.rows.index(0).data(Qt.ItemDataRole.ToolTipRole).count("&lt;") == 2
+
+
+@pytest.mark.parametrize("style", [TICKS, TWO_LINES])
+def test_rows_grow_with_the_texts_at_once(qtbot, look, style):
+    shown = listed(qtbot, look, style)
+    shown.show_rows(["First", *items("one", "two")] if style.heading else items("none", "one", "two"))
+    QApplication.processEvents()
+    try:
+        for percent in (100, 150, 100):
+            look.choose_size(percent)
+            QApplication.processEvents()
+            top, height = (
+                round(one * percent / 100) for one in (style.heading or style.height, style.height)
+            )
+            place = shown.visualItemRect(shown.item(2))
+            assert (place.top(), place.height()) == (top + height, height)
+            assert shown.rows_height() == top + 2 * height
+    finally:
+        look.choose_size(100)

@@ -28,7 +28,7 @@ FORMATS = (("md", "Markdown…"), ("html", "Web page (HTML)…"), ("pdf", "PDF�
 class _Days:
     """All that the rows ask of a language here."""
 
-    def period(self, iso: str) -> str:
+    def period(self, iso: str, _now: datetime) -> str:
         return iso[:10]
 
     def __call__(self, key: str) -> str:

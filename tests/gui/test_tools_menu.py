@@ -1,14 +1,17 @@
 """The menu of tools in the composer: by server, each with a switch that the model's next request follows."""
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.server_secrets import McpServer
 from app.core.tool import ServerState, ServerStatus
+from app.gui.widgets.controls import MenuButton
 from tests import app_driver
 from tests.gui.test_chat_page import person  # noqa: F401
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -108,6 +111,67 @@ async def test_a_menu_opens_where_the_window_has_more_room(person):  # noqa: F81
     assert place(page.chat_composer.tools) < 0
     person.window.controller.debates.show_new()
     setup = person.window.controller.panel.setup
-    setup.panels.pressed.emit()
     await person.settle(0.2)
     assert place(setup.panels) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F811
+    def press(button: MenuButton) -> None:
+        told = QAccessible.queryAccessibleInterface(button).actionInterface()
+        told.doAction(told.pressAction())
+
+    ways = {
+        "a screen reader": press,
+        "the keyboard": lambda button: QTest.keyClick(button, Qt.Key.Key_Space),
+        "showMenu": MenuButton.showMenu,
+        "the menu itself": lambda button: button.choices.popup(QPoint(0, 0)),
+    }
+    entries = {
+        "decide_how": [
+            *("Answers first", "Round robin", "Free discussion", "Assigned roles"),
+            *("Compare the answers", "More options…"),
+        ],
+        "decide_ends": ["Verdict", "Vote", "Merged answer", "No verdict", "Stop after the answers"],
+        "work_with": ["Ready-made groups…", "Bug fix", "Feature request"],
+        "panels_button": ["Assemble automatically", "Save participants as a panel…", "Import a panel…"],
+    }
+    setup = person.window.controller.panel.setup
+    for name, mode in (("decide_how", "decide"), ("decide_ends", "decide"), ("work_with", "work")):
+        await person.click(f"segment_{mode}")
+        await opens(person.find(name), ways, entries[name])
+    person.window.controller.debates.show_new()
+    await person.settle(0.2)
+    await opens(setup.panels, ways, entries["panels_button"])
+
+
+async def opens(
+    button: MenuButton, ways: dict[str, Callable[[MenuButton], object]], entries: list[str]
+) -> None:
+    """Open a menu in each of these ways, empty before; see its entries at once."""
+    for way, use in ways.items():
+        button.clear()
+        use(button)
+        await until(button.choices.isVisible, what=f"the menu by {way}")
+        assert [one.text() for one in button.choices.actions() if one.text()] == entries, way
+        least = sum(button.choices.actionGeometry(one).height() for one in button.choices.actions())
+        assert button.choices.height() >= least > 0, way
+        button.choices.close()
+
+
+@pytest.mark.slow
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_a_menu_that_is_filled_as_it_opens_stands_right_above_its_button(person):  # noqa: F811
+    gauge = person.window.chat_page.chat_composer.gauge
+    # All of it on the screen, whose edge would move the menu.
+    person.window.resize(760, 700)
+    await person.write("composer", "Hello")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(gauge.isVisible, what="the gauge")
+    await person.settle(0.2)
+    assert gauge.choices.actions() == []
+    gauge.click()
+    top = gauge.mapToGlobal(gauge.rect().topLeft()).y()
+    assert gauge.choices.y() + gauge.choices.height() == top - 4
+    gauge.choices.close()

@@ -59,16 +59,28 @@ async def test_a_model_of_no_list_has_the_usual_window(book: Book, models: Remot
         ("https://models.example.com/v1", "Llama-3.3-70b-versatile", (131_072, FactSource.LIST)),
         ("https://models.example.com/v1", "maker/glm-4.6", (200_000, FactSource.LIST)),
         ("https://models.example.com/v1", "nobody-knows", (8_192, FactSource.DEFAULT)),
-        ("http://127.0.0.1:9/v1", "glm-4.6", (8_192, FactSource.DEFAULT)),
+        ("http://127.0.0.1:9/v1", "glm-4.6", (200_000, FactSource.LIST)),
+        ("http://127.0.0.1:9/v1", "nobody-knows", (8_192, FactSource.DEFAULT)),
     ],
 )
-async def test_the_window_of_a_model_on_another_computer_is_looked_up_by_its_name(
-    book: Book, models: RemoteModels, address: str, model: str, expected: tuple[int, str]
+@pytest.mark.parametrize("kind", ["openai-compatible", "vllm"])
+async def test_the_window_of_a_model_whose_server_does_not_say_it_is_looked_up_by_its_name(
+    book: Book, models: RemoteModels, kind: str, address: str, model: str, expected: tuple[int, str]
 ) -> None:
-    provider = f"own-{address}"
-    book.add(provider, "openai-compatible", address, "key", (model,))
+    provider = f"{kind}-{address}"
+    book.add(provider, kind, address, "key", (model,))
     facts = await models.facts(provider, model)
     assert (facts.window, facts.source) == expected
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("kind", ["ollama", "lm-studio"])
+async def test_a_server_that_runs_a_model_with_less_than_it_was_made_for_is_not_believed_to_run_it_with_more(
+    book: Book, models: RemoteModels, kind: str
+) -> None:
+    book.add(kind, kind, "http://127.0.0.1:9/v1", "", ("glm-4.6",))
+    facts = await models.facts(kind, "glm-4.6")
+    assert (facts.window, facts.source) == (8_192, FactSource.DEFAULT)
 
 
 @pytest.mark.asyncio(loop_scope="module")

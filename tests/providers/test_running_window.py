@@ -28,6 +28,17 @@ async def test_a_server_says_what_its_model_runs_with(
         assert (known.window, known.source) == (after, FactSource.SERVER)
 
 
+async def test_what_a_server_says_is_believed_before_what_the_name_says(
+    book: Book, models: RemoteModels
+) -> None:
+    with WireServer("openai-compatible", models=("glm-4.6",), provider_id="named") as server:
+        book.add("named", "openai-compatible", "http://127.0.0.1:9/v1", server.key, server.models)
+        assert (await models.facts("named", "glm-4.6")).window == 200_000, "it does not run yet"
+        book.add("named", "openai-compatible", server.address, server.key, server.models)
+        facts = await models.facts("named", "glm-4.6")
+        assert (facts.window, facts.source) == (6_144, FactSource.SERVER)
+
+
 async def test_what_the_user_says_is_believed_before_what_the_server_says(
     book: Book, models: RemoteModels
 ) -> None:

@@ -109,8 +109,7 @@ class PanelCommands(DefinitionCommands[Panel]):
         self._listen(side.panels)
         parts.bridge.panels_changed.connect(self.refresh)
         self._language.changed.connect(self.refresh)
-        # The menu is made when it is wanted: before a click opens it.
-        setup.panels.pressed.connect(self._fill_menu)
+        setup.panels.choices.aboutToShow.connect(self._fill_menu)
         self.refresh()
 
     def refresh(self) -> None:

@@ -1,5 +1,6 @@
 """The first page: what its input begins, a chat, a decision or work, and with whom."""
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
@@ -51,6 +52,8 @@ class FirstPageController(Controller):
         self._pages, self._views, self._chats = pages, views, chats
         self._debates, self._setup = debates, setup
         self._first, self._page = parts.window.first_page, parts.window.chat_page
+        # Whether what the user has done was looked up in all sessions.
+        self._looked = False
         self._first.show_mode(self.mode)
         self._wire()
         self._page.chat_composer.hold(False)
@@ -90,9 +93,9 @@ class FirstPageController(Controller):
             self._chats.show_new("", self._group_id())
             return
         mode = self.mode
-        for kind in {KINDS[one.kind] for one in self._engine.sessions() if one.kind in KINDS}:
-            # It stays so when the session is deleted.
-            self._state.keep(f"done/{kind}", True)
+        if not self._looked:
+            self._looked = True
+            self._keep_done({one.kind for one in self._engine.sessions()})
         done = [self._state.flag(f"done/{kind}", False) for kind in (DECIDE, WORK)]
         self._first.show_done(decided=done[0], handed_over=done[1])
         if mode == DECIDE:
@@ -101,6 +104,15 @@ class FirstPageController(Controller):
             self._show_work()
         else:
             self._page.show_begins()
+
+    def _keep_done(self, kinds: set[str]) -> None:
+        """Keep what the user has done: it stays so when the sessions of these kinds are deleted."""
+        for kind in kinds & KINDS.keys():
+            self._state.keep(f"done/{KINDS[kind]}", True)
+
+    def _on_restored(self) -> None:
+        # Its kind is looked up when that is shown: a backup brings hundreds back.
+        self._looked = False
 
     # Decisions
 
@@ -144,27 +156,22 @@ class FirstPageController(Controller):
         self._first.how.clear()
         for how in HOWS:
             text = "first.answers" if how == DebateMode.COUNCIL else f"mode.{how}"
-            action = menu.addAction(words(text), partial(self._choose_how, how))
-            action.setToolTip(plain_tip(words(f"mode.{how}.hint")))
-            action.setCheckable(True)
-            action.setChecked(how == self.how)
+            _offer(
+                menu, words(text), how == self.how, partial(self._choose_how, how), words(f"mode.{how}.hint")
+            )
         menu.addSeparator()
         if self._is_council:
-            compare = menu.addAction(words("council.compare.tick"))
+            on = self._state.flag(COMPARE, True)
+            act = partial(self._keep_flag, COMPARE, not on)
+            compare = _offer(menu, words("council.compare.tick"), on, act, words("council.compare.hint"))
             compare.setObjectName("council_compare_tick")
-            compare.setToolTip(plain_tip(words("council.compare.hint")))
-            compare.setCheckable(True)
-            compare.setChecked(self._state.flag(COMPARE, True))
             compare.setEnabled(self._can_compare)
-            compare.toggled.connect(partial(self._keep_flag, COMPARE))
         else:
             now = self._setup.rounds.value()
             rounds = QMenu(words("setup.rounds"), menu)
             menu.addMenu(rounds)
             for count in range(MIN_ROUNDS, MAX_ROUNDS + 1):
-                action = rounds.addAction(str(count), partial(self._setup.rounds.setValue, count))
-                action.setCheckable(True)
-                action.setChecked(count == now)
+                _offer(rounds, str(count), count == now, partial(self._setup.rounds.setValue, count))
         menu.addAction(words("first.more_options"), self._show_setup)
 
     @property
@@ -179,18 +186,14 @@ class FirstPageController(Controller):
         for ends in (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE):
             if ends == Ends.MERGE and not self._is_council:
                 continue
-            action = menu.addAction(words(f"first.ends.{ends}"), partial(self._choose_ends, ends))
-            action.setToolTip(plain_tip(words(f"first.ends.{ends}.hint")))
-            action.setCheckable(True)
-            action.setChecked(ends == self.ends)
+            text, act = f"first.ends.{ends}", partial(self._choose_ends, ends)
+            _offer(menu, words(text), ends == self.ends, act, words(f"{text}.hint"))
         if self._is_council:
             menu.addSeparator()
-            stops = menu.addAction(words("first.stops"))
+            on = self._state.flag(STOPS, False)
+            act = partial(self._keep_flag, STOPS, not on)
+            stops = _offer(menu, words("first.stops"), on, act, words("first.stops.hint"))
             stops.setObjectName("stop_after_answers")
-            stops.setToolTip(plain_tip(words("first.stops.hint")))
-            stops.setCheckable(True)
-            stops.setChecked(self._state.flag(STOPS, False))
-            stops.toggled.connect(partial(self._keep_flag, STOPS))
 
     def _choose_ends(self, ends: Ends) -> None:
         self._state.keep(ENDS, ends)
@@ -257,18 +260,16 @@ class FirstPageController(Controller):
         known = {agent.id: agent.name for agent in self._engine.assistants.all()}
         for group in self._engine.groups.all():
             members = ", ".join(known[member] for member in group.members if member in known)
-            self._add(GROUP, group.id, group.name).setToolTip(plain_tip(members))
+            self._add(GROUP, group.id, group.name, members)
         menu.addAction(words("group.ready"), self._window.side_bar.ready_groups_requested.emit)
         menu.addSeparator()
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)
-            self._add(WORKFLOW, workflow.id, workflow.name).setToolTip(plain_tip(steps))
+            self._add(WORKFLOW, workflow.id, workflow.name, steps)
 
-    def _add(self, kind: str, chosen: str, name: str) -> QAction:
-        action = self._first.work.choices.addAction(unmarked(name), partial(self._choose_work, kind, chosen))
-        action.setCheckable(True)
-        action.setChecked((kind, chosen) == self._with)
-        return action
+    def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
+        menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
+        _offer(menu, unmarked(name), (kind, chosen) == self._with, act, parts)
 
     def _choose_work(self, kind: str, chosen: str) -> None:
         self._state.keep(WITH, f"{kind}/{chosen}")
@@ -293,10 +294,9 @@ class FirstPageController(Controller):
         first.mode.chosen.connect(self._choose_mode)
         for segment in first.mode.findChildren(QAbstractButton):
             segment.clicked.connect(self._page.composer.box.setFocus)
-        # A menu is filled when it is wanted: before a click opens it.
-        first.how.pressed.connect(self._fill_how)
-        first.ends.pressed.connect(self._fill_ends)
-        first.work.pressed.connect(self._fill_work)
+        first.how.choices.aboutToShow.connect(self._fill_how)
+        first.ends.choices.aboutToShow.connect(self._fill_ends)
+        first.work.choices.aboutToShow.connect(self._fill_work)
         first.chips.dropped.connect(setup.seats.drop)
         first.chips.more.clicked.connect(lambda: setup.seats.picker.open(first.chips.more))
         first.example_requested.connect(self._on_example)
@@ -306,6 +306,8 @@ class FirstPageController(Controller):
         self._chats.refreshed.connect(self.refresh)
         self._chats.several_requested.connect(partial(self._debates.begin, council=True))
         self._bridge.workflows_changed.connect(self.refresh)
+        self._bridge.session_started.connect(lambda event: self._keep_done({event.session.kind}))
+        self._bridge.session_restored.connect(self._on_restored)
 
     def _on_setup(self) -> None:
         """Follow what was set up elsewhere."""
@@ -346,3 +348,13 @@ class FirstPageController(Controller):
             self._toasts.show_toast(self._language("first.no_images"))
             return
         self._debates.begin(text, attachments, council=self._is_council)
+
+
+def _offer(menu: QMenu, text: str, on: bool, act: Callable[..., object], hint: str = "") -> QAction:
+    """Add an entry with a tick, which is there while it is `on`, and return it."""
+    action = menu.addAction(text)
+    action.setToolTip(plain_tip(hint))
+    action.setCheckable(True)
+    action.setChecked(on)
+    action.triggered.connect(act)
+    return action

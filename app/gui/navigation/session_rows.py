@@ -12,7 +12,7 @@ from app.core.matching import fits
 from app.core.summary import Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
-from app.gui.widgets.item_list import ROW, Index, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemModel, ListStyle, RowItem
 
 DRAGGED = "application/x-moot-session"
 STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, fill="surface")
@@ -61,8 +61,9 @@ class SessionRows(ItemModel):
         others: list[SessionSummary] = []
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
-        fresh = [self._language.period(moment) for moment in _two_days()]
-        days = groupby(others, key=lambda one: self._language.period(one.updated_at))
+        now = datetime.now().astimezone()
+        fresh = [self._language.period((now - timedelta(days=back)).isoformat(), now) for back in (0, 1)]
+        days = groupby(others, key=lambda one: self._language.period(one.updated_at, now))
         headed = [(heading, list(those)) for heading, those in days]
         for heading, those in headed:
             self._rows += [heading, *those] if heading in fresh else []
@@ -149,7 +150,7 @@ class SessionRows(ItemModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         content = self._rows[index.row()] if index.isValid() else None
         dragged = isinstance(content, SessionSummary) and not content.read_only
-        return super().flags(index) | Qt.ItemFlag.ItemIsDragEnabled if dragged else super().flags(index)
+        return DRAGS if dragged else super().flags(index)
 
     def mimeTypes(self) -> list[str]:
         return [DRAGGED]
@@ -165,12 +166,6 @@ class SessionRows(ItemModel):
         if isinstance(content, SessionSummary):
             return content.folder if content.id in self.inside else ""
         return content.id if isinstance(content, Folder) else ""
-
-
-def _two_days() -> tuple[str, str]:
-    """Return a moment of today and one of yesterday."""
-    now = datetime.now().astimezone()
-    return now.isoformat(), (now - timedelta(days=1)).isoformat()
 
 
 def matches(summary: SessionSummary, search: str) -> bool:

@@ -196,7 +196,8 @@ class ShorteningButton(Button):
 class MenuButton(ShorteningButton):
     """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself, or below it.
 
-    It is below in the upper half of the window, where there is more room.
+    It is below in the upper half of the window, where there is more room. What fills the menu when it is wanted is
+    connected to `aboutToShow` of `choices`.
     """
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
@@ -205,7 +206,7 @@ class MenuButton(ShorteningButton):
         self._chevron = chevron
         self.choices = QMenu(self)
         self.dress(look, icon)
-        self.clicked.connect(self._on_clicked)
+        self.clicked.connect(self.showMenu)
 
     def minimumSizeHint(self) -> QSize:
         return super().minimumSizeHint() + QSize(CHEVRON if self._chevron else 0, 0)
@@ -223,11 +224,14 @@ class MenuButton(ShorteningButton):
             inside.deleteLater()
         self.choices.clear()
 
-    def _on_clicked(self) -> None:
+    def showMenu(self) -> None:
         window = self.window()
         upper = self.mapTo(window, self.rect().center()).y() < window.height() / 2
-        y = self.height() + 4 if upper else -self.choices.sizeHint().height() - 4
-        self.choices.popup(self.mapToGlobal(QPoint(0, y)))
+        # Filled before it is measured, and not once more as it opens.
+        self.choices.aboutToShow.emit()
+        with QSignalBlocker(self.choices):
+            y = self.height() + 4 if upper else -self.choices.sizeHint().height() - 4
+            self.choices.popup(self.mapToGlobal(QPoint(0, y)))
 
 
 def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:

@@ -41,6 +41,9 @@ Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
 ITEM = Qt.ItemDataRole.UserRole + 1
 HEADING = Qt.ItemDataRole.UserRole + 2
+# Joined once: that takes longer than all else that is asked of a row as it is painted.
+USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+DRAGS = USUAL | Qt.ItemFlag.ItemIsDragEnabled
 STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -137,8 +140,10 @@ class ItemDelegate(QStyledItemDelegate):
         return item
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        style = self._style
-        return QSize(80, tall(style.heading) if index.data(HEADING) else tall(style.height) + style.gap)
+        # Asked for each of a thousand rows when they are shown.
+        style, rows = self._style, index.model()
+        heading = rows.is_heading(index.row()) if isinstance(rows, ItemModel) else index.data(HEADING)
+        return QSize(80, tall(style.heading) if heading else tall(style.height) + style.gap)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self.item_of(index)
@@ -340,8 +345,7 @@ class ItemModel(QAbstractListModel):
             return Qt.ItemFlag.ItemIsDropEnabled
         if self.is_heading(index.row()):
             return Qt.ItemFlag.NoItemFlags
-        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return usual | Qt.ItemFlag.ItemIsDragEnabled if self.ordered else usual
+        return DRAGS if self.ordered else USUAL
 
     def supportedDropActions(self) -> Qt.DropAction:
         return Qt.DropAction.MoveAction if self.ordered else Qt.DropAction.CopyAction

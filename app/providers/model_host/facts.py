@@ -15,7 +15,7 @@ import httpx
 import litellm
 
 from app.core.agent import Effort
-from app.core.catalog import COMPATIBLE, ProviderKind, is_near, provider_kind
+from app.core.catalog import SILENT, ProviderKind, is_near, provider_kind
 from app.core.json_values import as_object, objects_in
 from app.core.message import Usage
 from app.core.model_facts import LOCAL_WINDOW, CacheKind, TakesTemperature
@@ -30,7 +30,7 @@ _MARKS = ("anthropic",)
 def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
     """Return the fields of `ModelFacts` that the list has for a model, None where it does not have the model."""
     row = provider_kind(kind)
-    if kind == COMPATIBLE:
+    if kind in SILENT:
         return _window_by_name(model)
     usual = (row.listed(model), f"{row.kind}/{model}", model) if row is not None and not row.local else ()
     entry = _entry(usual)

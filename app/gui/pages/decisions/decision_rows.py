@@ -3,18 +3,17 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QStyleOptionViewItem
 
 from app.core.council import Decision
 from app.core.summary import CLASSIC_MODES, DebateMode
 from app.core.texts import exact
 from app.engine.decisions.journal import DecisionState, made_at, standing
-from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS
 from app.gui.widgets.badge import AVATAR, initials, paint_avatar
-from app.gui.widgets.item_list import Index, ItemDelegate, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import ItemDelegate, ItemModel, ListStyle, RowItem
 
 STYLE = ListStyle(
     height=54,
@@ -158,18 +157,9 @@ class DecisionRows(ItemModel):
 class DecisionDelegate(ItemDelegate):
     """Paints a decision in columns: title and decision, who took part, how sure, and how it stands."""
 
-    def __init__(self, language: Language, look: Look, rows: DecisionRows, parent: QObject) -> None:
+    def __init__(self, language: Language, look: Look, parent: QObject) -> None:
         super().__init__(look, STYLE, parent)
-        self._language, self._rows = language, rows
-        look.changed.connect(self._measure)
-        self._measure()
-
-    def _measure(self) -> None:
-        self._sizes = (QSize(80, tall(STYLE.height)), QSize(80, tall(STYLE.heading)))
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        # Asked for each of a thousand rows when the page opens.
-        return self._sizes[isinstance(self._rows.rows[index.row()], str)]
+        self._language = language
 
     def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
         if not isinstance(item, DecisionItem):

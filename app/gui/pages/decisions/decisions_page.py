@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 
 from PySide6.QtCore import Qt, Signal
@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from app.core.council import Decision
-from app.core.matching import fits
+from app.core.matching import finder, fold
 from app.engine.decisions.journal import DecisionState, listed, made_at, standing
 from app.engine.scores import Score
 from app.gui.display.appearance import Language, Look
@@ -41,7 +41,7 @@ class DecisionList(ItemList):
     def __init__(self, language: Language, look: Look) -> None:
         self.decisions = DecisionRows(language)
         super().__init__(look, "decisions_list", STYLE, self.decisions)
-        self.setItemDelegate(DecisionDelegate(language, look, self.decisions, self))
+        self.setItemDelegate(DecisionDelegate(language, look, self))
         self.doubleClicked.connect(lambda _index: self.session_requested.emit(self.current_id()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -69,6 +69,8 @@ class DecisionsPage(QWidget):
         self._language = language
         self._decisions: Sequence[Decision] = ()
         self._states: Mapping[str, DecisionState] = {}
+        # What the search looks through, by id.
+        self._folded: Mapping[str, str] = {}
         self._scores: Mapping[str, Score] = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
@@ -106,6 +108,9 @@ class DecisionsPage(QWidget):
         found = [each for each in decisions if each.decided or each.id in sessions]
         self._decisions = listed(found, today)
         self._states = {each.id: standing(each, today) for each in found}
+        self._folded = {
+            each.id: _folded(each.name, each.decided or each.headline, each.why, each.note) for each in found
+        }
         self._scores, self._sessions, self._today = scores, sessions, today
         self._show()
 
@@ -194,26 +199,25 @@ class DecisionsPage(QWidget):
             self._chips[ALL].setChecked(True)
         set_shown(self._all, bool(self._decisions))
         set_shown(self._none, not self._decisions)
-        self._show_rows()
+        self._show_rows(anew=True)
 
-    def _show_rows(self) -> None:
-        """Show those that fit chips and field, due ones first, then by month."""
-        typed, rows = self.search.text(), list[Decision | str]()
-        shown = [each for each in self._decisions if self._fits(each, typed)]
+    def _show_rows(self, *, anew: bool = False) -> None:
+        """Show those that fit chips and field, due ones first, then by month; `anew` if their texts may have changed."""
+        fits, rows = finder(self.search.text()), list[Decision | str]()
+        shown = [
+            each
+            for each in self._decisions
+            if self._filter in (ALL, self._states[each.id]) and fits(self._folded[each.id])
+        ]
         for month, group in groupby(shown, self._month_of):
             decisions = list(group)
             rows += [f"{self._heading(month)}  {len(decisions)}", *decisions]
         self.list.decisions.today = self._today
-        self.list.show_rows(rows)
-        set_shown(self._nothing, not rows)
+        if anew or rows != self.list.rows.rows:
+            self.list.show_rows(rows)
+            set_shown(self._nothing, not rows)
         if self.isVisible():
             self._show_details()
-
-    def _fits(self, decision: Decision, typed: str) -> bool:
-        if self._filter and self._states[decision.id] != self._filter:
-            return False
-        texts = (decision.name, decision.decided or decision.headline, decision.why, decision.note)
-        return not typed.strip() or fits("\n".join(texts), typed)
 
     def _month_of(self, decision: Decision) -> str:
         """Return the month in which something was decided, DUE for what is due, "" for none known."""
@@ -252,3 +256,9 @@ class DecisionsPage(QWidget):
     def _on_left(self) -> None:
         self._cover(False)
         self.list.setFocus()
+
+
+@lru_cache(maxsize=2_000)
+def _folded(*texts: str) -> str:
+    # Kept, because most decisions stay as they are when one changes.
+    return fold("\n".join(texts))
