@@ -21,7 +21,7 @@ DEBATE = ("debate", "Should cities ban cars?", "--rounds", "1", "--ballots", "fi
 
 @pytest.fixture
 def servers(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[WireServer, WireServer]]:
-    """A server of the user's own, and one of a known provider; who is asked to vote is for the motion."""
+    """A server of the user's own, and one of a known provider; who is asked to vote or judge is for the motion."""
     with (
         WireServer("openai-compatible", models=("small",), provider_id="own") as own,
         WireServer("openai") as known,
@@ -35,10 +35,9 @@ def servers(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[W
 
 
 def votes(request: Recorded) -> Answer:
-    text = request.messages[-1].text
-    if "secret ballot" not in text:
+    lines = request.messages[-1].text.splitlines()
+    if (letter := next((line[0] for line in lines if line[1:] == ": Yes"), "")) == "":
         return Answer("I say so.", delay=0.5)
-    letter = next(line[0] for line in text.splitlines() if line[1:] == ": Yes")
     return Answer(json.dumps({"choice": letter, "text": "", "confidence": 70, "moved_by": []}))
 
 
@@ -53,6 +52,11 @@ def shown(session_id: str) -> dict[str, Any]:
     document = look("show", session_id, "--json").json
     assert isinstance(document, dict)
     return document
+
+
+def readers(servers: tuple[WireServer, WireServer]) -> list[Recorded]:
+    """Return the requests that ask a judge to read."""
+    return [one for server in servers for one in server.requests if "You judge a question" in str(one.body)]
 
 
 def checked(done: Finished) -> dict[str, dict[str, Any]]:
@@ -142,25 +146,23 @@ def test_who_misses_broken_premises_votes_and_where_it_was_named_says_why_it_doe
     assert (one["may_vote"], one["may_judge"], one["reason"]) == (True, True, "")
     assert (len(own.check_requests), len(known.check_requests)) == (ALL, FEW)
     session = shown(done.events[0]["session_id"])
-    assert [one["stance"] for one in session["debate"]["ballots"]] == [1, 1]
+    assert held(session) == {"Own": "Yes", "Known": "Yes"}
     assert session["debate"]["no_votes"] == [{"model": "own/small", "reason": "missed_premises:8:8"}]
-    assert session["debate"]["verdict"]["failure"]
-    readers = [one for server in servers for one in server.requests if "You judge a debate" in str(one.body)]
-    assert not readers
+    assert session["decision"]["readings"] == [] and session["decision"]["outcome"]["judge"] == ""
+    assert not readers(servers)
     read = look("show", session["id"]).out
-    assert "Own: rather for" in read and f"Own: {why}" in read and "Known: rather for" in read
-    # One that takes no part is named by its model; that it does not judge is said at once.
+    assert "Own: A (70% sure)" in read and f"Own: {why}" in read and "Known: A (70% sure)" in read
+    # Of one that takes no part it is said at once, and kept.
     both = ("-p", "One=openai/openai-wire", "-p", "Two=openai/openai-wire")
     done = moot(*DEBATE, *both, "--judge", "own/small")
-    assert done.status == 0 and f"small: {why}" in done.out
-    assert "small: no judging, because it missed false premises" in done.err
+    assert done.status == 0 and "small: no judging, because it missed false premises" in done.err
+    [session_id] = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)
+    kept = shown(session_id)["debate"]["no_votes"]
+    assert kept == [{"model": "own/small", "reason": "missed_premises:8:8"}] and not readers(servers)
     # Chosen by Moot itself, it is another one.
     done = moot(*DEBATE, *SEATS, "--verdict")
     assert done.status == 0 and why not in done.out
-    asked = {
-        one.model for server in servers for one in server.requests if "You judge a debate" in str(one.body)
-    }
-    assert asked and "small" not in asked
+    assert [one.model for one in readers(servers)] == ["openai-other"] * 2
     assert len(own.check_requests) == ALL
 
 
