@@ -346,7 +346,8 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.seats.refresh()
     assert setup._estimate.text().startswith("6 turns · ")
-    await until(lambda: setup._estimate.text().endswith(", not all prices known"))
+    # Who votes is checked for the first time.
+    await until(lambda: setup._estimate.text().endswith(", not all prices known · first time: + 12 calls"))
     said = [one.text() for one in setup.findChildren(QLabel) if one.isVisible()]
     assert sum("prices known" in one for one in said) == 1
     card_of(person, "anthropic").tick.setChecked(False)
