@@ -132,4 +132,6 @@ class Decision:
     known_at: str = ""
     judge: str = ""
     votes: tuple[CastVote, ...] = ()
+    # What the user preferred without knowing which was which: panel, alone or equal; "" for no pick, or one that wasn't blind.
+    preferred: str = ""
     version: int = 1

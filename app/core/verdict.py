@@ -1,6 +1,6 @@
-"""What comes of a debate: secret ballots, and the verdict with what it cites.
+"""What comes of a debate beside its messages: who has no vote, what-if rounds, the blind pick, how right a model has been.
 
-Also how often a model has been right, by how sure it said it was.
+Also ballots and verdicts as earlier versions kept them; today they are messages.
 """
 
 import math
@@ -9,13 +9,10 @@ from enum import StrEnum
 
 from app.core.usage import UsageEntry
 
-AGAINST, FOR = -2, 2
-BEFORE = 0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """A participant's secret vote after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
+    """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
 
     `stance` is None where there is no vote: the model failed, or is too small to be asked.
     """
@@ -67,7 +64,7 @@ class MinorityView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The verdict on a debate, by a model that read all of it.
+    """The verdict on a debate as an earlier version kept it, by a model that read all of it.
 
     `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
     `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.core.council import FAILED, HELD, CastVote, Decision
-from app.core.verdict import BINS, Calibration, bin_of, wilson
+from app.core.verdict import BINS, PANEL, Calibration, bin_of, wilson
 
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
 """How many votes with a known outcome a model needs before a sentence, a score, and its hit rates say something."""
@@ -146,6 +146,9 @@ def standing_lines(decisions: Sequence[Decision], words: Words) -> list[str]:
         )
         if score.count >= FEW
     ]
+    picks = [decision.preferred for decision in decisions if decision.preferred]
+    if picks:
+        lines.append(words("journal.preferred", held=picks.count(PANEL), count=len(picks)))
     for key, (held, count) in sorted(held_up(decisions).items()):
         low, high = (round(100 * share) for share in wilson(held, count))
         name = key.removeprefix("panel ") if key.startswith("panel ") else words(f"council.state.{key}")

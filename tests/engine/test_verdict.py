@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, NO_JUDGE, Decision
 from app.core.council_parts import JudgeReading, Position
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import CouncilPart, Message, MessageState
@@ -24,6 +24,7 @@ from app.engine.council.requests import read_options, reading_request
 from app.engine.council.verdicts import outcomes, verdict_parts
 from app.engine.debate.director import round_to_poll
 from app.engine.debate.setup import given_options
+from app.engine.scores import standing_lines
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -35,6 +36,7 @@ from tests.builders import (
     people,
     reopened,
     said,
+    until,
 )
 from tests.memory import MemoryStore
 
@@ -695,6 +697,12 @@ async def test_a_blind_pick_shows_two_answers_alike_and_says_whose_they_are_afte
     kept = await again.engine.councils.pick(session_id, "B")
     assert (kept.picked, kept.was_blind) == ("B", True)
     assert [{"P": "panel", "S": "alone"}[one[0]] for one in shown] == list(kept.order)
+    preferred = kept.order[1]
+    await until(
+        lambda: (again.engine.journal.get(session_id) or Decision(id="", name="")).preferred == preferred
+    )
+    [line] = [one for one in standing_lines(again.engine.journal.all(), TEXTS) if "Picked blind" in one]
+    assert f"in {int(preferred == 'panel')} of 1" in line
     with pytest.raises(BadInput, match="blind_picked"):
         await again.engine.councils.pick(session_id, "A")
     decision = json.loads(await again.engine.export(session_id, "json"))["decision"]

@@ -15,6 +15,7 @@ from app.core.session import DebateSession
 from app.core.store import Documents
 from app.core.summary import Status
 from app.core.texts import clean_text, trimmed
+from app.core.verdict import PICKS, BlindPick
 from app.engine.council.outcome import lettered, outcome
 from app.engine.council.record import Record, Vote
 from app.engine.debate.replies import one_line
@@ -166,9 +167,12 @@ class Journal(Definitions[Decision]):
         given = any(each.part in _CONCLUDING for each in messages)
         found, before = entry_of(live), self.get(live.id)
         known = before is not None and (before.decided or before.headline == found.headline)
-        if given and found.headline and not known and not live.read_only:
+        entry = replace(found, at=utc_now()) if given and found.headline and not known else None
+        if before is not None and known and before.preferred != found.preferred:
+            entry = replace(before, preferred=found.preferred)
+        if entry is not None and not live.read_only:
             try:
-                await self.save(replace(found, at=utc_now()))
+                await self.save(entry)
             except (BadInput, StorageError):
                 # The verdict stands in its session all the same.
                 return
@@ -210,7 +214,16 @@ def entry_of(live: LiveSession) -> Decision:
         unstable=result.unstable,
         judge=result.judge,
         votes=tuple(votes),
+        preferred=preferred(record.council.blind),
     )
+
+
+def preferred(blind: BlindPick | None) -> str:
+    """Return whose answer was picked blind: PANEL, ALONE or "equal", "" for none."""
+    if blind is None or not blind.picked or not blind.was_blind:
+        return ""
+    places = dict(zip(PICKS, blind.order, strict=False))
+    return places.get(blind.picked, blind.picked)
 
 
 def options_of(live: LiveSession) -> list[tuple[str, str, str]]:

@@ -202,6 +202,7 @@ class DebateController(Controller):
         panel.tab_chosen.connect(lambda _place: self._on_panel())
         top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
+        self._language.changed.connect(self._retranslate)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
@@ -302,6 +303,10 @@ class DebateController(Controller):
 
     def _showing(self, session_id: str) -> list[DiscussionView]:
         return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
+
+    def _retranslate(self) -> None:
+        for view in (self._panel.discussion, self._page):
+            self._on_view_changed(view)
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, and who could judge it."""
