@@ -170,7 +170,7 @@ class DebateController(Controller):
             self.opened.emit()
 
     def refresh(self) -> None:
-        """Show which models can judge now."""
+        """Show which models can judge now, and the price of a what-if round."""
         for view in (self._panel.discussion, self._page):
             self._on_view_changed(view)
 
@@ -202,7 +202,7 @@ class DebateController(Controller):
         panel.tab_chosen.connect(lambda _place: self._on_panel())
         top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
-        self._language.changed.connect(self._retranslate)
+        self._language.changed.connect(self.refresh)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
@@ -303,10 +303,6 @@ class DebateController(Controller):
 
     def _showing(self, session_id: str) -> list[DiscussionView]:
         return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
-
-    def _retranslate(self) -> None:
-        for view in (self._panel.discussion, self._page):
-            self._on_view_changed(view)
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, and who could judge it."""
