@@ -1,5 +1,6 @@
 """What comes of a debate, over the real wire and by click: ballots, verdict, cites, forks, once more, export."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -40,7 +41,11 @@ SEATS = tuple(
     for kind, role in zip(KINDS, ("for", "against"), strict=True)
 )
 STEP, ONCE = OPTIONS = ("Step by step", "Rewrite it at once")
-SAYS = {"openai": "The old one must go.", "anthropic": "It has served us well."}
+SAYS = {
+    "openai": "The old one must go.",
+    "anthropic": "It has served us well.",
+    "ollama": "One part after the other.",
+}
 CASE = "Replace it <b>step</b> by step."
 
 
@@ -58,13 +63,15 @@ def script(server: WireServer, *choices: str, case: str = CASE, slow: float = 0.
         if "secret ballot" in asked:
             return Answer(ballot(asked, next(votes, STEP)))
         if "You judge a question" in asked:
-            first, last = (number_of(asked, SAYS[kind]) for kind in KINDS)
+            cites = [number_of(asked, said) for said in SAYS.values() if said in asked]
             more = {
-                "cases": [{"option": letter_of(asked, STEP), "text": case, "cites": [first, last]}],
-                "agreed": [{"text": "The corpus decides", "cites": [last]}],
+                "cases": [{"option": letter_of(asked, STEP), "text": case, "cites": cites}],
+                "agreed": [{"text": "The corpus decides", "cites": cites[-1:]}],
                 "open": [{"text": "Who owns it", "cites": []}],
             }
             return Answer(reading(asked, STEP, **more), delay=slow)
+        if "exclude each other" in asked:
+            return Answer(json.dumps({"options": OPTIONS}))
         return Answer(SAYS[server.kind])
 
     server.script(f"{server.kind}-wire", reply)
@@ -144,12 +151,6 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert len(said) == 2, "ballots and readings are no rows"
         # A cite leads to its message.
         await person.click(f"cite_{said[1]}")
-        print(
-            "FOCUS",
-            person.window.focusWidget(),
-            person.window.focusWidget().objectName(),
-            person.window.isActiveWindow(),
-        )
         assert view.transcript.isVisible() and view.transcript.hasFocus()
         assert view.transcript.selected_text(markdown=False) == SAYS["anthropic"]
         await person.click("segment_debate_verdict")
@@ -328,7 +329,7 @@ async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, 
     await until(lambda: person.sees("council_points"), PATIENCE_S)
     assert "No judge: The provider does not accept the key." in texts(view.verdict)
     last = view.verdict.findChild(QWidget, "council_points").findChild(CitedText)
-    assert last.text() == " ".join(SAYS.values()) and len(last.stops) == 2
+    assert last.text() == " ".join(SAYS[kind] for kind in KINDS) and len(last.stops) == 2
     await until(lambda: person.sees("debate_ask"))
 
 

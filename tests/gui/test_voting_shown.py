@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.core.council import NO_JUDGE
 from app.core.summary import DebateMode, Ends
+from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_models_page import Shown
-from tests.gui.test_verdict_view import SEATS, debate_view, script
+from tests.gui.test_verdict_view import OPTIONS, SEATS, debate_view, script
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -19,14 +20,19 @@ __all__ = ["wire_home", "wire_servers"]
 
 PATIENCE_S = 60.0
 SETUP = DebateSetup(
-    topic="Rewrite the parser?", participants=SEATS, rounds=1, final_ballots=True, judge=NO_JUDGE
+    topic="Rewrite the parser?",
+    participants=SEATS,
+    rounds=1,
+    final_ballots=True,
+    judge=NO_JUDGE,
+    options=OPTIONS,
 )
 
 
 @pytest.fixture
 async def person(qapp, data_dir, wire_home: dict[str, WireServer]):
     for server in wire_home.values():
-        script(server, 1, 1, 1)
+        script(server)
     async with at_window(data_dir) as person:
         yield person
     for server in wire_home.values():
@@ -96,11 +102,12 @@ async def test_who_misses_premises_votes_and_the_verdict_and_the_settings_say_th
 ) -> None:
     server, view = wire_home["ollama"], debate_view(person)
     server.premises = False
-    script(server, 1)
+    script(server)
     seats = (SEATS[0], replace(SEATS[1], provider="ollama", model="ollama-wire", name="Llama"))
     await started(person, replace(SETUP, participants=seats, judge="ollama/ollama-wire"))
     await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
-    assert [one.stance for one in view.session.debate.ballots] == [1, 1]
+    record = Record(view.session.debate, list(view.messages))
+    assert [record.vote(one, 1).choice for one in record.voters()] == [record.options()[0].id] * 2
     view._show_side("verdict")
     why = "missed 8 of 8 false premises"
     assert texts(person, "no_vote_") == [f"Llama: breaks no ties, {why}"]

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QMenu, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Judge
@@ -318,11 +318,10 @@ class VerdictPage(QWidget):
             chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
             head = [chip]
         how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
-        after = [self._ask_again(judged.judges)] if judged.may_ask and judged.judges and read else []
-        if council or record.voted_rounds or record.council.judges:
-            copy = icon_button(self._look, "copy", "copy_council", self._on_copy)
-            after.append(say(copy, words, tip="verdict.copy"))
-        parts: list[QBoxLayout] = [hbox(*head, (ElidedLabel("hint", text=how), 1), *after, spacing=10)]
+        copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
+        if not (council or record.voted_rounds or record.council.judges):
+            copy.hide()
+        parts: list[QBoxLayout] = [hbox(*head, (ElidedLabel("hint", text=how), 1), copy, spacing=10)]
         if judged.problem:
             parts.append(hbox((Paragraph("error", text=judged.problem), 1)))
         held, count = self.held_up(result.state)
@@ -371,6 +370,8 @@ class VerdictPage(QWidget):
             parts.append(hbox((Paragraph("card_text", text=said), 1), stable, spacing=10))
         elif not (council or read):
             parts += self._ways_to_a_verdict(judged)
+        if read and judged.may_ask and judged.judges:
+            parts.append(hbox(STRETCH, self._ask_again(judged.judges)))
         return self._card("council_verdict", parts)
 
     def _ways_to_a_verdict(self, judged: Judged) -> list[QBoxLayout]:
@@ -446,20 +447,15 @@ class VerdictPage(QWidget):
 
     def _tallies(self, judged: Judged) -> QBoxLayout:
         words, after, letters = self._language, judged.result.after, lettered(judged.record)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(10)
-        grid.setColumnStretch(1, 1)
         weighted = "council.weighted.calibrated" if judged.record.calibrated else "council.weighted"
         tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
-        for row, (key, votes) in enumerate(tallies.items()):
+        lines: list[QBoxLayout | QWidget] = []
+        for key, votes in tallies.items():
             held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
             bar = TallyBar(self._look, [(count, one == judged.result.headline) for count, one in held])
-            text = " · ".join(f"{letters[one]} {count:.3g}" for count, one in held)
-            for column, part in enumerate(
-                (plain_label("hint", text=words(key)), bar, plain_label("value", text=text))
-            ):
-                grid.addWidget(part, row, column)
-        return hbox((grid, 1))
+            text = ElidedLabel("value", text=" · ".join(f"{letters[one]} {count:.3g}" for count, one in held))
+            lines += [hbox(plain_label("hint", text=words(key)), (text, 1), spacing=10), bar]
+        return vbox(*lines, spacing=4)
 
     def _minority(self, judged: Judged) -> list[QFrame]:
         words, views = self._language, judged.result.minority
