@@ -87,11 +87,12 @@ def add_provider(user, server):
 @pytest.mark.slow
 @pytest.mark.desktop
 def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
-    verdict = {"answer": [{"text": FOLLOWS, "cites": [1]}], "agreed": [], "open": []}
-
     def argues(request):
-        if "You judge a debate" in json.dumps(request.body):
-            return json.dumps(verdict)
+        lines = request.messages[-1].text.splitlines()
+        if letter := next((line[0] for line in lines if line[1:] == ": Yes"), ""):
+            case = {"option": letter, "text": FOLLOWS, "cites": [1]}
+            chosen = {"choice": letter, "text": "", "confidence": 70, "moved_by": []}
+            return json.dumps({**chosen, "cases": [case], "values": False})
         return Answer("Sundays are when people have time. " * 6, pace=0.1)
 
     for judge in ("alpha", "beta"):
