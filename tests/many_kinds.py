@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from app.core.council import Participant
+from app.core.council_parts import BestCase, JudgeReading, Option, Position
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import (
@@ -87,6 +88,7 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         participants=seats,
         context=(Attachment(name="f.txt", text="read"),),
         polls=True,
+        options=(Option(id="u1", text="Yes", origin="user"), Option(id="u2", text="아니요", origin="user")),
         ballots=(Ballot(round=0, participant="ada", stance=1), Ballot(round=1, participant="ada", stance=-1)),
         verdict=Verdict(judge="Ben", answer=(Point(text="Yes.", cites=("d1",)),), open=(Point(text="But?"),)),
     )
@@ -104,6 +106,19 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         )
         for place, (state, note) in enumerate(
             [("done", ""), ("done", "passed"), ("stopped", ""), ("failed", "")]
+        )
+    ]
+    vote = Position(shown=("u2", "u1"), choice="u1", confidence=70, moved_by=("d1",))
+    cases = (BestCase(option="u1", text="It is right.", cites=("d0",)),)
+    reads = [JudgeReading(judge="p/m", order=order, choice="u1", cases=cases) for order in (1, 2)]
+    said += [
+        Message(
+            id=one, turn_id=one, role="assistant", author=ADA, part=part, round=2, data=data, created_at=AT
+        )
+        for one, part, data in (
+            ("b1", "ballot", vote),
+            ("r1", "reading", reads[0]),
+            ("r2", "reading", reads[1]),
         )
     ]
     return [

@@ -44,6 +44,9 @@ CHOOSING = frozenset(
         "reason",
         "id",
         "stance",
+        "part",
+        "choice",
+        "order",
     )
 )
 
