@@ -14,7 +14,7 @@ from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, 
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import Author, CouncilPart, Failure, Message, MessageState
 from app.core.session import Council, Debate, DebateSession
-from app.core.verdict import Point
+from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.outcome import vote_places
 from app.engine.council.record import Record
 from app.engine.engine import DebateSetup
@@ -449,6 +449,33 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
             QTest.keyClick(chart, key)
             assert chart._chosen == place
         assert "Anthropic: no vote" in chart.values(1)
+
+
+async def test_a_verdict_of_an_earlier_version_says_what_it_said_then(qapp, data_dir):
+    point = Point(text="Take two weeks.", cites=("m0", "m1"))
+    verdict = Verdict(
+        judge="Openai",
+        model="openai/openai-wire",
+        answer=(point,),
+        agreed=(point,),
+        open=(Point(text="Who"),),
+    )
+    cast = tuple(
+        Ballot(participant=seat.id, round=number, stance=stance)
+        for number, stances in enumerate(((2, -2), (1, None)))
+        for seat, stance in zip(SEATS, stances, strict=True)
+    )
+    async with at_window(data_dir) as person:
+        view = show(person, *a_session(verdict=verdict))
+        shown = texts(view.verdict)
+        assert "Take two weeks." in shown and "Read only once, so it does not count." in shown
+        assert "Judge openai-wire (takes part)" in shown and "Who" in shown
+        session, messages = a_session(verdict=verdict, ballots=cast)
+        view = show(person, replace(session, debate=replace(session.debate, options=())), messages)
+        await person.settle()
+        assert "Before; Openai: A For; Anthropic: E Against. " in chart_of(view).accessibleDescription()
+        assert "Round 1; Openai: B Rather for; Anthropic: no vote" in chart_of(view).accessibleDescription()
+        assert "Take two weeks." in texts(view.verdict)
 
 
 async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir):

@@ -71,8 +71,8 @@ class Judged:
         shown = self.people.get(message.author.id)
         name = shown.name if shown else message.author.name
         name = user_name(message.author, words.texts) if message.role == Role.USER else name
-        key = "council.cite" if message.part == CouncilPart.ANSWER else "verdict.cite"
-        return cite_text(message, name, words), words(f"{key}.go", name=name, round=message.round)
+        key = "council.cite.go" if message.part == CouncilPart.ANSWER else "verdict.cite.go"
+        return cite_text(message, name, words), words(key, name=name, round=message.round)
 
 
 class WorthCard(QFrame):
