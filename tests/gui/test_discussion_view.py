@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from app.core.council import Participant
 from app.core.draft import Draft
 from app.core.events import RetryScheduled
-from app.core.message import Attachment, Author, Failure, Message
+from app.core.message import Attachment, Author, CouncilPart, Failure, Message
 from app.core.session import Debate, DebateSession
 from app.core.summary import DebateMode
 from app.engine.engine import DebateSetup
@@ -178,6 +178,10 @@ async def test_a_retry_is_counted_down(person):
     )
     assert "in 10 s" in controls._banner_text.text()
     assert controls._banner_text.text().startswith("Retrying Openai in")
+    # What looks for options beside the turns does not end it.
+    beside = {"id": "o", "turn_id": "o", "role": "assistant", "part": CouncilPart.DIFFERENCES}
+    view.show_message(Message(author=Author(id="o", name="x", kind="helper"), **beside))
+    assert controls._banner.isVisible()
     controls.end_retry()
     assert not controls._banner.isVisible()
     fault = {"seconds": 3.6, "reason": "overloaded", "repeat": 2, "repeats": 3}

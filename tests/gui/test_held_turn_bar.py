@@ -94,7 +94,7 @@ async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_co
     await until(lambda: person.sees("debate_retry_now"))
     view.controls._retry_at = 0.0
     await until(lambda: not person.sees("debate_retry_now"), what="the countdown to end")
-    assert "next try" not in typing.waiting_text()
+    await until(lambda: "next try" not in typing.waiting_text(), what="the words to go with it")
     await person.window.controller.engine.debates.held.retry(waiting)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view) == [(kind, "done") for kind in KINDS]

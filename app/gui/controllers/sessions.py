@@ -26,7 +26,7 @@ from app.core.events import (
     SessionDeleted,
     TurnStarted,
 )
-from app.core.message import Attachment, Message
+from app.core.message import SPOKEN, Attachment, Message
 from app.core.reasons import resumable
 from app.core.session import Session
 from app.core.summary import DebateMode, Folder, SessionSummary, Status
@@ -399,17 +399,20 @@ class SessionViews(QObject):
             self.view_changed.emit(view)
 
     def _on_turn_started(self, event: TurnStarted) -> None:
-        self._retries.pop(event.session_id, None)
-        if event.parent_turn_id is None:
-            self._waiting[event.session_id] = event
+        # What is asked beside the turns of a debate says nothing of them.
+        if event.part in SPOKEN:
+            self._retries.pop(event.session_id, None)
+            if event.parent_turn_id is None:
+                self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
             view.show_turn(event, starting=not self._answered)
             self.view_changed.emit(view)
 
     def _on_message_started(self, event: MessageStarted) -> None:
-        if event.message.parent_turn_id is None:
-            self._waiting.pop(event.session_id, None)
-        self._retries.pop(event.session_id, None)
+        if event.message.part in SPOKEN:
+            if event.message.parent_turn_id is None:
+                self._waiting.pop(event.session_id, None)
+            self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
             self._note_change(view)

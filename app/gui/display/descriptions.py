@@ -99,7 +99,7 @@ class DebateDisplay(KindDisplay):
         return state_of(session, words)[0]
 
     def usage(self, session: Session) -> Iterator[tuple[str, str, UsageEntry]]:
-        """Yield the calls without a message, the ballots and the verdict."""
+        """Yield the calls without a message; of earlier versions also the ballots and the verdict."""
         yield from super().usage(session)
         if session.debate is None:
             return

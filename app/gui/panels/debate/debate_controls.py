@@ -135,8 +135,9 @@ class DebateControls(QFrame):
 
     def show_doing(self, parts: Iterable[str]) -> None:
         """Show that all vote, or that a model judges, where these parts are being written."""
-        self._parts = frozenset(parts)
-        self.refresh()
+        if (now := frozenset(parts)) != self._parts:
+            self._parts = now
+            self.refresh()
 
     def show_facts(self, text: str) -> None:
         """Show the facts of a debate that has ended: participants, length and cost."""
@@ -172,9 +173,9 @@ class DebateControls(QFrame):
         self._held_text = text
         self.refresh()
 
-    def end_retry(self) -> None:
-        """Stop the countdown: the turn continues."""
-        if self._retry is not None:
+    def end_retry(self, turn_id: str = "") -> None:
+        """Stop the countdown, or only that of one turn: it continues."""
+        if self._retry is not None and turn_id in ("", self._retry.turn_id):
             self._retry = None
             self.refresh()
 

@@ -182,10 +182,10 @@ class DiscussionView(ConversationView):
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         super().show_turn(event, starting=starting)
-        self.controls.end_retry()
         self.controls.show_doing(self.writing.values())
         if event.part not in SPOKEN:
             return
+        self.controls.end_retry()
         local = self._provider_of(event.author.id) == EMBEDDED
         self._turn = event
         self._waits = self._language("transcript.starting_model") if starting and local else ""
@@ -199,9 +199,12 @@ class DiscussionView(ConversationView):
                 self._show_outcome(self._session)
 
     def show_message(self, message: Message) -> None:
-        self.controls.end_retry()
-        self._turn = None
-        self.transcript.feed.clear_speaking()
+        # What is asked beside the turns says nothing of them.
+        spoken = message.part in SPOKEN
+        self.controls.end_retry("" if spoken else message.turn_id)
+        if spoken:
+            self._turn = None
+            self.transcript.feed.clear_speaking()
         super().show_message(message)
         self.controls.show_doing(self.writing.values())
 
@@ -211,6 +214,7 @@ class DiscussionView(ConversationView):
         self._said[message.id] = message
         self._concluded |= message.part in CONCLUDING and message.state == MessageState.DONE
         self.controls.show_doing(self.writing.values())
+        self.controls.refresh()
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.controls.show_retry(event)
