@@ -717,3 +717,19 @@ async def test_a_pick_after_the_verdict_was_read_is_not_blind(tmp_path: Path) ->
     await made.engine.wait(session_id)
     assert await made.engine.councils.show_blind(session_id) is not None
     assert not (await made.engine.councils.pick(session_id, "equal")).was_blind
+
+
+async def test_a_provider_that_asks_to_wait_holds_up_no_vote_and_no_verdict(tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Script:
+        if request.model == "model-0" and (votes(request) or judges(request)):
+            return [ProviderError(FailureKind.RATE_LIMIT, "429", retry_after=3_600.0)]
+        return concluding(request)
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    live = made.engine.live(session_id)
+    assert live is not None and live.session.status == Status.COMPLETED
+    blanks = [one.error.kind for one in cast(made, session_id) if one.error is not None]
+    assert blanks == [FailureKind.RATE_LIMIT] * 2
+    result = result_of(made, session_id)
+    assert (result.judge, result.after.missing) == ("remote1/model-1", ("p0",))

@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import replace
 
 from app.core.errors import FailureKind
-from app.core.message import CouncilPart, Message, MessageState
+from app.core.message import CouncilPart, Failure, Message, MessageState
 from app.core.reasons import Reason, counted, joined
 from app.core.session import DebateSession
 from app.core.summary import Status
@@ -35,6 +35,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import close_others, statement_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
+from app.engine.requests.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan
@@ -145,6 +146,14 @@ class DebateRun(StepRun):
         """Return the calls for what the user asked of the debate as it is."""
         debate, messages = self._live.debate_session.debate, self._live.messages
         return judging_steps(debate, messages, self._out()) or blind_steps(debate, messages)
+
+    def _hold(self, turn: AgentTurn, reason: str) -> None:
+        """Pause before a call that can't be made now; a provider that asks to wait holds up no vote and no verdict."""
+        if reason == FailureKind.RATE_LIMIT:
+            failed = replace(turn.message(), state=MessageState.FAILED, error=Failure(kind=reason))
+            self._live.finish_message(failed)
+        else:
+            super()._hold(turn, reason)
 
     async def _take_checked(self, step: CouncilStep) -> None:
         """Take a step once it is known that its model may vote or judge; where it may not, the step is no longer due."""

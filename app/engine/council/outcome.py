@@ -12,6 +12,7 @@ from itertools import chain
 from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Position
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
+from app.core.reasons import no_vote_reason
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
 from app.engine.council.earlier import earlier_views
@@ -20,7 +21,7 @@ from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 from app.engine.names import mentioned
-from app.engine.voting import no_vote_text
+from app.engine.voting import name_of, no_vote_text, seat_of
 
 
 class State(StrEnum):
@@ -539,6 +540,12 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
     votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
+    inside = [name_of(one.seat) for one in debate.participants]
+    votes += [
+        words("verdict.no_judging.why", name=seat_of(one.model)[1], reason=no_vote_reason(one.reason, words))
+        for one in debate.no_votes
+        if one.model not in inside
+    ]
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
     parts.append((words("council.options"), _points([*options, *votes])))
     report = []

@@ -280,7 +280,9 @@ def _argued(
         text += "\n" + prompts.line(record.debate.language, "council-words", "side")
     head = _instructions(record.debate, speaker, prompts)
     system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
-    return _of(speaker, *system, {"role": Role.USER, "content": with_seen(record.debate.context, text)})
+    files = [file for one in view.statements if one.by_user for file in one.attachments]
+    content = with_seen((*record.debate.context, *files), text)
+    return _of(speaker, *system, {"role": Role.USER, "content": content})
 
 
 def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:

@@ -31,6 +31,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
 from app.engine.debate.run import StatementRun, author_of
 from app.engine.live_session import LiveSession
+from app.engine.requests.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan
@@ -93,7 +94,11 @@ class StepRun(StatementRun):
 
         taken = await self._stated(plan, turn, written, looked_up)
         if taken.state == TurnState.HELD and taken.reason:
-            self._held = taken.reason
+            self._hold(turn, taken.reason)
+
+    def _hold(self, turn: AgentTurn, reason: str) -> None:
+        """Pause before a call that can't be made now."""
+        self._held = reason
 
     def _tools(self, step: CouncilStep) -> str:
         """Return what a step may use: an answer may read, what everybody is shown then; all else uses nothing."""
@@ -169,9 +174,13 @@ class StepRun(StatementRun):
         match step.part:
             case CouncilPart.TURN:
                 return requests.turn_request(record, speaker, view, prompts)
+            case CouncilPart.BALLOT if debate.is_council:
+                return requests.ballot_request(record, speaker, view, prompts)
             case CouncilPart.BALLOT:
-                notes = "" if debate.is_council else notes_sent(self._live)
-                return requests.ballot_request(record, speaker, view, prompts, notes)
+                _, said = self._providers.taken(debate, self._live.said, speaker)
+                heard = {one.id: one for one in said}
+                view = replace(view, statements=tuple(heard.get(one.id, one) for one in view.statements))
+                return requests.ballot_request(record, speaker, view, prompts, notes_sent(self._live))
             case CouncilPart.DISSENT:
                 headline = outcome(debate, self._live.messages).headline
                 return requests.dissent_request(record, speaker, headline, prompts)
