@@ -23,7 +23,6 @@ from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript.painted_row import (
     ARGUMENTS,
     CHIP,
-    COPY_CODE,
     META,
     RESULT,
     WORDS,
@@ -42,7 +41,7 @@ from app.gui.transcript.painted_row import (
     size_of,
 )
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_text import MAX_CARD, Range, RowStyle
+from app.gui.transcript.row_text import MAX_CARD, Range
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
 
 CARD_HEIGHT = 32
@@ -114,25 +113,13 @@ def links_of(result: Message) -> tuple[tuple[str, str, str], ...]:
 class CardRow(ContextRow[CardContext]):
     """The card of a tool call: one line with its state, which unfolds to the arguments and the result."""
 
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: CardContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._box = QRect()
-        self._line = QRect()
-        self._turning = QRect()
-        self._progress_line = QRect()
-        self._parts: dict[str, tuple[int, int]] = {}
-        self._chips: Chips | None = None
-        self._pictures: PictureStrip | None = None
-        self._fill()
-        self.lay_out()
+    _turning = QRect()
 
     def _fill(self) -> None:
         """Set the text of an unfolded card."""
         context, texts = self.context, self.style.texts
         blocks: list[Block] = []
-        self._parts = {}
+        self._parts: dict[str, tuple[int, int]] = {}
         if context.unfolded:
             parts = [(ARGUMENTS, context.call.arguments)]
             if context.state not in (CallState.GROWING, CallState.RUNNING, CallState.WAITING, CallState.LEFT):
@@ -382,11 +369,6 @@ class CardRow(ContextRow[CardContext]):
         action = self.action_at(point)
         return visible(self.link(action)[1]) if action.startswith(OPEN_LINK) else ""
 
-    def action_at(self, point: QPoint) -> str:
-        """Return the action at a point of the row, or nothing."""
-        copied = any(segment.copy_rect.contains(point) for segment in self.text.segments)
-        return COPY_CODE if copied else super().action_at(point)
-
     def describe(self) -> str:
         """Return the tool, the state of the call and the unfolded text for a screen reader."""
         texts = self.style.texts
@@ -429,13 +411,6 @@ class GroupContext(RowContext):
 
 class GroupRow(ContextRow[GroupContext]):
     """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
-
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: GroupContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._pieces: list[Piece] = []
-        self.lay_out()
 
     @property
     def settled(self) -> bool:
@@ -507,10 +482,6 @@ class GroupRow(ContextRow[GroupContext]):
         """Whether the sub-agent's messages are shown."""
         return not self.context.folded
 
-    def tip_at(self, point: QPoint) -> str:
-        """Return the full text of what is elided at a point of the row."""
-        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
-
     def describe(self) -> str:
         """Return name, depth, path and fold state for a screen reader."""
         context, texts = self.context, self.style.texts
@@ -534,14 +505,6 @@ class SummaryContext(RowContext):
 
 class SummaryRow(ContextRow[SummaryContext]):
     """A line "Summarised here" between two turns, with its text below it where it is unfolded."""
-
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: SummaryContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._line = QRect()
-        self._fill()
-        self.lay_out()
 
     def _fill(self) -> None:
         """Set the text of an unfolded summary."""

@@ -384,7 +384,10 @@ class ContextRow(ABC, Generic[ContextT]):
         self.version = 0
         self.text = SegmentStack(style)
         self._links: list[Link] = []
+        self._pieces: list[Piece] = []
         self._line_top = 0
+        self._fill()
+        self.lay_out()
 
     @abstractmethod
     def _place(self) -> None:
@@ -394,8 +397,8 @@ class ContextRow(ABC, Generic[ContextT]):
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint everything but the group lines and the links."""
 
-    def _fill(self) -> None:  # Only cards have text that depends on the context.
-        """Set the text for a new context."""
+    def _fill(self) -> None:  # Not all rows have text.
+        """Set the text, at first and for a new context."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -527,11 +530,13 @@ class ContextRow(ABC, Generic[ContextT]):
 
     def action_at(self, point: QPoint) -> str:
         """Return the action at a point of the row, or nothing."""
+        if any(rect.contains(point) for rect in self.text.copy_rects):
+            return COPY_CODE
         return next((link.action for link in self._links if link.rect.contains(point)), "")
 
     def tip_at(self, point: QPoint) -> str:
-        """Return the tool tip at a point of the row, or nothing."""
-        return ""
+        """Return the tool tip at a point of the row: the full text of what is elided, or nothing."""
+        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     @property
     def unfolded(self) -> bool | None:
