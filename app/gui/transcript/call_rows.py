@@ -43,6 +43,7 @@ from app.gui.transcript.painted_row import (
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
 from app.gui.transcript.row_text import MAX_CARD, Range
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
+from app.gui.widgets.badge import chip_colours, paint_chip
 
 CARD_HEIGHT = 32
 FOLD = "fold"
@@ -330,19 +331,15 @@ class CardRow(ContextRow[CardContext]):
 
     def _paint_depth(self, painter: QPainter, line: QRect, right: int, least: int) -> int:
         """Paint how deep the called sub-agent is nested, unless the chip would begin before `least`; return its left edge."""
-        style, tokens = self.style, self.style.tokens
+        style = self.style
         chip = style.texts("transcript.card.depth", count=self.context.depth)
         wide, high = style.chip_metrics.horizontalAdvance(chip) + 18, style.tall(21)
         left = right - wide
         if left - 8 < least:
             return right
-        box = QRectF(left, line.center().y() - high // 2, wide, high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.hover))
-        painter.drawRoundedRect(box, high / 2, high / 2)
-        painter.setPen(QColor(tokens.text_2))
+        box = QRect(left, line.center().y() - high // 2, wide, high)
         painter.setFont(style.chip_font)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), chip)
+        paint_chip(painter, box, chip, chip_colours(style.tokens, "neutral"))
         return left - 8
 
     def _paint_mark(self, painter: QPainter, at: QPointF, *, failed: bool) -> None:

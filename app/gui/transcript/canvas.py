@@ -5,7 +5,7 @@ position is a row and an offset in it, so it holds while heights above change.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from time import thread_time
 
@@ -18,7 +18,6 @@ from app.core.texts import Texts
 from app.core.usage import tokens_text
 from app.core.workflow import WORKFLOW
 from app.engine.workflow.run import read_by_people
-from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.call_rows import (
     CallState,
@@ -35,7 +34,7 @@ from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
 from app.gui.transcript.row_pixels import RowPictures, move_pixels, paint_row
 from app.gui.transcript.row_text import Range, RowStyle, Segment
-from app.gui.transcript.row_words import GUIDED, title
+from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
     CARD,
     GROUP,
@@ -141,6 +140,7 @@ class RowMaker:
         folded = turn_id in model.folded
         tokens = book.tokens(turn_id)
         failure = "" if runs or waiting else book.failure(turn_id)
+        path = () if len(message.author.path) < 2 or _of_step(message) else message.author.path
         doing = ""
         if runs and folded:
             called = book.last_call(turn_id)
@@ -149,7 +149,7 @@ class RowMaker:
         return GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
             of_step=_of_step(message),
-            path=" › ".join([self._step(model.names.get(step, step)) for step in self._path(message)]),
+            path=" › ".join([one_line(model.names.get(step, step))[:40] for step in path]),
             steps=book.steps(turn_id),
             tokens=tokens_text(tokens) if tokens else "",
             folded=folded,
@@ -161,14 +161,6 @@ class RowMaker:
             elapsed_s=book.elapsed(turn_id) if runs and folded else 0,
             frame=model.frame(index, style.tokens),
         )
-
-    def _path(self, message: Message) -> tuple[str, ...]:
-        path = message.author.path
-        return path if len(path) > 1 and not _of_step(message) else ()
-
-    @staticmethod
-    def _step(step: str) -> str:
-        return " ".join(clean(step).split())[:40]
 
 
 def shown_text(message: Message, text: str, texts: Texts) -> str:
@@ -285,15 +277,12 @@ class LookAhead(QObject):
         self._on_screen = on_screen
         self._area = area
         self._downwards = True
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(AHEAD_MS)
-        self._timer.timeout.connect(self._on_time)
+        self._timer = single_shot(self, self._on_time)
 
     def start(self, *, downwards: bool) -> None:
         """Look for rows within a screen in the direction of the scroll, once the frame is done."""
         self._downwards = downwards
-        self._timer.start()
+        self._timer.start(AHEAD_MS)
 
     def stop(self) -> None:
         """Stop looking for rows."""
@@ -303,39 +292,34 @@ class LookAhead(QObject):
         row = self._next_row()
         if row is not None:
             self.row_wanted.emit(row)
-            self._timer.start()
+            self._timer.start(AHEAD_MS)
 
     def near(self) -> set[str]:
         """Return the ids of the held rows on screen or within a screen of it."""
-        placed = self._on_screen()
-        model = self._model
-        result = {model.id(each.row) for each in placed}
-        for step, edge in ((1, -1), (-1, 0)) if placed else ():
-            row, room = placed[edge].row + step, self._area.viewport().height()
-            while 0 <= row < len(model.entries) and room > 0:
-                made = self._rows.get(model.id(row))
-                if made is None:
-                    break
-                result.add(model.id(row))
-                room -= made.height
-                row += step
-        return result
+        result = {self._model.id(each.row) for each in self._on_screen()}
+        beyond = (each for step in (1, -1) for each in self._beyond(step))
+        return result | {made.row_id for _, made in beyond if made is not None}
 
     def _next_row(self) -> int | None:
         """Return the nearest row in the direction of the scroll that is not made yet."""
-        placed = self._on_screen()
-        if not placed:
-            return None
-        step, edge = (1, placed[-1]) if self._downwards else (-1, placed[0])
-        row, room = edge.row + step, self._area.viewport().height()
         pictures = self._rows.pictures
-        while 0 <= row < len(self._model.entries) and room > 0:
-            made = self._rows.get(self._model.id(row))
+        for row, made in self._beyond(1 if self._downwards else -1):
             if made is None or (pictures.can_have(made) and not pictures.has(made)):
                 return row
+        return None
+
+    def _beyond(self, step: int) -> Iterator[tuple[int, PaintedRow | None]]:
+        """Yield the rows within a screen below (1) or above (-1) what is on screen, up to the first that is not made."""
+        placed = self._on_screen()
+        row = placed[-1 if step > 0 else 0].row + step if placed else -1
+        room = self._area.viewport().height()
+        while 0 <= row < len(self._model.entries) and room > 0:
+            made = self._rows.get(self._model.id(row))
+            yield row, made
+            if made is None:
+                return
             room -= made.height
             row += step
-        return None
 
 
 CALM_MS = 80

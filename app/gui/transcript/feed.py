@@ -86,9 +86,7 @@ class PendingMessagesTimer(QObject):
         super().__init__(area)
         self._area = area
         self.pending = PendingMessages()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_time)
+        self._timer = single_shot(self, self._on_time)
 
     def start(self, pending: PendingMessages) -> None:
         """Give out these messages from now on, instead of the ones before."""

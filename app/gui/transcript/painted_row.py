@@ -23,25 +23,19 @@ from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
+from app.gui.widgets.badge import chip_colours, paint_chip
 
 NAME = "name"
 CHIP = "chip"
 META = "meta"
 
-_CHIP_COLOURS = {
-    "plain": ("hover", "text_2"),
-    "accent": ("accent_bg", "accent"),
-    "warn": ("warn_bg", "warn"),
-    "error": ("error_bg", "error"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class HeaderChip:
-    """A rounded label; `tone` is plain, accent, warn or error."""
+    """A rounded label; `tone` is one of `chip_colours`."""
 
     text: str
-    tone: str = "plain"
+    tone: str = "neutral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class Piece:
     kind: str
     rect: QRect
     text: str
-    tone: str = "plain"
+    tone: str = "neutral"
     tip: str = ""
 
 
@@ -122,13 +116,8 @@ def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece]) -> Non
     for piece in pieces:
         rect = piece.rect
         if piece.kind == CHIP:
-            background, foreground = _CHIP_COLOURS[piece.tone]
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(style.tokens, background)))
-            painter.drawRoundedRect(QRectF(rect), rect.height() / 2, rect.height() / 2)
-            painter.setPen(QColor(getattr(style.tokens, foreground)))
             painter.setFont(style.chip_font)
-            painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), piece.text)
+            paint_chip(painter, rect, piece.text, chip_colours(style.tokens, piece.tone))
             continue
         name = piece.kind == NAME
         painter.setPen(QColor(style.tokens.text if name else style.tokens.text_2))

@@ -24,7 +24,7 @@ from app.gui.markdown.blocks import clean
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.message_rows import MessageContext
 from app.gui.transcript.painted_row import RowFrame, RowSpeaker
-from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT
+from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT, one_line
 from app.gui.widgets.badge import initial, told_apart
 
 MESSAGE = "message"
@@ -172,12 +172,6 @@ def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
 
 
-_CALL_STATES: dict[str, CallState] = {
-    MessageState.DONE: CallState.DONE,
-    MessageState.FAILED: CallState.FAILED,
-}
-
-
 class TurnBook(Turns):
     """The turns that a transcript shows, and what is known of their calls besides the messages."""
 
@@ -256,7 +250,8 @@ class TurnBook(Turns):
         if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
             return CallState.WAITING
         if result is not None and result.state != MessageState.STREAMING:
-            return _CALL_STATES.get(result.state, CallState.STOPPED)
+            ended = result.state in (MessageState.DONE, MessageState.FAILED)
+            return CallState(result.state) if ended else CallState.STOPPED
         if key in self._ended:
             return CallState.DONE if self._ended[key] else CallState.FAILED
         if message.state == MessageState.STREAMING:
@@ -438,7 +433,7 @@ class TranscriptModel:
         participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
-        self._seats = {each.id: _on_one_line(each.name) for each in participants}
+        self._seats = {each.id: one_line(each.name)[:80] for each in participants}
         self.load(())
 
     def mark(self, session: Session) -> bool:
@@ -678,7 +673,7 @@ class TranscriptModel:
         if message.role == Role.USER:
             return texts("transcript.to_everyone") if self._debate else ""
         if message.author.kind == ORCHESTRATOR:
-            return " ".join(clean(self._group).split())
+            return one_line(self._group)
         role = self._roles.get(message.author.id, "")
         return texts(f"transcript.role.{role}") if role in ROLES else clean(role)
 
@@ -707,7 +702,7 @@ class TranscriptModel:
 
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
-            self.names = {**self.names, author.id: _on_one_line(author.name) or author.id}
+            self.names = {**self.names, author.id: one_line(author.name)[:80] or author.id}
         if self.has_calls and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
@@ -717,12 +712,8 @@ def shown_name(author: Author, texts: Texts) -> str:
     """Return a speaker's name on one line without deceptive characters; a group's orchestrator has a fixed name."""
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
-    return _on_one_line(author.name) or author.id
+    return one_line(author.name)[:80] or author.id
 
 
 def _user_name(author: Author, texts: Texts) -> str:
-    return _on_one_line(user_name(author, texts))
-
-
-def _on_one_line(name: str) -> str:
-    return " ".join(clean(name).split())[:80]
+    return one_line(user_name(author, texts))[:80]
