@@ -27,6 +27,7 @@ from app.gui.pages.settings.lists import KeptList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 Found = TypeVar("Found")
@@ -168,20 +169,20 @@ class DataPage(QWidget):
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
         self.backups.show_rows(
             [
-                (
-                    one.path,
-                    words.day_and_time(one.made_at),
-                    f"{self._why(one.why)} · {size_text(words, one.size)}",
+                RowItem(
+                    id=one.path,
+                    title=words.day_and_time(one.made_at),
+                    second=f"{self._why(one.why)} · {size_text(words, one.size)}",
                 )
                 for one in self._kept
             ]
         )
         self.bin.show_rows(
             [
-                (
-                    one.file,
-                    " ".join(one.title.split())[:200],
-                    words(
+                RowItem(
+                    id=one.file,
+                    title=" ".join(one.title.split())[:200],
+                    second=words(
                         "data.bin.row",
                         kind=self._kind(one.kind),
                         day=words.day_and_time(one.thrown_at),

@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.saved_prompt import SavedPrompt
@@ -18,6 +17,7 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import Paragraph, say
 
@@ -47,20 +47,18 @@ class PartnersPage(QWidget):
             margins=(22, 14, 22, 14),
             spacing=10,
         )
-        self.list.itemActivated.connect(lambda _item: self._open())
-        self.list.itemSelectionChanged.connect(
-            lambda: self._edit.setEnabled(self.list.currentItem() is not None)
-        )
+        self.list.activated.connect(lambda _index: self._open())
         language.changed.connect(self.retranslate)
         self.retranslate()
 
     def refresh(self) -> None:
         """Read the list again."""
-        row = max(0, self.list.currentRow())
-        self.list.clear()
-        for name, about, one in self._found():
-            self.list.add_row(one, name, " ".join(about.split()))
-        self.list.setCurrentRow(min(row, self.list.count() - 1))
+        self.list.show_rows(
+            [
+                RowItem(id=one, title=name, second=" ".join(about.split()))
+                for name, about, one in self._found()
+            ]
+        )
         self.list.setVisible(self.list.count() > 0)
         self._none.setVisible(self.list.count() == 0)
         self._edit.setEnabled(self.list.count() > 0)
@@ -90,7 +88,7 @@ class PartnersPage(QWidget):
         return [(one.name, one.description or one.model, one.id) for one in engine.assistants.all()]
 
     def _open(self) -> None:
-        if chosen := self.list.chosen():
+        if chosen := self.list.current_id():
             self.opened.emit(chosen)
 
 
@@ -123,8 +121,10 @@ class SavedPromptsPage(QWidget):
         self._lead = Paragraph("card_text")
         foot = hbox(new, bring_in, STRETCH, self._delete, self._share, self._open)
         vbox(self._lead, (self.list, 1), foot, inside=self, margins=(22, 14, 22, 14), spacing=10)
-        self.list.itemActivated.connect(lambda _item: self._on_edit())
-        self.list.itemSelectionChanged.connect(self._fit)
+        self.list.activated.connect(lambda _index: self._on_edit())
+        self.list.edit_requested.connect(lambda _id: self._on_edit())
+        self.list.delete_requested.connect(lambda _id: self._on_delete())
+        self.list.currentItemChanged.connect(lambda *_: self._fit())
         language.changed.connect(self.refresh)
         self.refresh()
 
@@ -133,27 +133,23 @@ class SavedPromptsPage(QWidget):
         words = self._language
         self._lead.setText(words("settings.saved_prompts.text", example=example(words)))
         self.list.setAccessibleName(words("settings.saved_prompts"))
-        self.list.show_rows([(one.id, one.name, " ".join(one.text.split())) for one in self._prompts.all()])
+        prompts = self._prompts.all()
+        self.list.fixed = frozenset(one.id for one in prompts if self._prompts.is_built_in(one.id))
+        self.list.show_rows(
+            [RowItem(id=one.id, title=one.name, second=" ".join(one.text.split())) for one in prompts]
+        )
         self._fit()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete and self._delete.isEnabled():
-            self._on_delete()
-        elif event.key() == Qt.Key.Key_F2:
-            self._on_edit()
-        else:
-            super().keyPressEvent(event)
-
     def _fit(self) -> None:
-        chosen = self.list.chosen()
-        self._delete.setEnabled(bool(chosen) and not self._prompts.is_built_in(chosen))
+        chosen = self.list.current_id()
+        self._delete.setEnabled(bool(chosen) and chosen not in self.list.fixed)
         for one in (self._share, self._open):
             one.setEnabled(bool(chosen))
 
     def _on_edit(self) -> None:
-        if chosen := self.list.chosen():
+        if chosen := self.list.current_id():
             prompt = self._prompts.find(chosen)
-            self._edit(replace(prompt, id="", version=1) if self._prompts.is_built_in(chosen) else prompt)
+            self._edit(replace(prompt, id="", version=1) if chosen in self.list.fixed else prompt)
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
@@ -173,7 +169,7 @@ class SavedPromptsPage(QWidget):
         self._tasks.add("saved prompts", then())
 
     def _on_delete(self) -> None:
-        prompt = self._prompts.find(self.list.chosen())
+        prompt = self._prompts.find(self.list.current_id())
 
         async def undo() -> bool:
             await self._prompts.restore(prompt)
@@ -184,7 +180,7 @@ class SavedPromptsPage(QWidget):
         self.undo_offered.emit(self._language("assistant.deleted", name=prompt.name), undo)
 
     def _on_share(self) -> None:
-        prompt = self._prompts.find(self.list.chosen())
+        prompt = self._prompts.find(self.list.current_id())
         words, text = self._language, self._prompts.share(prompt.id)
         ask_where(
             self.window(),

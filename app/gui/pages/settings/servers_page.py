@@ -25,6 +25,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 TOOLS_SHOWN = 12
@@ -75,7 +76,7 @@ class ServersPage(QWidget):
         self.result.hide()
         self._shown = QWidget()
         self._lay_out()
-        self.list.currentRowChanged.connect(lambda _row: self._show())
+        self.list.currentItemChanged.connect(lambda *_: self._show())
         self.enabled.clicked.connect(self._on_enabled)
         language.changed.connect(self.refresh)
         self.refresh()
@@ -94,7 +95,8 @@ class ServersPage(QWidget):
         rows = []
         for one in statuses:
             text, tone = server_state(one, words)
-            rows.append((one.server.name, exact(one.server.name), text, "" if tone == "neutral" else tone))
+            dot, name = "" if tone == "neutral" else tone, one.server.name
+            rows.append(RowItem(id=name, title=exact(name), second=text, dot=dot))
         self.list.show_rows(rows)
         self.list.setVisible(bool(statuses))
         self._show()
@@ -144,7 +146,7 @@ class ServersPage(QWidget):
 
     def _show(self) -> None:
         """Show the chosen server."""
-        words, name = self._language, self.list.chosen()
+        words, name = self._language, self.list.current_id()
         statuses = [one for one in self._engine.servers.all() if one.server.name == name]
         self._status = status = statuses[0] if statuses else None
         self._shown.setVisible(status is not None)
@@ -340,7 +342,12 @@ class PermissionsPage(QWidget):
         """Read the permissions again."""
         found = self._engine.permissions.all()
         self._shown = {f"{one.session_id}/{one.server}/{'/'.join(one.keys)}": one for one in found}
-        self.list.show_rows([(key, self._what(one), self._where(one)) for key, one in self._shown.items()])
+        self.list.show_rows(
+            [
+                RowItem(id=key, title=self._what(one), second=self._where(one))
+                for key, one in self._shown.items()
+            ]
+        )
         self.list.setVisible(bool(found))
         self._text.setVisible(bool(found))
         self._none.setVisible(not found)
@@ -379,7 +386,7 @@ class PermissionsPage(QWidget):
             self.refresh()
 
     def _on_revoke(self) -> None:
-        chosen = self._shown.get(self.list.chosen())
+        chosen = self._shown.get(self.list.current_id())
         if chosen is not None:
             self._tasks.add("revoke permission", self._revoke_and_show(chosen))
 
