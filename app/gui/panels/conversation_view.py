@@ -3,11 +3,11 @@
 The subclasses are `DiscussionView`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
@@ -48,9 +48,6 @@ class ConversationView(QWidget):
 
     KIND: ClassVar[type[Session]] = Session
 
-    link_requested = Signal(str, str)
-    resource_requested = Signal(str, str)
-    picture_requested = Signal(str, object, int)
     provider_requested = Signal(str)
     connect_requested = Signal()
     draft_changed = Signal(str, object)
@@ -80,9 +77,9 @@ class ConversationView(QWidget):
         self.composer = composer
         self.bear_names(True)
         self.find_bar = FindBar(language, look)
-        self.transcript.link_requested.connect(self.link_requested)
-        self.transcript.resource_requested.connect(self.resource_requested)
-        self.transcript.picture_requested.connect(self.picture_requested)
+        self.link_requested = self.transcript.link_requested
+        self.resource_requested = self.transcript.resource_requested
+        self.picture_requested = self.transcript.picture_requested
         self.find_bar.text_changed.connect(self.transcript.search.find)
         self.transcript.found.connect(self.find_bar.show_count)
         self.find_bar.step_requested.connect(self._on_find_step)
@@ -94,21 +91,23 @@ class ConversationView(QWidget):
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
 
+    def asking(self, signal: SignalInstance) -> Callable[..., None]:
+        """Return what emits a signal with the id of the session shown before what it is called with."""
+        return lambda *said: signal.emit(self.session_id, *said)
+
     def _connect_cards(self) -> None:
         """Let the cards of questions and calls speak for the session."""
         cards, transcript = self.cards, self.transcript
         transcript.questions.set_factory(cards.make)
-        cards.answered.connect(lambda *said: self.answer_requested.emit(self.session_id, *said))
-        cards.calls_answered.connect(lambda *said: self.calls_answer_requested.emit(self.session_id, *said))
-        cards.dismissed.connect(lambda asked: self.dismiss_requested.emit(self.session_id, asked))
-        cards.handed_over.connect(lambda *said: self.hand_over_requested.emit(self.session_id, *said))
+        cards.answered.connect(self.asking(self.answer_requested))
+        cards.calls_answered.connect(self.asking(self.calls_answer_requested))
+        cards.dismissed.connect(self.asking(self.dismiss_requested))
+        cards.handed_over.connect(self.asking(self.hand_over_requested))
         cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
         cards.written.connect(self._on_text_changed)
         cards.came.connect(self._on_card_came)
         cards.left.connect(lambda: self.composer.box.setFocus())
-        transcript.stop_turn_requested.connect(
-            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
-        )
+        transcript.stop_turn_requested.connect(self.asking(self.stop_turn_requested))
 
     def _on_card_came(self) -> None:
         # Also if another window is active, so that the question has the focus on return.

@@ -157,8 +157,6 @@ class PlanPanel(QFrame):
     Signals: plan_requested(plan), item_removed(item, place), close_requested().
     """
 
-    plan_requested = Signal(object)
-    item_removed = Signal(object, int)
     close_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -179,10 +177,9 @@ class PlanPanel(QFrame):
         self._done = plain_label("hint")
         self._teach = Paragraph("hint")
         self.list = PlanList(language, look, "panel_plan")
+        self.plan_requested, self.item_removed = self.list.plan_requested, self.list.item_removed
         self._lay_out()
         self.goal.editingFinished.connect(self._on_goal)
-        self.list.plan_requested.connect(self.plan_requested)
-        self.list.item_removed.connect(self.item_removed)
         self.list.stops_changed.connect(lambda: put_in_tab_order((self.goal, *self.list.stops())))
         language.changed.connect(self._refresh)
         self._refresh()

@@ -58,14 +58,10 @@ class ChatComposer(AttachingComposer):
 
     attach_requested = Signal()
     attach_from_requested = Signal(str)
-    files_given = Signal(object)
-    image_given = Signal(object)
-    long_text_given = Signal(str)
     stop_requested = Signal()
     edit_cancelled = Signal()
     assistant_chosen = Signal(str)
     settings_requested = Signal(str)
-    reading_cancelled = Signal(int)
     send_waited = Signal()
     settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
@@ -79,7 +75,10 @@ class ChatComposer(AttachingComposer):
         self._escape_stops = True
         self._begins, self._lacks, self._new = CHAT, "", False
         self.readings = ReadingStrip(language, look)
-        self.message_box = MessageBox()
+        self.reading_cancelled = self.readings.cancelled
+        self.message_box = box = MessageBox()
+        self.files_given, self.image_given = box.files_given, box.image_given
+        self.long_text_given = box.long_text_given
         self._limit = Paragraph("warn")
         self._waits = Paragraph("hint")
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
@@ -418,13 +417,6 @@ class ChatComposer(AttachingComposer):
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
-        self.readings.cancelled.connect(self.reading_cancelled)
-        for given, emitted in (
-            (self.message_box.files_given, self.files_given),
-            (self.message_box.image_given, self.image_given),
-            (self.message_box.long_text_given, self.long_text_given),
-        ):
-            given.connect(emitted)
         self.message_box.escaped.connect(self._on_escaped)
 
     def _on_attach(self) -> None:

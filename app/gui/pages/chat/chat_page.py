@@ -370,16 +370,15 @@ class ChatPage(ConversationView):
     def _connect(self) -> None:
         composer, transcript = self.chat_composer, self.transcript
         composer.message_submitted.connect(self._on_submitted)
-        composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         transcript.typing.can_stop = True
-        transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
+            stopped.connect(self.asking(self.stop_requested))
         composer.edit_cancelled.connect(self._leave_editing)
-        self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
-        self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
-        transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
+        transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:

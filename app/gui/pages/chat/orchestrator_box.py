@@ -99,11 +99,7 @@ class OrchestratorBox(QFrame):
     pause_requested = Signal()
     stop_requested = Signal()
     unfolded = Signal(bool)
-    plan_requested = Signal(object)
-    item_removed = Signal(object, int)
     asking_chosen = Signal(bool)
-    member_called = Signal(str)
-    given_up = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -128,11 +124,13 @@ class OrchestratorBox(QFrame):
         self.pause.dress(look, "pause", "text")
         self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
         self.stop.dress(look, "square", "text")
-        self.without = button("link", "orchestrator_without", self.given_up)
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
+        self.plan_requested, self.item_removed = self.plan.plan_requested, self.plan.item_removed
         self.members = say(MemberList(language, look), language, name="box.members")
+        self.member_called, self.given_up = self.members.member_called, self.members.given_up
+        self.without = button("link", "orchestrator_without", self.given_up)
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body = QFrame()
         self._between = QFrame()
@@ -230,10 +228,6 @@ class OrchestratorBox(QFrame):
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
-        self.plan.plan_requested.connect(self.plan_requested)
-        self.plan.item_removed.connect(self.item_removed)
-        self.members.member_called.connect(self.member_called)
-        self.members.given_up.connect(self.given_up)
         self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
         self.plan.stops_changed.connect(self._order_stops)
         self._language.changed.connect(self._retranslate)

@@ -53,11 +53,8 @@ class DebateControls(QFrame):
     resume_requested = Signal()
     stop_requested = Signal()
     side_chosen = Signal(str)
-    retry_requested = Signal()
     retry_due = Signal()
-    skip_requested = Signal()
     check_skip_requested = Signal()
-    without_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
         """`headed` also shows title, status and cost, which a page under the top bar has there."""
@@ -93,7 +90,9 @@ class DebateControls(QFrame):
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
-        self.held = HeldTurnBar(language, prefix=prefix)
+        self.held = held = HeldTurnBar(language, prefix=prefix)
+        self.retry_requested, self.skip_requested = held.retried, held.skipped
+        self.without_requested = held.left_out
         self.skip_check = say(
             button("", f"{prefix}skip_check", self.check_skip_requested), language, "council.skip_check"
         )
@@ -102,9 +101,6 @@ class DebateControls(QFrame):
         self._countdown.setInterval(500)
         self._lay_out()
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
-        self.held.retried.connect(self.retry_requested)
-        self.held.skipped.connect(self.skip_requested)
-        self.held.left_out.connect(self.without_requested)
         self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
 

@@ -305,41 +305,35 @@ class DiscussionView(ConversationView):
         self._stack.addWidget(page)
 
     def _connect(self) -> None:
-        self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
-        self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
-        self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
-        self.controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
-        self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
-        self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
-        self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
-        self.verdict.no_votes.again_requested.connect(
-            lambda participant: self.check_again_requested.emit(self.session_id, participant)
-        )
-        self.controls.without_requested.connect(
-            lambda participant: self.without_requested.emit(self.session_id, participant)
-        )
-        composer = self._composer
+        controls, verdict, after, composer = self.controls, self.verdict, self.after, self._composer
+        for given, asked in (
+            (controls.pause_requested, self.pause_requested),
+            (controls.resume_requested, self.resume_requested),
+            (controls.stop_requested, self.stop_requested),
+            (controls.retry_requested, self.turn_retry_requested),
+            (controls.skip_requested, self.turn_skip_requested),
+            (controls.check_skip_requested, self.check_skip_requested),
+            (controls.without_requested, self.without_requested),
+            (verdict.no_votes.again_requested, self.check_again_requested),
+            (verdict.verdict_requested, self.verdict_requested),
+            (verdict.stop_requested, self.verdict_stop_requested),
+            (after.turns_wanted, self.turns_wanted),
+            (after.fork_requested, self.fork_requested),
+            (after.again_requested, self.again_requested),
+            (after.export_requested, self.export_requested),
+            (composer.strip.removed, self.attachment_removed),
+        ):
+            given.connect(self.asking(asked))
+        controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
         composer.box.long_text_given.connect(
             lambda text: composer.strip.add((pasted_text(text, self._language),))
         )
-        composer.strip.removed.connect(
-            lambda gone, place: self.attachment_removed.emit(self.session_id, gone, place)
-        )
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
-        self.controls.side_chosen.connect(self._show_side)
+        controls.side_chosen.connect(self._show_side)
         self.verdicts.chosen.connect(lambda: self._show_side(VERDICT))
-        self.verdict.cite_requested.connect(self.show_cited)
-        self.verdict.connect_requested.connect(self.connect_requested)
-        self.verdict.verdict_requested.connect(
-            lambda judge: self.verdict_requested.emit(self.session_id, judge)
-        )
-        self.verdict.stop_requested.connect(lambda: self.verdict_stop_requested.emit(self.session_id))
-        after = self.after
-        after.turns_wanted.connect(lambda: self.turns_wanted.emit(self.session_id))
-        after.fork_requested.connect(lambda turn: self.fork_requested.emit(self.session_id, turn))
-        after.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
-        after.export_requested.connect(lambda name: self.export_requested.emit(self.session_id, name))
+        verdict.cite_requested.connect(self.show_cited)
+        verdict.connect_requested.connect(self.connect_requested)
         after.new_requested.connect(self._on_new)
         self._language.changed.connect(self._retranslate)
 

@@ -185,9 +185,6 @@ def _continues(summary: SessionSummary) -> bool:
 class HistoryView(QWidget):
     """Lists the debates; emits the user's requests."""
 
-    open_requested = Signal(str)
-    continue_requested = Signal(str)
-    delete_requested = Signal(str)
     rename_requested = Signal(str)
     setup_requested = Signal()
 
@@ -203,7 +200,9 @@ class HistoryView(QWidget):
         )
         self._rows = DebateRows(language)
         self.list = say(ItemList(look, "debate_history", STYLE, self._rows), language, name="history.list")
-        self.card_actions = CardActions(language, look, self.list.viewport())
+        self.card_actions = actions = CardActions(language, look, self.list.viewport())
+        self.open_requested, self.continue_requested = actions.open_requested, actions.continue_requested
+        self.delete_requested = actions.delete_requested
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.card_actions, self.list))
         self._nothing = say(named("history_nothing", plain_label("hint")), language, "side.nothing_found")
         self._lay_out()
@@ -250,9 +249,6 @@ class HistoryView(QWidget):
         self.list.delete_requested.connect(self.delete_requested)
         self.list.edit_requested.connect(self._on_edit)
         self.list.viewport().installEventFilter(self)
-        self.card_actions.open_requested.connect(self.open_requested)
-        self.card_actions.continue_requested.connect(self.continue_requested)
-        self.card_actions.delete_requested.connect(self.delete_requested)
         self._language.changed.connect(self._refresh)
 
     def _show_actions(self, index: QModelIndex) -> None:
