@@ -11,22 +11,14 @@ from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
-from app.core.events import (
-    CallsStreamed,
-    MessageFinished,
-    RetryScheduled,
-    ToolFinished,
-    ToolProgressed,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
+from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.session import Session
 from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
+from app.gui.transcript.transcript_model import ToolEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
@@ -200,30 +192,10 @@ class ConversationView(QWidget):
         """Return what feeds the transcripts: there are several where answers stand side by side."""
         return [each.feed for each in self.findChildren(TranscriptView)]
 
-    def show_calls(self, event: CallsStreamed) -> None:
-        """Show the tool calls of a message while they are streamed."""
+    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+        """Show tool calls while they are streamed and run, or that a turn has ended."""
         for feed in self._feeds():
-            feed.calls_streamed(event)
-
-    def show_tool_started(self, event: ToolStarted) -> None:
-        """Show that a tool is running."""
-        for feed in self._feeds():
-            feed.tool_started(event)
-
-    def show_tool_progress(self, event: ToolProgressed) -> None:
-        """Show how far a tool is."""
-        for feed in self._feeds():
-            feed.tool_progressed(event)
-
-    def show_tool_finished(self, event: ToolFinished) -> None:
-        """Show the result of a tool."""
-        for feed in self._feeds():
-            feed.tool_finished(event)
-
-    def show_turn_finished(self, event: TurnFinished) -> None:
-        """Show that a turn has ended."""
-        for feed in self._feeds():
-            feed.turn_finished(event)
+            feed.show_call(event)
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn."""

@@ -10,14 +10,14 @@ from time import monotonic, thread_time
 from PySide6.QtCore import QObject, QRect, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.core.events import CallsStreamed, ToolFinished, ToolProgressed, ToolStarted, TurnFinished
+from app.core.events import CallsStreamed, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session
 from app.gui.transcript.call_rows import CardRow, GroupRow, SummaryRow
 from app.gui.transcript.canvas import Canvas, goes_on, single_shot
 from app.gui.transcript.message_rows import QuestionRow, QuestionWidgets
 from app.gui.transcript.painted_row import RowSpeaker, TypingIndicator, animated
-from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel
+from app.gui.transcript.transcript_model import QUESTION, Splice, ToolEvent, TranscriptModel
 
 SLICE = 200
 """This many messages are laid out in two to four milliseconds."""
@@ -344,7 +344,22 @@ class Feed(QObject):
 
     # Calls and turns
 
-    def calls_streamed(self, event: CallsStreamed) -> None:
+    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+        """Show calls while they are streamed, that one runs, how far it is or how it ended, or that a turn did.
+
+        The tool message of a call says how it ended too, and may come before or after.
+        """
+        if isinstance(event, CallsStreamed):
+            self._show_streamed(event)
+            return
+        self._need_turn(event.turn_id)
+        self._model.book.note(event)
+        rows = self._model.group_rows(event.turn_id)
+        if not isinstance(event, TurnFinished):
+            rows += self._model.caller_rows(event.turn_id, event.tool_call_id)
+        self._canvas.renew(rows)
+
+    def _show_streamed(self, event: CallsStreamed) -> None:
         """Show the calls of a message while their arguments stream."""
         message = self._model.book.messages.get(event.message_id)
         if message is None:
@@ -360,29 +375,6 @@ class Feed(QObject):
                 if self._canvas.dirty:
                     self._start_frame()
         self.turn_changed.emit(message.turn_id)
-
-    def tool_started(self, event: ToolStarted) -> None:
-        """Show that a call runs."""
-        self._need_turn(event.turn_id)
-        self._model.book.tool_started(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def tool_progressed(self, event: ToolProgressed) -> None:
-        """Show how far a call is."""
-        self._model.book.tool_progressed(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def tool_finished(self, event: ToolFinished) -> None:
-        """Show how a call ended; its tool message says the same and may come before or after."""
-        self._need_turn(event.turn_id)
-        self._model.book.tool_finished(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def turn_finished(self, event: TurnFinished) -> None:
-        """Show that a sub-agent's turn ended, unless it only waits for the user."""
-        self._need_turn(event.turn_id)
-        self._model.book.turn_finished(event)
-        self._canvas.renew(self._model.group_rows(event.turn_id))
 
     def fold(self, turn_id: str, folded: bool) -> None:
         """Show only the head of a sub-agent's turn, or all of it; the head stays where it is."""
@@ -435,9 +427,6 @@ class Feed(QObject):
         if message.parent_turn_id and message.parent_call_id:
             rows += self._model.caller_rows(message.parent_turn_id, message.parent_call_id)
         return rows
-
-    def _about_call(self, turn_id: str, call_id: str) -> list[str]:
-        return [*self._model.caller_rows(turn_id, call_id), *self._model.group_rows(turn_id)]
 
     def _apply(self, splice: Splice) -> list[str]:
         changed = self._canvas.apply(splice)

@@ -172,6 +172,9 @@ def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
 
 
+ToolEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished
+
+
 class TurnBook(Turns):
     """The turns that a transcript shows, and what is known of their calls besides the messages."""
 
@@ -219,29 +222,24 @@ class TurnBook(Turns):
 
     # Events
 
-    def tool_started(self, event: ToolStarted) -> None:
-        """Note that a call runs."""
-        self._started.add((event.turn_id, event.tool_call_id))
-
-    def tool_progressed(self, event: ToolProgressed) -> None:
-        """Note how far a call is."""
-        self._progress[event.turn_id, event.tool_call_id] = event.progress
+    def note(self, event: ToolEvent) -> None:
+        """Note that a call runs, how far it is or that it ended, or that a turn did, unless it waits for the user."""
+        if isinstance(event, TurnFinished):
+            waits = event.outcome == TurnState.WAITING
+            (self._over.discard if waits else self._over.add)(event.turn_id)
+            return
+        key = event.turn_id, event.tool_call_id
+        if isinstance(event, ToolStarted):
+            self._started.add(key)
+        elif isinstance(event, ToolProgressed):
+            self._progress[key] = event.progress
+        else:
+            self._ended[key] = event.ok
+            self._progress.pop(key, None)
 
     def progress(self, turn_id: str, call_id: str) -> ToolProgress | None:
         """Return how far a running call is, None where it did not say."""
         return self._progress.get((turn_id, call_id))
-
-    def tool_finished(self, event: ToolFinished) -> None:
-        """Note that a call ended."""
-        self._ended[event.turn_id, event.tool_call_id] = event.ok
-        self._progress.pop((event.turn_id, event.tool_call_id), None)
-
-    def turn_finished(self, event: TurnFinished) -> None:
-        """Note that a turn ended, unless it waits for the user."""
-        if event.outcome == TurnState.WAITING:
-            self._over.discard(event.turn_id)
-        else:
-            self._over.add(event.turn_id)
 
     def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> CallState:
         """Return the state of a call; `runs` says whether the session runs."""

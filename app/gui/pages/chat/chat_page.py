@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
+    CallsStreamed,
     MessageFinished,
     RetryScheduled,
     ToolFinished,
@@ -32,6 +33,7 @@ from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
+from app.gui.transcript.transcript_model import ToolEvent
 from app.gui.widgets.boxes import Part, centred, hbox, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button, put_in_tab_order
@@ -190,21 +192,17 @@ class ChatPage(ConversationView):
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
 
-    def show_tool_started(self, event: ToolStarted) -> None:
-        self._running_calls.add(event.tool_call_id)
-        super().show_tool_started(event)
-
-    def show_tool_finished(self, event: ToolFinished) -> None:
-        """Show the result of a tool; after the last one the model continues."""
-        super().show_tool_finished(event)
-        self._running_calls.discard(event.tool_call_id)
-        running = self._session is not None and self._session.status == Status.RUNNING
-        if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
-            self.transcript.feed.set_speaking(self._speaker, "", "")
-
-    def show_turn_finished(self, event: TurnFinished) -> None:
-        super().show_turn_finished(event)
-        if event.turn_id == self._last_turn:
+    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+        """Show what becomes of tool calls; after the last one the model continues."""
+        super().show_call(event)
+        if isinstance(event, ToolStarted):
+            self._running_calls.add(event.tool_call_id)
+        elif isinstance(event, ToolFinished):
+            self._running_calls.discard(event.tool_call_id)
+            running = self._session is not None and self._session.status == Status.RUNNING
+            if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
+                self.transcript.feed.set_speaking(self._speaker, "", "")
+        elif isinstance(event, TurnFinished) and event.turn_id == self._last_turn:
             self._quiet()
 
     def show_retry(self, event: RetryScheduled) -> None:
