@@ -225,13 +225,13 @@ class DataPage(QWidget):
             )
 
     async def _back_up(self, path: Path) -> None:
-        self._begin(cancel=lambda: self._tasks.cancel("back up"))
+        self._line.begin(cancel=lambda: self._tasks.cancel("back up"))
         words = self._language
         try:
-            work = self._engine.archive.back_up(str(path), self._count)
+            work = self._engine.archive.back_up(str(path), self._line.show_count)
             await self._do(work, words("data.backed_up", name=path.name))
         except CancelledError:
-            self._say(words("data.cancelled"))
+            self._line.say(words("data.cancelled"))
             raise
 
     async def _look_into(self, path: str) -> None:
@@ -257,17 +257,17 @@ class DataPage(QWidget):
         def restored(back: Restored) -> None:
             counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
             said = words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
-            self._say(self._with_unapproved(said, len(back.unapproved)))
+            self._line.say(self._with_unapproved(said, len(back.unapproved)))
             if back.documents:
                 self.restored.emit()
 
-        self._begin(len(sessions))
+        self._line.begin(len(sessions))
         work = self._engine.archive.restore(
             contents.backup.path,
             sessions,
             documents=documents,
             replace=replace,
-            progress=lambda done: self._count(done, len(sessions)),
+            progress=lambda done: self._line.show_count(done, len(sessions)),
         )
         await self._do(work, restored)
 
@@ -291,18 +291,18 @@ class DataPage(QWidget):
 
     async def _bring_in(self, chosen: list[Arrival]) -> None:
         self._enough = False
-        self._begin(len(chosen), cancel=self._stop_bringing_in)
+        self._line.begin(len(chosen), cancel=self._stop_bringing_in)
         kept = 0
         try:
             while kept < len(chosen) and not self._enough:
                 await self._engine.archive.bring_in(chosen[kept : kept + 1])
                 kept += 1
-                self._count(kept, len(chosen))
+                self._line.show_count(kept, len(chosen))
         except MootError as error:
             self._say_problem(error)
         else:
             dropped = sum(one.unapproved for one in chosen[:kept])
-            self._say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
+            self._line.say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
         self.refresh()
 
     def _with_unapproved(self, text: str, count: int) -> str:
@@ -329,10 +329,10 @@ class DataPage(QWidget):
                 more = ", …" if len(left_out) > MOST_NAMED else ""
                 titles = ", ".join(title[:60] for title in left_out[:MOST_NAMED]) + more
                 said += " " + self._language("data.left_out", count=len(left_out), titles=titles)
-            self._say(said, "error" if left_out else "hint")
+            self._line.say(said, "error" if left_out else "hint")
 
-        self._begin(total)
-        work = self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
+        self._line.begin(total)
+        work = self._engine.archive.export_all(str(path), lambda done: self._line.show_count(done, total))
         await self._do(work, exported)
 
     # Trash
@@ -365,13 +365,13 @@ class DataPage(QWidget):
                 self.restored.emit()
 
     async def _remove(self, files: list[str]) -> None:
-        self._begin(len(files))
+        self._line.begin(len(files))
         await self._do(self._remove_all(files), self._language("data.bin.removed", count=len(files)))
 
     async def _remove_all(self, files: list[str]) -> None:
         for start in range(0, len(files), AT_ONCE):
             await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
-            self._count(min(start + AT_ONCE, len(files)), len(files))
+            self._line.show_count(min(start + AT_ONCE, len(files)), len(files))
 
     # Helpers
 
@@ -383,39 +383,27 @@ class DataPage(QWidget):
             self._say_problem(error)
         else:
             if isinstance(done, str):
-                self._say(done)
+                self._line.say(done)
             else:
                 done(found)
         self.refresh()
 
     async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
         """Await the content of a file; show the error and return None if that fails, or if the page is closed."""
-        self._say(self._language("data.looking"))
+        self._line.say(self._language("data.looking"))
         try:
             found = await work
         except MootError as error:
             self._say_problem(error)
             return None
-        self._say("")
+        self._line.say("")
         return None if self._gone else found
 
     def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
         ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
 
-    def _begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
-        if not self._gone:
-            self._line.begin(total, cancel)
-
-    def _count(self, done: int, total: int) -> None:
-        if not self._gone:
-            self._line.show_count(done, total)
-
-    def _say(self, text: str, kind: str = "hint") -> None:
-        if not self._gone:
-            self._line.say(text, kind)
-
     def _say_problem(self, error: MootError) -> None:
-        self._say(self._language.problem(error.code, **error.details), "error")
+        self._line.say(self._language.problem(error.code, **error.details), "error")
 
 
 BEAT_MS = 1_000
@@ -429,6 +417,7 @@ class WorkLine(QWidget):
         super().__init__()
         self._words = words
         self._count = (0, 0)
+        self._runs = False
         self._began = 0.0
         self._on_cancel: Callable[[], object] | None = None
         self.said = named(f"{name}_said", plain_label("hint", wrap=True))
@@ -445,17 +434,19 @@ class WorkLine(QWidget):
         show_as(self.said, "hint", "")
         self._cancel.setText(self._words("dialog.cancel"))
         self._cancel.setVisible(cancel is not None)
+        self._runs = True
         self._beat.start()
         self._show()
 
     def show_count(self, done: int, total: int) -> None:
-        """Show the progress."""
-        if self._beat.isActive():
+        """Show the progress; what is told after the end, when the dialog may be gone, is passed over."""
+        if self._runs:
             self._count = (done, total)
             self._show()
 
     def say(self, text: str, kind: str = "hint") -> None:
         """Show a text when the work has ended; `kind` is hint or error."""
+        self._runs = False
         self._beat.stop()
         self._on_cancel = None
         self._cancel.hide()
