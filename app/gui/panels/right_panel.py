@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
@@ -195,10 +195,8 @@ class PlanPanel(QFrame):
         return QSize(WIDTH - 110, 600)
 
     def _lay_out(self) -> None:
-        head = QFrame()
-        head.setProperty("kind", "tabs")
+        head = frame("tabs", hbox((self._title, 1), self._close, margins=(18, 0, 12, 0)))
         head.setFixedHeight(TAB_ROW_HEIGHT)
-        hbox((self._title, 1), self._close, inside=head, margins=(18, 0, 12, 0))
         body = QFrame()
         vbox(
             self._session_title,

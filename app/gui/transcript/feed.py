@@ -160,8 +160,7 @@ class Feed(QObject):
         self._pending.slice_due.connect(self._put_before)
         self._frame = single_shot(self, self._on_frame)
         self._last_cost_ms = 0.0
-        self._beat = QTimer(self)
-        self._beat.setInterval(BEAT_MS)
+        self._beat = QTimer(self, interval=BEAT_MS)
         self._beat.timeout.connect(self._on_beat)
         self._turn = single_shot(self, self._on_turn)
         canvas.refreshed.connect(self._on_refreshed)

@@ -178,8 +178,7 @@ class TypingIndicator(QObject):
         self._step = 0
         self._stop_rect = QRect()
         self.can_stop = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
+        self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self._on_timeout)
 
     @property

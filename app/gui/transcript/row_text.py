@@ -104,7 +104,6 @@ class RowStyle:
     label_font: QFont = field(init=False)
     name_metrics: QFontMetrics = field(init=False)
     meta_metrics: QFontMetrics = field(init=False)
-    code_metrics: QFontMetrics = field(init=False)
     chip_metrics: QFontMetrics = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +117,6 @@ class RowStyle:
         self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.name_metrics = QFontMetrics(self.name_font)
         self.meta_metrics = QFontMetrics(self.meta_font)
-        self.code_metrics = QFontMetrics(fixed)
         self.chip_metrics = QFontMetrics(self.chip_font)
 
     def colour(self, token: str) -> QColor:

@@ -186,13 +186,9 @@ class ChatComposer(AttachingComposer):
         menu = self.assistant.choices
         menu.clear()
         for agent in agents:
-            action = QAction(unmarked(agent.name), menu)
+            action = menu.addAction(unmarked(agent.name), partial(self.assistant_chosen.emit, agent.id))
             action.setCheckable(True)
             action.setChecked(agent.id == self._assistant_id)
-            action.triggered.connect(
-                lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
-            )
-            menu.addAction(action)
 
     def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
         """Show a group, whose members can be called by its menu or an @; "" shows the assistants again.
@@ -210,10 +206,7 @@ class ChatComposer(AttachingComposer):
         self.group.choices.clear()
         for member in members:
             words = self._language("member.write", name=unmarked(member))
-            action = self.group.choices.addAction(words)
-            action.triggered.connect(
-                lambda _checked=False, called=member: self.message_box.begin_with(called)
-            )
+            self.group.choices.addAction(words, partial(self.message_box.begin_with, member))
         self.group.choices.addSeparator()
         self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))

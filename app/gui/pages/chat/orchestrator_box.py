@@ -22,7 +22,7 @@ from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of
 from app.gui.pages.chat.member_list import GroupWork, MemberList
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, add_to, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
@@ -214,17 +214,14 @@ class OrchestratorBox(QFrame):
         vbox(self._whole, self._halves, inside=self._body, spacing=0)
         self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
-        for title, area, extra in (
-            (self._plan_title, self._plan_area, None),
-            (self._members_title, self.members, self.asks),
-        ):
-            half = vbox(title, area, margins=(14, 10, 10, 10), spacing=5)
-            if extra is not None:
-                half.addWidget(extra)
-            half.addStretch(1)
-            if area is self.members:
-                self._halves.addWidget(self._between)
-            self._halves.addLayout(half, 1)
+        plan, members = (
+            vbox(*parts, STRETCH, margins=(14, 10, 10, 10), spacing=5)
+            for parts in (
+                (self._plan_title, self._plan_area),
+                (self._members_title, self.members, self.asks),
+            )
+        )
+        add_to(self._halves, (plan, 1), self._between, (members, 1))
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:

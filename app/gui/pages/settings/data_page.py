@@ -423,8 +423,7 @@ class WorkLine(QWidget):
         self.said = named(f"{name}_said", plain_label("hint", wrap=True))
         self._cancel = button("", f"{name}_cancel", self._cancel_it)
         self._cancel.hide()
-        self._beat = QTimer(self)
-        self._beat.setInterval(BEAT_MS)
+        self._beat = QTimer(self, interval=BEAT_MS)
         self._beat.timeout.connect(self._show)
         hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 

@@ -99,8 +99,7 @@ class ProviderPage(QWidget):
         self._copy_login.hide()
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
-        self._clock = QTimer(self)
-        self._clock.setInterval(500)
+        self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._form = self._new_form()
         self._lay_out()

@@ -97,8 +97,7 @@ class DebateControls(QFrame):
             button("", f"{prefix}skip_check", self.check_skip_requested), language, "council.skip_check"
         )
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(500)
+        self._countdown = QTimer(self, interval=500)
         self._lay_out()
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
         self._countdown.timeout.connect(self._on_countdown)
@@ -319,28 +318,29 @@ class DebateControls(QFrame):
         return "warn", ""
 
     def _lay_out(self) -> None:
-        head = hbox((self._title, 1), spacing=8)
+        head = []
+        if self._headed:
+            head.append(hbox((self._title, 1), self._round, self._status, spacing=8))
+        else:
+            for absent in (self._title, self._round, self._status):
+                absent.hide()
         buttons = hbox(self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost, spacing=SPACE)
         said = hbox((self._banner_text, 1), self.skip_check, spacing=8)
         vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
-        column = vbox(inside=self, margins=None)
-        column.setContentsMargins(*((18, 14, 18, 8) if self._headed else (28, 12, 28, 8)))
-        column.setSpacing(10)
-        if self._headed:
-            head.addWidget(self._round)
-            head.addWidget(self._status)
-            column.addLayout(head)
-        else:
-            for absent in (self._title, self._round, self._status):
-                absent.hide()
-        column.addLayout(buttons)
+        vbox(
+            *head,
+            buttons,
+            self._facts,
+            (self._side, 0, Qt.AlignmentFlag.AlignLeft),
+            self._honesty,
+            self._banner,
+            inside=self,
+            margins=(18, 14, 18, 8) if self._headed else (28, 12, 28, 8),
+            spacing=10,
+        )
         put_in_tab_order((self.pause, self.stop, self.resume))
-        column.addWidget(self._facts)
-        column.addWidget(self._side, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._honesty)
-        column.addWidget(self._banner)
         self._side.setVisible(False)
 
     def _on_pause(self) -> None:
@@ -459,8 +459,7 @@ class AfterBar(QWidget):
             words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
             words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
             line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
-            action = menu.addAction(line.replace("&", "&&"))
-            action.triggered.connect(lambda _checked=False, chosen=turn.id: self.fork_requested.emit(chosen))
+            menu.addAction(line.replace("&", "&&"), partial(self.fork_requested.emit, turn.id))
         if menu.isEmpty():
             menu.addAction(self._language("verdict.fork.none")).setEnabled(False)
         self._open(menu, self._fork)
@@ -483,7 +482,7 @@ class AfterBar(QWidget):
 
     def _more_menu(self) -> QMenu:
         menu = self._menu("more_menu")
-        menu.addAction(self._language("verdict.new")).triggered.connect(lambda: self.new_requested.emit())
+        menu.addAction(self._language("verdict.new"), self.new_requested.emit)
         if self._export.isHidden():
             menu.addSeparator()
             self._export_menu(menu)
@@ -491,8 +490,7 @@ class AfterBar(QWidget):
 
     def _export_menu(self, menu: QMenu) -> QMenu:
         for name in EXPORTS:
-            action = menu.addAction(self._language(f"export.{name}"))
-            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
+            menu.addAction(self._language(f"export.{name}"), partial(self.export_requested.emit, name))
         return menu
 
     def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:

@@ -14,7 +14,7 @@ from app.core.texts import visible
 from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_list import depths, in_order
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
@@ -51,19 +51,17 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
         self.new.dress(look, "plus", "text")
         self.duplicate = say(
-            button("", "workflow_duplicate", lambda: self.duplicate_requested.emit(self.definition_id)),
+            button("", "workflow_duplicate", self.asking(self.duplicate_requested)),
             language,
             "assistant.duplicate",
         )
         self.delete = say(
-            button("plain", "workflow_delete", lambda: self.delete_requested.emit(self.definition_id)),
+            button("plain", "workflow_delete", self.asking(self.delete_requested)),
             language,
             "assistant.delete",
         )
         self.share = say(
-            icon_button(
-                look, "share", "workflow_share", lambda: self.share_requested.emit(self.definition_id)
-            ),
+            icon_button(look, "share", "workflow_share", self.asking(self.share_requested)),
             language,
             tip="assistant.share",
         )
@@ -254,10 +252,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
 
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
-        for form in self.forms:
-            self._steps.removeWidget(form)
-            form.hide()
-            form.deleteLater()
+        empty(self._steps)
         self.forms = []
         fixed = self.definition_id in self._built_in
         for place, step in enumerate(steps):
