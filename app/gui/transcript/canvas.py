@@ -1,6 +1,6 @@
 """Where the rows of a transcript are on the screen: laid out where they are seen, painted, kept in place.
 
-`RowStore` has the rows with documents: made when they are needed or soon will be, the oldest dropped. The
+`Rows` has the rows with documents: made when they are needed or soon will be, the oldest dropped. The
 position is a row and an offset in it, so it holds while heights above change.
 """
 
@@ -58,12 +58,20 @@ _FAILED_CHIPS: dict[str, str] = {
 }
 
 
-class RowMaker:
-    """Makes the rows of a model; `height_of` gives the height of the widget of an open question."""
+MAX_DOCUMENTS = 48
+
+
+class Rows:
+    """Makes the rows of a model and holds those that are near the screen, by id.
+
+    `height_of` gives the height of the widget of an open question.
+    """
 
     def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
         self._model = model
         self._height_of = height_of
+        self.pictures = RowPictures()
+        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
@@ -162,46 +170,6 @@ class RowMaker:
             frame=model.frame(index, style.tokens),
         )
 
-
-def shown_text(message: Message, text: str, texts: Texts) -> str:
-    """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
-    if not _of_step(message):
-        return text
-    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
-    # A list begins on a line of its own.
-    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
-    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
-
-
-def goes_on(row: object) -> bool:
-    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
-    if isinstance(row, GroupRow):
-        return row.context.runs and row.context.folded
-    if isinstance(row, CardRow):
-        # Of a sub-agent its head tells.
-        return row.context.elapsed_s is not None and not row.context.depth
-    return isinstance(row, MessageRow) and row.thinks
-
-
-def _of_step(message: Message) -> bool:
-    """Return whether a message is from a step of a workflow."""
-    path = message.author.path
-    return len(path) == 2 and path[0] == WORKFLOW
-
-
-MAX_DOCUMENTS = 48
-AHEAD_MS = 3
-
-
-class RowStore:
-    """The rows that are held, by id."""
-
-    def __init__(self, model: TranscriptModel, maker: RowMaker) -> None:
-        self._model = model
-        self._maker = maker
-        self.pictures = RowPictures()
-        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
-
     @property
     def rows(self) -> list[PaintedRow]:
         """The rows that are held."""
@@ -228,7 +196,7 @@ class RowStore:
         if row is not None:
             self._rows.move_to_end(row_id)
             return row
-        row = self._maker.make(index, style, width)
+        row = self.make(index, style, width)
         self._rows[row_id] = row
         self._drop_oldest(keep)
         return row
@@ -259,6 +227,35 @@ class RowStore:
                 self.drop(row_id)
 
 
+def shown_text(message: Message, text: str, texts: Texts) -> str:
+    """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
+    if not _of_step(message):
+        return text
+    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
+    # A list begins on a line of its own.
+    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
+    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
+
+
+def goes_on(row: object) -> bool:
+    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
+    if isinstance(row, GroupRow):
+        return row.context.runs and row.context.folded
+    if isinstance(row, CardRow):
+        # Of a sub-agent its head tells.
+        return row.context.elapsed_s is not None and not row.context.depth
+    return isinstance(row, MessageRow) and row.thinks
+
+
+def _of_step(message: Message) -> bool:
+    """Return whether a message is from a step of a workflow."""
+    path = message.author.path
+    return len(path) == 2 and path[0] == WORKFLOW
+
+
+AHEAD_MS = 3
+
+
 class LookAhead(QObject):
     """Finds rows to make before they are seen; emits `row_wanted(index)` for one at a time between frames."""
 
@@ -267,7 +264,7 @@ class LookAhead(QObject):
     def __init__(
         self,
         model: TranscriptModel,
-        rows: RowStore,
+        rows: Rows,
         on_screen: Callable[[], list[Placed]],
         area: QAbstractScrollArea,
     ) -> None:
@@ -362,8 +359,7 @@ class Canvas(QObject):
         self.placed: list[Placed] = []
         self.dirty: set[str] = set()
         """Ids of rows with changes that are not laid out yet."""
-        self._maker = RowMaker(model, height_of)
-        self.rows = RowStore(model, self._maker)
+        self.rows = Rows(model, height_of)
         self._width = area.viewport().width()
         self.scroller = RowScroller(RowHeights(style.estimate(self._width)), self._measure)
         self._ahead = LookAhead(model, self.rows, lambda: self.placed, area)
@@ -389,7 +385,7 @@ class Canvas(QObject):
 
     def unheld_row(self, row_id: str) -> PaintedRow:
         """Return a row for what it says, without keeping it."""
-        return self._maker.make(self._model.index(row_id), self.style, 600)
+        return self.rows.make(self._model.index(row_id), self.style, 600)
 
     def row_at(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
         """Return the row nearest to a point of the viewport, and the point in it."""
@@ -416,7 +412,7 @@ class Canvas(QObject):
             index = self._model.index(row_id)
             row = self.rows.get(row_id)
             if row is not None:
-                self._maker.renew(index, row)
+                self.rows.renew(index, row)
             self.scroller.heights.set_size(index, *self._model.size(index))
         self.refresh(changed)
 
@@ -433,7 +429,7 @@ class Canvas(QObject):
             if live and isinstance(row, MessageRow) and not self._model.message(index).thinking:
                 row.add(live.after(row.fed))
             else:
-                self._maker.renew(index, row)
+                self.rows.renew(index, row)
             self.dirty.discard(row.row_id)
         row.set_width(self._width)
         if row.counted != row.height:
@@ -462,7 +458,7 @@ class Canvas(QObject):
         self.placed = [replace(each, row=each.row + count) for each in self.placed]
         if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
             # What stands above it may take its separator away.
-            self._maker.renew(count, row)
+            self.rows.renew(count, row)
         self.refresh(())
 
     def apply(self, splice: Splice) -> list[str]:

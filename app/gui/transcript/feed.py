@@ -77,46 +77,6 @@ class PendingMessages:
         return taken
 
 
-class PendingMessagesTimer(QObject):
-    """Emits `slice_due(messages)` between frames until none are pending; waits while the scroll bar is held."""
-
-    slice_due = Signal(object)
-
-    def __init__(self, area: QAbstractScrollArea) -> None:
-        super().__init__(area)
-        self._area = area
-        self.pending = PendingMessages()
-        self._timer = single_shot(self, self._on_time)
-
-    def start(self, pending: PendingMessages) -> None:
-        """Give out these messages from now on, instead of the ones before."""
-        self.pending = pending
-        self._timer.stop()
-        if len(pending):
-            self._timer.start(0)
-
-    def finish(self) -> None:
-        """Give out everything that is left now."""
-        self._timer.stop()
-        if len(self.pending):
-            self.slice_due.emit(self.pending.take(len(self.pending)))
-
-    def reach(self, message_id: str) -> None:
-        """Give out the messages down to one now, if it is pending."""
-        if self.pending.holds(message_id):
-            self.slice_due.emit(self.pending.take_to(message_id))
-
-    def _on_time(self) -> None:
-        if self._area.verticalScrollBar().isSliderDown():
-            # Each slice would move what the reader drags.
-            self._timer.start(HELD_MS)
-            return
-        if len(self.pending):
-            self.slice_due.emit(self.pending.take(SLICE))
-        if len(self.pending):
-            self._timer.start(0)
-
-
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
@@ -156,8 +116,8 @@ class Feed(QObject):
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
         self._speaking: Author | None = None
-        self._pending = PendingMessagesTimer(area)
-        self._pending.slice_due.connect(self._put_before)
+        self._pending = PendingMessages()
+        self._slice = single_shot(self, self._on_slice)
         self._frame = single_shot(self, self._on_frame)
         self._last_cost_ms = 0.0
         self._beat = QTimer(self, interval=BEAT_MS)
@@ -198,7 +158,7 @@ class Feed(QObject):
         there = {message.id for message in messages}
         for place in range(min(row, len(entries) - 1), -1, -1):
             if entries[place].message_id in there:
-                self._pending.reach(entries[place].message_id)
+                self.load_to(entries[place].message_id)
                 if entries[place].id in model:
                     canvas.show(model.index(entries[place].id), offset if place == row else 0)
                     return
@@ -215,20 +175,23 @@ class Feed(QObject):
             self.reload([*earlier, *shown], self._model.versions)
         else:
             self._model.meet(earlier)
-            self._pending.start(pending)
+            self._lay_out_later(pending)
 
     def load_all(self) -> None:
         """Lay out all messages now."""
-        self._pending.finish()
+        self._slice.stop()
+        if len(self._pending):
+            self._put_before(self._pending.take(len(self._pending)))
 
     def load_to(self, message_id: str) -> None:
-        """Lay out the messages down to one now."""
-        self._pending.reach(message_id)
+        """Lay out the messages down to one now, if it is not laid out yet."""
+        if self._pending.holds(message_id):
+            self._put_before(self._pending.take_to(message_id))
 
     @property
     def loading(self) -> bool:
         """Whether earlier messages still follow between frames."""
-        return len(self._pending.pending) > 0
+        return len(self._pending) > 0
 
     def set_versions(self, versions: Versions) -> None:
         """Show `‹ 2/3 ›` on turns with several versions."""
@@ -266,7 +229,24 @@ class Feed(QObject):
         self._drop_widgets()
         self._canvas.reset(self._tail + (self._typing.height if self._typing.active else 0))
         self.loaded.emit()
-        self._pending.start(pending)
+        self._lay_out_later(pending)
+
+    def _lay_out_later(self, pending: PendingMessages) -> None:
+        """Lay out these messages between frames, instead of those that were to be laid out before."""
+        self._pending = pending
+        self._slice.stop()
+        if len(pending):
+            self._slice.start(0)
+
+    def _on_slice(self) -> None:
+        if self._area.verticalScrollBar().isSliderDown():
+            # Each slice would move what the reader drags.
+            self._slice.start(HELD_MS)
+            return
+        if len(self._pending):
+            self._put_before(self._pending.take(SLICE))
+        if len(self._pending):
+            self._slice.start(0)
 
     def _put_before(self, messages: Sequence[Message]) -> None:
         """Add the rows of whole earlier turns before the first row."""
@@ -275,7 +255,7 @@ class Feed(QObject):
 
     def _need_turn(self, *turn_ids: str | None) -> None:
         """Lay out all messages before something happens in a turn that is not laid out yet."""
-        if any(self._pending.pending.holds_turn(turn_id) for turn_id in turn_ids):
+        if any(self._pending.holds_turn(turn_id) for turn_id in turn_ids):
             self.load_all()
 
     # Messages
