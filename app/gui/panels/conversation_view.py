@@ -377,9 +377,13 @@ class QuestionCards(QObject):
             self.left.emit()
 
     def _on_written(self, message_id: str, text: str | None) -> None:
-        """Keep an unfinished answer; None removes it."""
-        if text is not None:
-            self._answers[message_id] = text
-        else:
-            self._answers.pop(message_id, None)
+        keep_text(self._answers, message_id, text)
         self.written.emit()
+
+
+def keep_text(kept: dict[str, str], message_id: str, text: str | None) -> None:
+    """Keep an unfinished text; None removes it."""
+    if text is not None:
+        kept[message_id] = text
+    else:
+        kept.pop(message_id, None)

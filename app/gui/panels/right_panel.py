@@ -28,7 +28,7 @@ class TabRow(QFrame):
 
     chosen = Signal(int)
 
-    def __init__(self, names: tuple[str, ...], object_name: str) -> None:
+    def __init__(self, language: Language, names: tuple[str, ...], object_name: str) -> None:
         super().__init__()
         self.setObjectName(object_name)
         self.setProperty("kind", "tabs")
@@ -36,7 +36,7 @@ class TabRow(QFrame):
         self.row = hbox(inside=self, margins=(18, 0, 12, 0), spacing=SPACE)
         self._group = QButtonGroup(self)
         for place, name in enumerate(names):
-            tab = button("tab", f"tab_{name}")
+            tab = say(button("tab", f"tab_{name}"), language, f"tab.{name}")
             tab.setCheckable(True)
             self._group.addButton(tab, place)
             self.row.addWidget(tab)
@@ -52,11 +52,6 @@ class TabRow(QFrame):
         """Choose a tab."""
         self._group.button(place).setChecked(True)
         self.chosen.emit(place)
-
-    def set_texts(self, texts: tuple[str, ...]) -> None:
-        """Set the texts of the tabs."""
-        for place, text in enumerate(texts):
-            self._group.button(place).setText(text)
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
@@ -103,8 +98,8 @@ class RightPanel(QFrame):
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
         self._language = language
-        self._names, self._words, self._command = names, words, command
-        self.tabs = TabRow(names, tabs_name)
+        self._command = command
+        self.tabs = say(TabRow(language, names, tabs_name), language, name=words)
         self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
@@ -146,8 +141,6 @@ class RightPanel(QFrame):
         self.tab_chosen.emit(place)
 
     def _retranslate(self) -> None:
-        self.tabs.set_texts(tuple(self._language(f"tab.{name}") for name in self._names))
-        self.tabs.setAccessibleName(self._language(self._words))
         name_button(self._close, self._language("panel.close"), self._language.keys(self._command))
 
 

@@ -425,11 +425,6 @@ PADDING = 14
 ROOM = 120
 """Height kept for a widget that is not made, in pixels."""
 
-_ANSWERS: dict[tuple[str, str], str] = {
-    (PromptType.YESNO, "yes"): "transcript.question.yes",
-    (PromptType.YESNO, "no"): "transcript.question.no",
-}
-
 WidgetFactory = Callable[[Message], QWidget]
 
 HeightOf = Callable[[Message, int], int]
@@ -468,9 +463,9 @@ class QuestionRow(ContextRow[QuestionContext]):
             return texts("transcript.question.skipped")
         if prompt.type == PromptType.APPROVAL:
             return permission_of(prompt.answer, texts)
-        key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        if key:
-            return texts(key)
+        answer = prompt.answer.strip().lower()
+        if prompt.type == PromptType.YESNO and answer in ("yes", "no"):
+            return texts(f"transcript.question.{answer}")
         words = [texts(f"transcript.question.{said}") for said in ("yes", "no", "hidden")]
         return visible(answer_words(prompt, *words), "\n")
 

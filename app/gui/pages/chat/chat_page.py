@@ -30,7 +30,7 @@ from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.first_page import FirstPage
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
 from app.gui.transcript.transcript_model import ToolEvent
@@ -373,7 +373,7 @@ class ChatPage(ConversationView):
             stopped.connect(self.asking(self.stop_requested))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
-        self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
+        self.queue.written.connect(self._on_written)
         self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(self.asking(self.version_requested))
@@ -401,12 +401,8 @@ class ChatPage(ConversationView):
     def _leave_editing(self) -> None:
         self.change_draft(replace(self.draft, rewriting=None))
 
-    def _on_written(self, kept: dict[str, str], message_id: str, text: str | None) -> None:
-        """Keep an unfinished answer in the draft; None removes it."""
-        if text is not None:
-            kept[message_id] = text
-        else:
-            kept.pop(message_id, None)
+    def _on_written(self, message_id: str, text: str | None) -> None:
+        keep_text(self._queued, message_id, text)
         self._on_text_changed()
 
     def _retranslate(self) -> None:

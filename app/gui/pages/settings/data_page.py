@@ -60,28 +60,11 @@ class DataPage(QWidget):
         self._line = WorkLine(language, "data")
         self.said = self._line.said
         self._enough = False
-        self.backups = KeptList(
-            language,
-            look,
-            "data_backups",
-            ("data.backups", "data.backups.text", "data.backups.none"),
-            (
-                ("restore", "data.restore", True),
-                ("back_up", "data.back_up", False),
-                ("from_file", "data.restore_file", False),
-            ),
-        )
-        self.bin = KeptList(
-            language,
-            look,
-            "data_bin",
-            ("data.bin", "data.bin.text", "data.bin.none"),
-            (
-                ("restore", "data.bin.restore", True),
-                ("remove", "data.bin.remove", True),
-                ("empty", "data.bin.empty", True),
-            ),
-        )
+        kept = {"restore": "data.restore", "back_up": "data.back_up", "from_file": "data.restore_file"}
+        texts = ("data.backups", "data.backups.text", "data.backups.none")
+        self.backups = KeptList(language, look, texts, kept, free=("back_up", "from_file"))
+        thrown = {what: f"data.bin.{what}" for what in ("restore", "remove", "empty")}
+        self.bin = KeptList(language, look, ("data.bin", "data.bin.text", "data.bin.none"), thrown)
         self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
@@ -345,13 +328,8 @@ class DataPage(QWidget):
         thrown = [one for one in self._thrown if what != "remove" or one.file == file]
         files = [one.file for one in thrown]
         title = " ".join(thrown[0].title.split())[:80] if thrown else ""
-        dialog = ConfirmDialog(
-            words,
-            words("data.bin.remove_now"),
-            words("data.bin.sure", count=len(files), title=title),
-            words("data.bin.remove_now"),
-            self,
-        )
+        remove, sure = words("data.bin.remove_now"), words("data.bin.sure", count=len(files), title=title)
+        dialog = ConfirmDialog(words, remove, sure, remove, self)
         dialog.accepted.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
         dialog.open()
 

@@ -1,6 +1,6 @@
 """Assistants, groups, workflows and prompts in the settings: lists with buttons to edit one or create another."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,7 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.agent import Agent, Group
 from app.core.saved_prompt import SavedPrompt
+from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import SavedPromptDialog, example
 from app.gui.display.appearance import Language, Look
@@ -55,8 +57,8 @@ class PartnersPage(QWidget):
         """Read the list again."""
         self.list.show_rows(
             [
-                RowItem(id=one, title=name, second=" ".join(about.split()))
-                for name, about, one in self._found()
+                RowItem(id=one.id, title=one.name, second=" ".join(about.split()))
+                for one, about in self._found()
             ]
         )
         self.list.setVisible(self.list.count() > 0)
@@ -72,20 +74,14 @@ class PartnersPage(QWidget):
         self._new.setText(words(f"settings.{kind}.new"))
         self.refresh()
 
-    def _found(self) -> list[tuple[str, str, str]]:
-        """Return name, description and id of each definition."""
-        engine, words = self._engine, self._language
+    def _found(self) -> Sequence[tuple[Agent | Group | WorkflowDefinition, str]]:
+        """Return the definitions, and what is said of each."""
+        engine, words, count = self._engine, self._language, f"settings.{self._kind}.count"
         if self._kind == GROUPS:
-            return [
-                (one.name, words("settings.groups.count", count=len(one.members)), one.id)
-                for one in engine.groups.all()
-            ]
+            return [(one, words(count, count=len(one.members))) for one in engine.groups.all()]
         if self._kind == WORKFLOWS:
-            return [
-                (one.name, words("settings.workflows.count", count=len(one.steps)), one.id)
-                for one in engine.workflows.all()
-            ]
-        return [(one.name, one.description or one.model, one.id) for one in engine.assistants.all()]
+            return [(one, words(count, count=len(one.steps))) for one in engine.workflows.all()]
+        return [(one, one.description or one.model) for one in engine.assistants.all()]
 
     def _open(self) -> None:
         if chosen := self.list.current_id():

@@ -1,6 +1,6 @@
 """Lists of the settings: rows of two lines, kept files with buttons, and a list to tick."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -45,23 +45,24 @@ class KeptList(QWidget):
         self,
         language: Language,
         look: Look,
-        name: str,
         texts: tuple[str, str, str],
-        actions: Sequence[tuple[str, str, bool]],
+        actions: Mapping[str, str],
+        free: Sequence[str] = (),
     ) -> None:
         """`texts` are the keys of title, hint, and the text of an empty list.
 
-        The buttons are given as (name, key of the text, whether it needs a choice).
+        `actions` are the names of the buttons with the keys of their texts; those that are `free` need no choice.
         """
         super().__init__()
         title, hint, nothing = texts
+        name = title.replace(".", "_")
         self._nothing = say(plain_label("hint"), language, nothing)
         self.list = say(TwoLineList(look, name), language, name=title)
         self.buttons = {
-            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, key)
-            for what, key, _ in actions
+            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, text)
+            for what, text in actions.items()
         }
-        self._needing = {what for what, _, needs in actions if needs}
+        self._free = free
         vbox(
             say(plain_label("field"), language, title),
             say(plain_label("hint", wrap=True), language, hint),
@@ -91,7 +92,7 @@ class KeptList(QWidget):
 
     def _show_buttons(self) -> None:
         for what, made in self.buttons.items():
-            made.setEnabled(bool(self.list.current_id()) or what not in self._needing)
+            made.setEnabled(bool(self.list.current_id()) or what in self._free)
 
     def _on_clicked(self, what: str, _checked: bool = False) -> None:
         if self.buttons[what].isEnabled():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import ProviderStatus, provider_kind
 from app.core.errors import MootError
@@ -23,7 +23,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_where, save_whole
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
-from app.gui.widgets.boxes import STRETCH, Stretch, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight, button, scrolling
 from app.gui.widgets.form import Field, Form, Line, Row, value_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
@@ -180,8 +180,6 @@ class SettingsRows(Form):
 class SettingsPage(QWidget):
     """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name: value})."""
 
-    chosen = Signal(object)
-
     def __init__(
         self,
         language: Language,
@@ -193,7 +191,7 @@ class SettingsPage(QWidget):
         super().__init__()
         self._language, self._settings = language, settings
         self.rows = SettingsRows(language, look, settings, page, own)
-        self.rows.chosen.connect(self.chosen)
+        self.chosen, self.take_focus = self.rows.chosen, self.rows.take_focus
 
     def refresh(self) -> None:
         """Show the current settings."""
@@ -209,10 +207,6 @@ class SettingsPage(QWidget):
         """Set and show settings."""
         self.rows.choose(values)
         self.refresh()
-
-    def take_focus(self, name: str) -> None:
-        """Focus a setting."""
-        self.rows.take_focus(name)
 
 
 class LimitsPage(SettingsPage):
@@ -372,9 +366,8 @@ class UsageTable(QWidget):
     def __init__(self, language: Language) -> None:
         super().__init__()
         self._language = language
-        self._title = plain_label("field")
-        self._card = QFrame()
-        self._column = vbox(self._title, self._card, inside=self, spacing=6)
+        self._title, self._cards = plain_label("field"), vbox()
+        vbox(self._title, self._cards, inside=self, spacing=6)
 
     def show_rows(self, title: str, rows: Sequence[tuple[str, Total]]) -> None:
         """Show these lines; of too many, the last ones are summed up in one."""
@@ -385,10 +378,7 @@ class UsageTable(QWidget):
             count = len(shown) - MOST_ROWS + 1
             shown[MOST_ROWS - 1 :] = [(words("usage.others", count=count), rest)]
         self._title.setText(title)
-        card = QFrame()
-        card.setProperty("kind", "card")
-        card.setAccessibleName(title)
-        grid = QGridLayout(card)
+        grid = QGridLayout()
         grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(7)
@@ -401,10 +391,10 @@ class UsageTable(QWidget):
             grid.addWidget(label, row, 0)
             for column, cell in ((1, tokens), (2, money)):
                 grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignRight)
-        self._column.replaceWidget(self._card, card)
-        self._card.deleteLater()
-        self._card.hide()
-        self._card = card
+        empty(self._cards)
+        card = frame("card", grid)
+        card.setAccessibleName(title)
+        self._cards.addWidget(card)
         self.setVisible(bool(shown))
 
 
