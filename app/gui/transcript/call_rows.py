@@ -13,7 +13,7 @@ from time import monotonic
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.core.message import Attachment, Consent, Message, ToolCall
+from app.core.message import Consent, Message, ToolCall
 from app.core.texts import clock_text, visible
 from app.core.tool import ToolProgress
 from app.core.usage import size_text
@@ -80,41 +80,36 @@ _WEB = ("http:", "https:", "mailto:")
 class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
-    `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
-    `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it says it is. `names` are those of the assistants by id, `files`
-    the pictures and files of the result, `links` the names, addresses and servers of what it refers to.
+    `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0; `permission` the user's
+    answer if the call needed one, `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it
+    says it is. `names` are those of the assistants by id.
     """
 
     call: ToolCall
     state: CallState = CallState.DONE
-    seconds: float | None = None
-    result: str = ""
+    result: Message | None = None
     depth: int = 0
     permission: str = ""
     elapsed_s: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
-    result_id: str = ""
     progress: ToolProgress | None = None
-    files: tuple[Attachment, ...] = ()
-    links: tuple[tuple[str, str, str], ...] = ()
     unfolded: bool = False
     whole: bool = False
-
-
-def links_of(result: Message) -> tuple[tuple[str, str, str], ...]:
-    """Return the name and the address of each link of a tool's result, and the server to read it through, "" for the web."""
-    links = []
-    for one in result.resources:
-        if one.get("type") == "resource_link":
-            name, uri, server = (str(one.get(field, "")) for field in ("name", "uri", "server"))
-            links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
-    return tuple(links)
 
 
 class CardRow(ContextRow[CardContext]):
     """The card of a tool call: one line with its state, which unfolds to the arguments and the result."""
 
     _turning = QRect()
+
+    @property
+    def _returned(self) -> str:
+        """The text of the result."""
+        return self.context.result.content if self.context.result is not None else ""
+
+    @property
+    def _longest(self) -> int:
+        return max(len(self.context.call.arguments), len(self._returned))
 
     def _fill(self) -> None:
         """Set the text of an unfolded card."""
@@ -124,7 +119,7 @@ class CardRow(ContextRow[CardContext]):
         if context.unfolded:
             parts = [(ARGUMENTS, context.call.arguments)]
             if context.state not in (CallState.GROWING, CallState.RUNNING, CallState.WAITING, CallState.LEFT):
-                parts.append((RESULT, context.result))
+                parts.append((RESULT, self._returned))
             start = 0
             for part, text in parts:
                 shown = visible(text if context.whole else text[:SHOWN])
@@ -143,8 +138,7 @@ class CardRow(ContextRow[CardContext]):
 
     @property
     def _cut(self) -> bool:
-        longest = max(len(self.context.call.arguments), len(self.context.result))
-        return self.context.unfolded and not self.context.whole and longest > SHOWN
+        return self.context.unfolded and not self.context.whole and self._longest > SHOWN
 
     def _place(self) -> None:
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)
@@ -160,8 +154,7 @@ class CardRow(ContextRow[CardContext]):
             inner = self._line.width() - 24
             bottom = self.text.place(left + 12, bottom + 4, inner) + 12
         if self._cut:
-            longest = max(len(self.context.call.arguments), len(self.context.result))
-            words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, longest))
+            words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, self._longest))
             wide = self.style.chip_metrics.horizontalAdvance(words) + 2
             high = self.style.tall(WORDS)
             self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
@@ -172,11 +165,11 @@ class CardRow(ContextRow[CardContext]):
 
     def _place_files(self, left: int, top: int, width: int) -> int:
         """Lay out the pictures, and a chip for each other file and link; return the lower edge in pixels."""
-        context, texts = self.context, self.style.texts
+        result, texts = self.context.result, self.style.texts
         shown: list[Shown] = []
         chips: list[tuple[str, str, str]] = []
         actions: list[str] = []
-        for place, one in enumerate(context.files):
+        for place, one in enumerate(result.attachments if result is not None else ()):
             size = pixels_of(one)
             if size is not None:
                 shown.append((place, one, size))
@@ -184,7 +177,7 @@ class CardRow(ContextRow[CardContext]):
             said = texts("transcript.file_chip", size=size_text(texts, size_of(one)))
             chips.append((visible(one.name), said, ""))
             actions.append(f"{SAVE_FILE}/{place}")
-        for place, (name, *_) in enumerate(context.links):
+        for place, (name, *_) in enumerate(self._returned_links()):
             chips.append((visible(name), texts("transcript.link_chip"), ""))
             actions.append(f"{OPEN_LINK}/{place}")
         self._chips = Chips(self.style, chips) if chips else None
@@ -203,11 +196,20 @@ class CardRow(ContextRow[CardContext]):
     @property
     def source_id(self) -> str:
         """The message with the result: its pictures and files are what the card's actions name."""
-        return self.context.result_id or self.message.id
+        return self.context.result.id if self.context.result is not None else self.message.id
 
     def link(self, action: str) -> tuple[str, str, str]:
         """Return the name and the address that an action opens, and the server to read it through."""
-        return self.context.links[int(action.partition("/")[2])]
+        return self._returned_links()[int(action.partition("/")[2])]
+
+    def _returned_links(self) -> list[tuple[str, str, str]]:
+        """Return name and address of each link of the result, and the server to read it through, "" for the web."""
+        links = []
+        for one in self.context.result.resources if self.context.result is not None else ():
+            if one.get("type") == "resource_link":
+                name, uri, server = (str(one.get(field, "")) for field in ("name", "uri", "server"))
+                links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
+        return links
 
     @property
     def settled(self) -> bool:
@@ -300,8 +302,9 @@ class CardRow(ContextRow[CardContext]):
             paint_chevron(painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2)
             right -= 18
         words = self._permission()
-        if state == CallState.DONE and self.context.seconds is not None and self.context.seconds >= 0.05:
-            taken = style.texts("transcript.seconds", seconds=f"{self.context.seconds:.1f}")
+        seconds = self.context.result.seconds if self.context.result is not None else None
+        if state == CallState.DONE and seconds is not None and seconds >= 0.05:
+            taken = style.texts("transcript.seconds", seconds=f"{seconds:.1f}")
             words = " · ".join(filter(None, (words, taken)))
         elif state not in (CallState.DONE, CallState.LEFT) and not (
             self.context.depth and state == CallState.RUNNING
@@ -413,11 +416,6 @@ class GroupRow(ContextRow[GroupContext]):
     def settled(self) -> bool:
         """Whether the head is painted the same until the context changes."""
         return not self.context.runs
-
-    @property
-    def turn_id(self) -> str:
-        """The sub-agent's turn."""
-        return self.message.turn_id
 
     def summary(self) -> str:
         """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""

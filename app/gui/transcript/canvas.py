@@ -27,7 +27,6 @@ from app.gui.transcript.call_rows import (
     GroupRow,
     SummaryContext,
     SummaryRow,
-    links_of,
 )
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
@@ -124,13 +123,9 @@ class Rows:
         return CardContext(
             call=call,
             state=state,
+            result=result,
             elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
-            seconds=result.seconds if result is not None else None,
-            result=result.content if result is not None else "",
-            result_id=entry.result_id,
             progress=book.progress(message.turn_id, call.id) if runs else None,
-            files=result.attachments if result is not None else (),
-            links=links_of(result) if result is not None else (),
             names=model.names,
             permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,
@@ -607,7 +602,7 @@ class Canvas(QObject):
         end = self.placed[-1].top + self.placed[-1].height if self.placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        pictures = self.rows.pictures
+        pictures, ratio = self.rows.pictures, self._area.devicePixelRatioF()
         for placed in self.placed:
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
@@ -616,13 +611,9 @@ class Canvas(QObject):
             if not self._calm.isActive() and self.rows.plain_code(row):
                 self._calm.start(CALM_MS)
             if pictures.can_have(row) and not ranges:
-                painter.drawImage(0, placed.top, pictures.get(row, self._width, self._ratio))
+                painter.drawImage(0, placed.top, pictures.get(row, self._width, ratio))
             else:
                 paint_row(painter, area, placed, row, ranges)
-
-    @property
-    def _ratio(self) -> float:
-        return self._area.devicePixelRatioF()
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""
@@ -646,7 +637,7 @@ class Canvas(QObject):
         self._measure(index)
         row = self.row(index)
         if self.rows.pictures.can_have(row):
-            self.rows.pictures.get(row, self._width, self._ratio)
+            self.rows.pictures.get(row, self._width, self._area.devicePixelRatioF())
         self._sync_bar()
 
     # The scroll bar

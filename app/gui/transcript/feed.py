@@ -380,7 +380,7 @@ class Feed(QObject):
         if isinstance(row, GroupRow):
             folded = not row.context.folded if open_ is None else not open_
             changed = folded != row.context.folded
-            self.fold(row.turn_id, folded)
+            self.fold(row.message.turn_id, folded)
             return changed
         name = row_id if isinstance(row, CardRow | SummaryRow) else f"thought {row_id}"
         unfolded = model.unfolded

@@ -356,7 +356,7 @@ class Segment:
         url = layout.anchorAt(point - self._origin)
         if not url:
             return "", ""
-        return url, self._link_text(url)
+        return url, next((span.text for _, span in self.links if span.link == url), url)
 
     def is_source_at(self, point: QPointF) -> bool:
         """Whether at a point of the row is a formula that cannot be drawn."""
@@ -431,9 +431,6 @@ class Segment:
     def _in_document(self, position: int, *, end: bool = False) -> int:
         """Return the position in the document of a position in this piece's plain text."""
         return self._places.to_qt(position, end=end) + self._lead
-
-    def _link_text(self, url: str) -> str:
-        return next((span.text for _, span in self.links if span.link == url), url)
 
     def _touches(self, each: Range) -> bool:
         return each.start < self.start + self.length + 1 and each.end > self.start

@@ -245,7 +245,8 @@ class TurnBook(Turns):
         """Return the state of a call; `runs` says whether the session runs."""
         result = self.messages.get(result_id)
         key = (message.turn_id, call.id)
-        if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
+        # It waits too while a sub-agent that it started, or one below that, has an open question.
+        if self._asks(*key) or any(map(self.waits, self.called_by(*key))):
             return CallState.WAITING
         if result is not None and result.state != MessageState.STREAMING:
             ended = result.state in (MessageState.DONE, MessageState.FAILED)
@@ -257,10 +258,6 @@ class TurnBook(Turns):
         if not runs and not (result is not None or key in self._started):
             return CallState.LEFT
         return CallState.RUNNING if runs else CallState.STOPPED
-
-    def _child_waits(self, turn_id: str, call_id: str) -> bool:
-        """Return whether a sub-agent started by a call, or one below it, has an open question."""
-        return any(map(self.waits, self.called_by(turn_id, call_id)))
 
     def _asks(self, turn_id: str, call_id: str) -> bool:
         return any(each.asks for each in self.about(turn_id, call_id))
