@@ -254,7 +254,7 @@ class ConversationView(QWidget):
             self.draft_changed.emit(self.session_id, self.draft)
 
     def _on_find_step(self, step: int) -> None:
-        self.transcript.search.step(1 if step > 0 else -1)
+        self.transcript.search.step(step)
 
 
 def _spoken(messages: Sequence[Message]) -> list[Message]:

@@ -414,13 +414,10 @@ class ReadingStrip(ChipStrip):
             self._chip(
                 one.name,
                 self._labels[number],
-                (f"reading_cancel_{number}", partial(self._on_cancel, number)),
+                (f"reading_cancel_{number}", partial(self.cancelled.emit, number)),
             )
             for number, one in self._readings.items()
         )
-
-    def _on_cancel(self, number: int, _checked: bool = False) -> None:
-        self.cancelled.emit(number)
 
 
 class AttachingComposer(Composer):

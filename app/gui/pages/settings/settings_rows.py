@@ -26,7 +26,7 @@ from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight, button, scrolling
 from app.gui.widgets.form import Field, Form, Line, Row, value_of
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2
@@ -266,8 +266,7 @@ class LimitsPage(SettingsPage):
     def _on_address(self) -> None:
         address = self.address.text().strip()
         wrong = bool(address) and not address.startswith(("http://", "https://"))
-        self.problem.setText(self._language("limits.address.wrong"))
-        self.problem.setVisible(wrong)
+        show_or_hide(self.problem, self._language("limits.address.wrong") if wrong else "")
         if address and not wrong:
             self._keep(address)
 
@@ -481,8 +480,7 @@ class UsagePage(QWidget):
         try:
             await work
         except MootError as error:
-            self._problem.setText(self._language.problem(error.code, **error.details))
-            self._problem.show()
+            show_or_hide(self._problem, self._language.problem(error.code, **error.details))
 
     def _shown(self) -> str:
         return str(self.month.currentData() or "")
@@ -507,8 +505,7 @@ class UsagePage(QWidget):
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
         notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
-        self._unpriced.setText(" ".join(notes))
-        self._unpriced.setVisible(bool(notes))
+        show_or_hide(self._unpriced, " ".join(notes))
         self.export.setEnabled(total.calls > 0)
         shares = (report.models, report.authors, report.sessions) if report else ([], [], [])
         names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())

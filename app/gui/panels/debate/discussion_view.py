@@ -32,7 +32,7 @@ from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.row_text import COMPACT, DEBATE, MAX_COLUMN
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import TextBox, button, icon_button, scrolling
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say, show_or_hide
 
 # The object names of transcript, box and send button.
 NAMES = ("debate_transcript", "debate_interject", "debate_send")
@@ -427,8 +427,7 @@ class TopicCard(QFrame):
             else words("topic.file", name=one.name, tokens=tokens_text(len(one.text) // CHARACTERS_PER_TOKEN))
             for one in debate.context
         ]
-        self._files.setText("\n".join(sizes))
-        self._files.setVisible(bool(sizes))
+        show_or_hide(self._files, "\n".join(sizes))
         self._fit()
 
     def _fit(self) -> None:

@@ -25,7 +25,7 @@ from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, keep_place, put_where
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 CUT = "cut"
@@ -332,8 +332,7 @@ class StepRow(QFrame):
         # Several lines are aligned with the first word.
         text = f"\n{shown.made}" if "\n" in shown.made else shown.made
         made = words("step.artifacts", text=visible(text)) if shown.made else ""
-        self._why.setText("\n".join(part for part in (shown.why, made) if part))
-        self._why.setVisible(bool(self._why.text()))
+        show_or_hide(self._why, "\n".join(part for part in (shown.why, made) if part))
         had_focus = self.action.hasFocus() or self.more.hasFocus()
         self.action.setVisible(bool(shown.action))
         if shown.action:

@@ -247,8 +247,7 @@ class StartBox(QFrame):
 
     def _say(self, key: str) -> None:
         self._hint_key = key
-        self._hint.setText(self._language(key) if key else "")
-        self._hint.setVisible(bool(key))
+        show_or_hide(self._hint, self._language(key) if key else "")
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
@@ -281,9 +280,9 @@ class WorkView(QWidget):
         self._title = ElidedLabel("card_title")
         self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
         self._reason = Paragraph("warn")
-        self.pause = button("", "workflow_pause", self.pause_requested)
+        self.pause = say(button("", "workflow_pause", self.pause_requested), language, "discussion.pause")
         self.pause.dress(look, "pause", "text")
-        self.resume = button("", "workflow_resume", self.resume_requested)
+        self.resume = say(button("", "workflow_resume", self.resume_requested), language, "discussion.resume")
         self.resume.dress(look, "play", "text")
         self.cancel = say(button("", "workflow_cancel", self.cancel_requested), language, "workflow.cancel")
         self.cancel.dress(look, "square", "text")
@@ -335,8 +334,6 @@ class WorkView(QWidget):
 
     def _retranslate(self) -> None:
         words, session = self._language, self._session
-        for one, key in ((self.pause, "pause"), (self.resume, "resume")):
-            one.setText(words(f"discussion.{key}"))
         self._teach.setVisible(session is None)
         for part in (self._head, self.steps, self.busy, self._buttons):
             part.setVisible(session is not None)
