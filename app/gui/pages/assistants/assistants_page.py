@@ -15,7 +15,7 @@ from app.core.agent import Agent
 from app.core.tool import ToolChoice
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of, model_line
-from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
+from app.gui.pages.assistants.assistant_form import AssistantForm, Choices, known_text
 from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
@@ -137,18 +137,13 @@ class AssistantEditor(DefinitionEditor[Agent]):
     def _difference(self, version: Agent) -> str:
         """Return the names of the fields in which a version differs from the current one."""
         assert self._definition is not None
-        names: list[str] = []
-        for field in fields(Agent):
-            if field.name == "version" or getattr(version, field.name) == getattr(
-                self._definition, field.name
-            ):
-                continue
-            name = FIELD_OF.get(field.name, field.name)
-            key = f"assistant.field.{name}"
-            text = self._language(key) if key in self._language.texts else name
-            if text not in names:
-                names.append(text)
-        return ", ".join(names) or self._language("assistant.version.same")
+        words, now = self._language, self._definition
+        differing = [
+            one.name for one in fields(Agent) if getattr(version, one.name) != getattr(now, one.name)
+        ]
+        names = dict.fromkeys(FIELD_OF.get(name, name) for name in differing if name != "version")
+        shown = [known_text(f"assistant.field.{name}", words) or name for name in names]
+        return ", ".join(shown) or words("assistant.version.same")
 
     def _show_again(self) -> None:
         """Show the current version again."""
