@@ -24,7 +24,7 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
         rows = person.find("settings_providers", ItemList)
         assert "entry can’t be read" in rows.item(0).text
         dialog = person.find("settings_dialog")
-        page = dialog.provider_page()
+        page = dialog.page("providers").page()
         page._save.click()
         await until(lambda: "providers.json:6" in page.result.text())
         dialog.accept()

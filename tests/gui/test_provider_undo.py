@@ -74,7 +74,7 @@ async def person(qapp, data_dir, ring):
 
 
 def page(person):
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 def ids(person):

@@ -24,7 +24,7 @@ async def person(qapp, data_dir):
 
 
 def page(person):
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):

@@ -250,9 +250,9 @@ class ProviderPage(QWidget):
             self._unlock,
             self._remove_key,
             self._remove,
+            self._test,
         ):
             widget.setEnabled(not held)
-        self._test.setEnabled(not held)
 
     def _on_save(self) -> None:
         self._change("save provider", self._save_config)

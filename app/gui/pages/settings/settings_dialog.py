@@ -34,7 +34,7 @@ from app.gui.pages.settings.definitions_page import (
     SavedPromptsPage,
 )
 from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
-from app.gui.pages.settings.providers_page import NetworkPage, ProviderPage, ProvidersPage
+from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.settings_rows import (
     ChatsPage,
@@ -160,10 +160,6 @@ class SettingsDialog(QDialog):
         made = self.page(page)
         assert isinstance(made, kind)
         return made
-
-    def provider_page(self) -> ProviderPage:
-        """Return the page of the provider shown."""
-        return self._page_as("providers", ProvidersPage).page()
 
     def offer_undo(self, text: str, undo: Undo) -> None:
         """Show a toast with an undo for a removal; it stays available after the dialog closes."""

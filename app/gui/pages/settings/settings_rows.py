@@ -215,12 +215,8 @@ class LimitsPage(SettingsPage):
     def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
         super().__init__(language, look, settings, "limits", ("search_engine",))
         self.engine = say(named("limits_engine", Choice(look)), language, name="limits.engine")
-        self.address = say(
-            named("limits_address", QLineEdit()),
-            language,
-            name="limits.engine.searxng",
-            hint="limits.address.hint",
-        )
+        self.address = named("limits_address", QLineEdit())
+        say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
         self._title = say(plain_label("field"), language, "limits.title")
         vbox(

@@ -438,11 +438,8 @@ class AfterBar(QWidget):
         self._again.dress(look, "rotate-cw", "text")
         self._export = ShorteningButton("", "debate_export")
         self._export.dress(look, "share", "text")
-        self._more = say(
-            icon_button(look, "ellipsis", "debate_more", lambda: self._open(self._more_menu(), self._more)),
-            language,
-            tip="verdict.more",
-        )
+        self._more = say(icon_button(look, "ellipsis", "debate_more"), language, tip="verdict.more")
+        self._more.clicked.connect(lambda: self._open(self._more_menu(), self._more))
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
         self._fork.clicked.connect(self.turns_wanted)
         self._again.clicked.connect(self.again_requested)

@@ -74,11 +74,8 @@ class DiscussionView(ConversationView):
         self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix="debate_", headed=compact)
         self._empty_text = say(Paragraph("card_text", centred=True), language, "discussion.empty")
-        self._empty_button = say(
-            button("primary", "debate_empty", lambda: self.setup_requested.emit("")),
-            language,
-            "discussion.empty.button",
-        )
+        set_up = button("primary", "debate_empty", lambda: self.setup_requested.emit(""))
+        self._empty_button = say(set_up, language, "discussion.empty.button")
         self.verdict = VerdictView(language, look, margin=18 if compact else 28)
         self.verdicts = VerdictTabs(language, 18 if compact else 28)
         self._price = ""

@@ -5,7 +5,9 @@ A row shows a `SessionSummary` (core/session.py), filled by `summary_of` and `su
 Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
@@ -125,19 +127,16 @@ class CardActions(QFrame):
         super().__init__(parent)
         self._language = language
         self._session_id = ""
+
+        def asking(signal: SignalInstance) -> Callable[[], None]:
+            return lambda: signal.emit(self._session_id)
+
+        go_on = button("link", "history_continue", asking(self.continue_requested))
         self._open = say(
-            button("link", "history_open", lambda: self.open_requested.emit(self._session_id)),
-            language,
-            "history.open",
+            button("link", "history_open", asking(self.open_requested)), language, "history.open"
         )
-        self._continue = say(
-            button("link", "history_continue", lambda: self.continue_requested.emit(self._session_id)),
-            language,
-            "history.continue",
-        )
-        self._delete = icon_button(
-            look, "trash-2", "history_delete", lambda: self.delete_requested.emit(self._session_id)
-        )
+        self._continue = say(go_on, language, "history.continue")
+        self._delete = icon_button(look, "trash-2", "history_delete", asking(self.delete_requested))
         self._delete.setFixedSize(28, 26)
         hbox(STRETCH, self._open, self._continue, self._delete, inside=self, spacing=2)
         language.changed.connect(self._retranslate)

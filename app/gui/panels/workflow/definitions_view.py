@@ -50,26 +50,13 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
         self.new.dress(look, "plus", "text")
-        self.duplicate = say(
-            button("", "workflow_duplicate", self.asking(self.duplicate_requested)),
-            language,
-            "assistant.duplicate",
-        )
-        self.delete = say(
-            button("plain", "workflow_delete", self.asking(self.delete_requested)),
-            language,
-            "assistant.delete",
-        )
-        self.share = say(
-            icon_button(look, "share", "workflow_share", self.asking(self.share_requested)),
-            language,
-            tip="assistant.share",
-        )
-        self.bring_in = say(
-            icon_button(look, "download", "workflow_bring_in", self.bring_in_requested),
-            language,
-            tip="assistant.bring_in",
-        )
+        duplicate, delete = self.asking(self.duplicate_requested), self.asking(self.delete_requested)
+        self.duplicate = say(button("", "workflow_duplicate", duplicate), language, "assistant.duplicate")
+        self.delete = say(button("plain", "workflow_delete", delete), language, "assistant.delete")
+        share = icon_button(look, "share", "workflow_share", self.asking(self.share_requested))
+        bring_in = icon_button(look, "download", "workflow_bring_in", self.bring_in_requested)
+        self.share = say(share, language, tip="assistant.share")
+        self.bring_in = say(bring_in, language, tip="assistant.bring_in")
         self._fixed = say(Paragraph("hint"), language, "workflow.fixed")
         self.graph = GraphView(language, look)
         self.name = self.named = named("workflow_name", QLineEdit(maxLength=MOST_NAME))

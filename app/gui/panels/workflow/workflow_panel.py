@@ -112,12 +112,8 @@ class StartBox(QFrame):
         self._picked = False
         self._hint_key = ""
         self._title = say(plain_label("field"), language, "workflow.command")
-        self.box = say(
-            named("workflow_command", TextBox(lines=2, most=6, longest_paste=LONG_PASTE)),
-            language,
-            name="workflow.command",
-            hint="workflow.command.hint",
-        )
+        self.box = named("workflow_command", TextBox(lines=2, most=6, longest_paste=LONG_PASTE))
+        say(self.box, language, name="workflow.command", hint="workflow.command.hint")
         self.choice = say(named("workflow_choice", Choice(look)), language, name="workflow.which")
         self.start = say(button("primary", "workflow_start", self._on_start), language, "workflow.start")
         self._hint = Paragraph("hint")
