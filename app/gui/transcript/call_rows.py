@@ -80,9 +80,9 @@ _WEB = ("http:", "https:", "mailto:")
 class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
-    `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0; `permission` the user's
-    answer if the call needed one, `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it
-    says it is. `names` are those of the assistants by id.
+    `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0;
+    `permission` the user's answer if the call needed one, `elapsed_s` for how long it has been running, None
+    if it does not run, `progress` how far it says it is. `names` are those of the assistants by id.
     """
 
     call: ToolCall
@@ -203,11 +203,11 @@ class CardRow(ContextRow[CardContext]):
         return self._returned_links()[int(action.partition("/")[2])]
 
     def _returned_links(self) -> list[tuple[str, str, str]]:
-        """Return name and address of each link of the result, and the server to read it through, "" for the web."""
+        """Return name, address and server of each link of the result; a link to the web has no server."""
         links = []
-        for one in self.context.result.resources if self.context.result is not None else ():
-            if one.get("type") == "resource_link":
-                name, uri, server = (str(one.get(field, "")) for field in ("name", "uri", "server"))
+        for link in self.context.result.resources if self.context.result is not None else ():
+            if link.get("type") == "resource_link":
+                name, uri, server = (str(link.get(field, "")) for field in ("name", "uri", "server"))
                 links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
         return links
 

@@ -301,7 +301,7 @@ class LookAhead(QObject):
         return None
 
     def _beyond(self, step: int) -> Iterator[tuple[int, PaintedRow | None]]:
-        """Yield the rows within a screen below (1) or above (-1) what is on screen, up to the first that is not made."""
+        """Yield the rows within a screen below (1) or above (-1) what is seen, to the first not made."""
         placed = self._on_screen()
         row = placed[-1 if step > 0 else 0].row + step if placed else -1
         room = self._area.viewport().height()

@@ -324,7 +324,7 @@ class Feed(QObject):
     # Calls and turns
 
     def show_call(self, event: CallsStreamed | ToolEvent) -> None:
-        """Show calls while they are streamed, that one runs, how far it is or how it ended, or that a turn did.
+        """Show calls while they are streamed, that one runs, how far it is or that it or a turn ended.
 
         The tool message of a call says how it ended too, and may come before or after.
         """

@@ -223,7 +223,7 @@ class TurnBook(Turns):
     # Events
 
     def note(self, event: ToolEvent) -> None:
-        """Note that a call runs, how far it is or that it ended, or that a turn did, unless it waits for the user."""
+        """Note that a call runs, how far it is or that it ended, or that a turn did, not only waits."""
         if isinstance(event, TurnFinished):
             waits = event.outcome == TurnState.WAITING
             (self._over.discard if waits else self._over.add)(event.turn_id)

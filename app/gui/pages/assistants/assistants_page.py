@@ -139,7 +139,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
         assert self._definition is not None
         words, now = self._language, self._definition
         differing = [
-            one.name for one in fields(Agent) if getattr(version, one.name) != getattr(now, one.name)
+            field.name for field in fields(Agent) if getattr(version, field.name) != getattr(now, field.name)
         ]
         names = dict.fromkeys(FIELD_OF.get(name, name) for name in differing if name != "version")
         shown = [known_text(f"assistant.field.{name}", words) or name for name in names]

@@ -78,10 +78,10 @@ class PartnersPage(QWidget):
         """Return the definitions, and what is said of each."""
         engine, words, count = self._engine, self._language, f"settings.{self._kind}.count"
         if self._kind == GROUPS:
-            return [(one, words(count, count=len(one.members))) for one in engine.groups.all()]
+            return [(group, words(count, count=len(group.members))) for group in engine.groups.all()]
         if self._kind == WORKFLOWS:
-            return [(one, words(count, count=len(one.steps))) for one in engine.workflows.all()]
-        return [(one, one.description or one.model) for one in engine.assistants.all()]
+            return [(work, words(count, count=len(work.steps))) for work in engine.workflows.all()]
+        return [(agent, agent.description or agent.model) for agent in engine.assistants.all()]
 
     def _open(self) -> None:
         if chosen := self.list.current_id():
@@ -130,9 +130,10 @@ class SavedPromptsPage(QWidget):
         self._lead.setText(words("settings.saved_prompts.text", example=example(words)))
         self.list.setAccessibleName(words("settings.saved_prompts"))
         prompts = self._prompts.all()
-        self.list.fixed = frozenset(one.id for one in prompts if self._prompts.is_built_in(one.id))
+        built_in = self._prompts.is_built_in
+        self.list.fixed = frozenset(prompt.id for prompt in prompts if built_in(prompt.id))
         self.list.show_rows(
-            [RowItem(id=one.id, title=one.name, second=" ".join(one.text.split())) for one in prompts]
+            [RowItem(id=each.id, title=each.name, second=" ".join(each.text.split())) for each in prompts]
         )
         self._fit()
 

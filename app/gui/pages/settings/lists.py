@@ -51,7 +51,7 @@ class KeptList(QWidget):
     ) -> None:
         """`texts` are the keys of title, hint, and the text of an empty list.
 
-        `actions` are the names of the buttons with the keys of their texts; those that are `free` need no choice.
+        `actions` are the names of the buttons with the keys of their texts; the `free` ones need no choice.
         """
         super().__init__()
         title, hint, nothing = texts

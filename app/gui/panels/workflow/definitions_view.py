@@ -291,8 +291,8 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
 
 
 def _keywords_of(text: str) -> dict[str, tuple[str, ...]]:
-    words = (one.strip() for one in text.split(","))
-    return {"keywords": tuple(dict.fromkeys(one for one in words if one))}
+    words = (word.strip() for word in text.split(","))
+    return {"keywords": tuple(dict.fromkeys(word for word in words if word))}
 
 
 def with_step_again(
@@ -355,7 +355,7 @@ class StepForm(Form):
                 Field("role", self.role, hint="step.field.role"),
                 Field("prompt", self.prompt, hint="step.field.prompt"),
                 Field("depends_on", self.after, label="step.after", hint="step.after.none"),
-                Field("when_skipped", self.skipped, options=[(one, f"step.skip.{one}") for one in skips]),
+                Field("when_skipped", self.skipped, options=[(skip, f"step.skip.{skip}") for skip in skips]),
             ),
             spacing=7,
         )

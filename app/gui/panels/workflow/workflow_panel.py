@@ -249,7 +249,7 @@ class StartBox(QFrame):
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
 
     def _fill(self) -> None:
-        offered = [(one.id, visible(one.name)) for one in self._definitions]
+        offered = [(each.id, visible(each.name)) for each in self._definitions]
         self.choice.offer([("", self._language("workflow.choose")), *offered])
 
     def _retranslate(self) -> None:
