@@ -40,7 +40,7 @@ from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, PDF, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
-from app.gui.transcript.transcript_model import ToolEvent
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.text import plain_tip
@@ -361,7 +361,7 @@ class SessionViews(QObject):
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
-    def _show_call(self, event: CallsStreamed | ToolEvent) -> None:
+    def _show_call(self, event: CallsStreamed | TurnEvent) -> None:
         for view in self._showing(event.session_id):
             view.show_call(event)
 

@@ -18,7 +18,7 @@ from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.transcript_model import ToolEvent
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
@@ -192,7 +192,7 @@ class ConversationView(QWidget):
         """Return what feeds the transcripts: there are several where answers stand side by side."""
         return [each.feed for each in self.findChildren(TranscriptView)]
 
-    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
         """Show tool calls while they are streamed and run, or that a turn has ended."""
         for feed in self._feeds():
             feed.show_call(event)

@@ -17,7 +17,7 @@ from app.gui.transcript.call_rows import CardRow, GroupRow, SummaryRow
 from app.gui.transcript.canvas import Canvas, goes_on, single_shot
 from app.gui.transcript.message_rows import QuestionRow, QuestionWidgets
 from app.gui.transcript.painted_row import RowSpeaker, TypingIndicator, animated
-from app.gui.transcript.transcript_model import QUESTION, Splice, ToolEvent, TranscriptModel
+from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel, TurnEvent
 
 SLICE = 200
 """This many messages are laid out in two to four milliseconds."""
@@ -323,7 +323,7 @@ class Feed(QObject):
 
     # Calls and turns
 
-    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
         """Show calls while they are streamed, that one runs, how far it is or that it or a turn ended.
 
         The tool message of a call says how it ended too, and may come before or after.

@@ -172,7 +172,7 @@ def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
 
 
-ToolEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished
+TurnEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished
 
 
 class TurnBook(Turns):
@@ -222,7 +222,7 @@ class TurnBook(Turns):
 
     # Events
 
-    def note(self, event: ToolEvent) -> None:
+    def note(self, event: TurnEvent) -> None:
         """Note that a call runs, how far it is or that it ended, or that a turn did, not only waits."""
         if isinstance(event, TurnFinished):
             waits = event.outcome == TurnState.WAITING

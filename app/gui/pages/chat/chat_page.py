@@ -33,7 +33,7 @@ from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
-from app.gui.transcript.transcript_model import ToolEvent
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.boxes import Part, centred, hbox, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button, put_in_tab_order
@@ -192,7 +192,7 @@ class ChatPage(ConversationView):
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
 
-    def show_call(self, event: CallsStreamed | ToolEvent) -> None:
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
         """Show what becomes of tool calls; after the last one the model continues."""
         super().show_call(event)
         if isinstance(event, ToolStarted):
