@@ -79,8 +79,8 @@ class ChatComposer(AttachingComposer):
         self.message_box = box = MessageBox()
         self.files_given, self.image_given = box.files_given, box.image_given
         self.long_text_given = box.long_text_given
-        self._limit = Paragraph("warn")
-        self._waits = Paragraph("hint")
+        self._limit = say(Paragraph("warn"), language, "chat.not_english")
+        self._waits = say(Paragraph("hint"), language, "chat.reading.sends")
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._tools_later: Callable[[], None] | None = None
@@ -97,9 +97,11 @@ class ChatComposer(AttachingComposer):
         leave = button("link", "folder_leave", self.folder_left)
         self._folder_leave = say(leave, language, "folder.leave")
         self._editing = QFrame()
-        self._editing_text = ElidedLabel("meta")
-        self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
-        self.attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        self._editing_text = say(ElidedLabel("meta"), language, "chat.editing")
+        cancel = button("link", "edit_cancel", self.edit_cancelled)
+        self._editing_cancel = say(cancel, language, "dialog.cancel")
+        attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        self.attach = say(attach, language, tip="chat.attach")
         self.sources: Callable[[], Sequence[str]] = tuple
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.providers: Callable[[], Sequence[ProviderStatus]] = tuple
@@ -342,16 +344,11 @@ class ChatComposer(AttachingComposer):
         self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
         self.box.setAccessibleDescription(hint)
         self._show_send()
-        self._editing_text.setText(words("chat.editing"))
-        self._limit.setText(words("chat.not_english"))
-        self._waits.setText(words("chat.reading.sends"))
-        self._editing_cancel.setText(words("dialog.cancel"))
         self.settings_mode.setText(words("chat.settings_mode"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()
         self.stop.setAccessibleName(words("chat.stop"))
-        name_button(self.attach, words("chat.attach"))
         self._fit_hint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

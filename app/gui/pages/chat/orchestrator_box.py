@@ -214,13 +214,9 @@ class OrchestratorBox(QFrame):
         vbox(self._whole, self._halves, inside=self._body, spacing=0)
         self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
-        plan, members = (
-            vbox(*parts, STRETCH, margins=(14, 10, 10, 10), spacing=5)
-            for parts in (
-                (self._plan_title, self._plan_area),
-                (self._members_title, self.members, self.asks),
-            )
-        )
+        edges = (14, 10, 10, 10)
+        plan = vbox(self._plan_title, self._plan_area, STRETCH, margins=edges, spacing=5)
+        members = vbox(self._members_title, self.members, self.asks, STRETCH, margins=edges, spacing=5)
         add_to(self._halves, (plan, 1), self._between, (members, 1))
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 

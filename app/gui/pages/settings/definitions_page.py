@@ -34,24 +34,24 @@ class PartnersPage(QWidget):
     def __init__(self, language: Language, look: Look, engine: Engine, kind: str) -> None:
         super().__init__()
         self._language, self._engine, self._kind = language, engine, kind
-        self._lead, self._none = Paragraph("card_text"), Paragraph("hint")
-        self.list = TwoLineList(look, f"settings_{kind}_list")
+        self._none = say(Paragraph("hint"), language, f"settings.{kind}.none")
+        self.list = say(TwoLineList(look, f"settings_{kind}_list"), language, name=f"settings.{kind}")
         self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
-        self._new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
-        self._new.dress(look, "plus", "accent")
+        new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
+        new.dress(look, "plus", "accent")
         vbox(
-            self._lead,
+            say(Paragraph("card_text"), language, f"settings.{kind}.text"),
             self._none,
             (self.list, 1),
             Stretch(0),
-            hbox(self._new, STRETCH, self._edit),
+            hbox(say(new, language, f"settings.{kind}.new"), STRETCH, self._edit),
             inside=self,
             margins=(22, 14, 22, 14),
             spacing=10,
         )
         self.list.activated.connect(lambda _index: self._open())
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.changed.connect(self.refresh)
+        self.refresh()
 
     def refresh(self) -> None:
         """Read the list again."""
@@ -64,15 +64,6 @@ class PartnersPage(QWidget):
         self.list.setVisible(self.list.count() > 0)
         self._none.setVisible(self.list.count() == 0)
         self._edit.setEnabled(self.list.count() > 0)
-
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        words, kind = self._language, self._kind
-        self._lead.setText(words(f"settings.{kind}.text"))
-        self._none.setText(words(f"settings.{kind}.none"))
-        self.list.setAccessibleName(words(f"settings.{kind}"))
-        self._new.setText(words(f"settings.{kind}.new"))
-        self.refresh()
 
     def _found(self) -> Sequence[tuple[Agent | Group | WorkflowDefinition, str]]:
         """Return the definitions, and what is said of each."""
