@@ -124,13 +124,13 @@ class OrchestratorBox(QFrame):
         self.pause.dress(look, "pause", "text")
         self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
         self.stop.dress(look, "square", "text")
+        self.without = button("link", "orchestrator_without", lambda: self.given_up.emit())
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
         self.plan_requested, self.item_removed = self.plan.plan_requested, self.plan.item_removed
         self.members = say(MemberList(language, look), language, name="box.members")
         self.member_called, self.given_up = self.members.member_called, self.members.given_up
-        self.without = button("link", "orchestrator_without", self.given_up)
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body = QFrame()
         self._between = QFrame()

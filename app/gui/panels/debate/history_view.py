@@ -131,10 +131,9 @@ class CardActions(QFrame):
         def asking(signal: SignalInstance) -> Callable[[], None]:
             return lambda: signal.emit(self._session_id)
 
+        opens = button("link", "history_open", asking(self.open_requested))
         go_on = button("link", "history_continue", asking(self.continue_requested))
-        self._open = say(
-            button("link", "history_open", asking(self.open_requested)), language, "history.open"
-        )
+        self._open = say(opens, language, "history.open")
         self._continue = say(go_on, language, "history.continue")
         self._delete = icon_button(look, "trash-2", "history_delete", asking(self.delete_requested))
         self._delete.setFixedSize(28, 26)
