@@ -19,7 +19,7 @@ def test_a_card_shows_how_far_its_tool_is_until_it_ends(qtbot: QtBot) -> None:
     view.feed.set_retry_allowed(True)
     of_call = {"session_id": "s", "turn_id": "tm", "tool_call_id": "c", "name": "mill__work"}
     view.feed.show_session(SESSION, [asked(1), spoke("m1", "tm", "", [call("c", "mill__work")])])
-    view.feed.tool_started(ToolStarted(**of_call, arguments="{}"))
+    view.feed.show_call(ToolStarted(**of_call, arguments="{}"))
     view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
     low = row(view, "m1/0").height
     for share, text, said in (
@@ -27,7 +27,7 @@ def test_a_card_shows_how_far_its_tool_is_until_it_ends(qtbot: QtBot) -> None:
         (0.5, "", "50%"),
         (0.75, "Sack 3", "75% · Sack 3"),
     ):
-        view.feed.tool_progressed(ToolProgressed(**of_call, progress=ToolProgress(share=share, text=text)))
+        view.feed.show_call(ToolProgressed(**of_call, progress=ToolProgress(share=share, text=text)))
         assert said in view.describe("m1/0")
     assert row(view, "m1/0").height > low
     card, shot = row(view, "m1/0"), view.viewport().grab().toImage()

@@ -2,8 +2,7 @@
 
 import json
 
-from PySide6.QtWidgets import QListWidget
-
+from app.gui.widgets.item_list import ItemList
 from tests.app_driver import at_window, until
 
 ROWS = [
@@ -22,10 +21,10 @@ async def test_the_settings_name_the_entry_and_nothing_starts(qapp, data_dir, mo
         assert "providers.json:6" in person.find("toast").text
         desk.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
-        rows = person.find("settings_providers", QListWidget)
-        assert "entry can’t be read" in rows.item(0).text()
+        rows = person.find("settings_providers", ItemList)
+        assert "entry can’t be read" in rows.item(0).text
         dialog = person.find("settings_dialog")
-        page = dialog.provider_page()
+        page = dialog.page("providers").page()
         page._save.click()
         await until(lambda: "providers.json:6" in page.result.text())
         dialog.accept()

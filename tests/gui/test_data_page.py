@@ -269,8 +269,8 @@ async def test_restoring_tells_how_far_it_is(person, tmp_path):
     await engine.archive.restore(str(tmp_path / "b.zip"), ids, progress=told.append)
     assert told == [1, 2]
     assert len(sessions(person)) == 2
-    page._begin(3)
-    page._count(2, 3)
+    page._line.begin(3)
+    page._line.show_count(2, 3)
     words = person.window.language
     assert page.said.text() == words("data.progress", done=2, total=3)
     second = words("transcript.group.elapsed", seconds=1)

@@ -24,7 +24,7 @@ async def person(qapp, data_dir, request):
 
 
 def page(person):
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 def agents(person):

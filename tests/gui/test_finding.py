@@ -159,7 +159,7 @@ def test_the_count_follows_what_streams_in(view: TranscriptView, qtbot: QtBot) -
     view.feed.append_text("m1", "", "Which heron?")
     qtbot.waitUntil(lambda: told[-1] == (1, 4), timeout=60_000)
     calls = (call("c1", arguments='{"bird": "heron'),)
-    view.feed.calls_streamed(CallsStreamed(session_id="s", message_id="m1", tool_calls=calls))
+    view.feed.show_call(CallsStreamed(session_id="s", message_id="m1", tool_calls=calls))
     qtbot.waitUntil(lambda: told[-1] == (1, 5), timeout=60_000)
     # The text as it is stored has another one.
     view.feed.message_finished(replace(streams, state="done", content="A heron."))

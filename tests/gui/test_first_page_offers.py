@@ -143,7 +143,7 @@ async def test_the_settings_offer_the_same(qapp, data_dir, at_places):
             await person.click("settings_offer_0_accept")
             await until(lambda: status(person, "lm-studio"))
             await until(lambda: not person.sees("settings_offer_1"))
-            shown = person.find("settings_providers").currentItem().text()
+            shown = person.find("settings_providers").currentItem().text
             assert shown.startswith("LM Studio")
             assert status(person, "lm-studio").models == MODELS
             await until(lambda: person.find("settings_offer_0", OfferLine).text().startswith("Jan"))

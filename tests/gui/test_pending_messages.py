@@ -97,7 +97,7 @@ def looks(view: TranscriptView) -> list[object]:
     """Return everything that places and paints the rows."""
     model = view.model
     contexts = [
-        view.canvas._maker.context(index, view.canvas.style) for index in range(0, len(model.entries), 97)
+        view.canvas.rows.context(index, view.canvas.style) for index in range(0, len(model.entries), 97)
     ]
     return [model.entries, list(model.book.messages), model._starts, model._speakers, contexts]
 

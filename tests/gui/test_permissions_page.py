@@ -36,7 +36,7 @@ async def prepare(data_dir) -> None:
 
 def rows(person: Person) -> list[str]:
     page = person.find("settings_dialog").page("permissions").list
-    return [page.item(row).text() for row in range(page.count())]
+    return [page.item(row).text for row in range(page.count())]
 
 
 @pytest.mark.slow

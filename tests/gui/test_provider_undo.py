@@ -8,8 +8,8 @@ import pytest
 from keyring.errors import KeyringLocked, PasswordDeleteError
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListWidget
 
+from app.gui.widgets.item_list import ItemList
 from app.storage.paths import DataPaths
 from tests.app_driver import at_window, until
 
@@ -74,7 +74,7 @@ async def person(qapp, data_dir, ring):
 
 
 def page(person):
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 def ids(person):
@@ -101,13 +101,13 @@ async def test_a_provider_comes_back_with_its_key_to_where_it_was(person, ring, 
     assert source(person) == "keyring"
     await remove(person)
     assert (ring.kept, [one["id"] for one in on_the_disk(person)]) == ({}, ["openai", "other"])
-    assert person.find("settings_providers", QListWidget).count() == 3
+    assert person.find("settings_providers", ItemList).count() == 3
     for file in data_dir.rglob("*"):
         assert not file.is_file() or KEY.encode() not in file.read_bytes(), file
     await person.click("toast_action")
     await until(lambda: source(person) == "keyring" if "work" in ids(person) else False)
     assert (ring.kept, on_the_disk(person)) == ({PLACE: KEY}, before)
-    await until(lambda: person.find("settings_providers", QListWidget).count() == 4)
+    await until(lambda: person.find("settings_providers", ItemList).count() == 4)
     assert list(person.paths.trash.iterdir()) == []
 
 
@@ -116,7 +116,7 @@ async def test_the_undo_key_takes_it_back_in_the_settings_and_once_they_are_clos
     await remove(person)
     QTest.keyClick(person.find("settings_providers"), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: ring.kept and "work" in ids(person))
-    await until(lambda: person.find("settings_providers", QListWidget).count() == 4)
+    await until(lambda: person.find("settings_providers", ItemList).count() == 4)
     person.find("settings_dialog").show_page("providers", "work")
     await remove(person)
     person.find("settings_dialog").accept()
@@ -134,13 +134,13 @@ async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, rin
     dialog.show_page("data")
     data = dialog.page("data")
     await until(lambda: data.bin.list.count() == 1)
-    assert "Work" in data.bin.list.item(0).text()
+    assert "Work" in data.bin.list.item(0).text
     data.bin.list.setCurrentRow(0)
     await person.click("data_bin_restore")
     await until(lambda: "work" in ids(person))
     assert (source(person), ring.kept) == ("", {})
     dialog.show_page("providers", "work")
-    assert person.find("settings_providers", QListWidget).count() == 4
+    assert person.find("settings_providers", ItemList).count() == 4
     assert page(person).provider_id == "work"
     assert page(person)._key_source.text() == "No key needed."
 
@@ -204,10 +204,10 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
 
 
 async def test_a_server_that_was_added_is_renamed(person):
-    desk, listed = person.window.controller, person.find("settings_providers", QListWidget)
+    desk, listed = person.window.controller, person.find("settings_providers", ItemList)
 
     def names():
-        return [listed.item(row).text().partition("\n")[0] for row in range(listed.count())]
+        return [listed.item(row).text.partition("\n")[0] for row in range(listed.count())]
 
     assert page(person).label.text() == "Work"
     assert "Work" in names()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QListWidget
 
 from app.core.saved_prompt import SavedPrompt
 from app.engine.library.definitions import read_built_in
+from app.gui.widgets.item_list import ItemList
 from tests.app_driver import Person, at_window, until
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -47,8 +48,8 @@ def offered(person: Person) -> list[str]:
 
 async def rows(person: Person) -> list[str]:
     """Return the names in the settings."""
-    listed = person.find("settings_saved_prompts_list", QListWidget)
-    return [listed.item(row).text().partition("\n")[0] for row in range(listed.count())]
+    listed = person.find("settings_saved_prompts_list", ItemList)
+    return [listed.item(row).title for row in range(listed.count())]
 
 
 @pytest.mark.qt_log_ignore("does not support", extend=True)

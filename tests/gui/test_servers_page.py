@@ -144,7 +144,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     person.find("settings_dialog").show_page("data")
     data = person.find("settings_dialog").page("data")
     await until(lambda: data.bin.list.count() == 1)
-    assert data.bin.list.item(0).text().startswith("files\nMCP server · Today ")
+    assert data.bin.list.item(0).text.startswith("files\nMCP server · Today ")
     data.bin.list.setCurrentRow(0)
     await person.click("data_bin_restore")
     await until(lambda: list(states(person)) == ["files", "web"])

@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.widgets.item_list import ITEM
 from tests.app_driver import at_window, until
 from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -25,7 +24,7 @@ async def person(qapp, data_dir):
 
 
 def page(person):
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
@@ -59,9 +58,9 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
         await until(lambda: page(person).result.property("kind") in ("ok", "error"), 90)
         await until(lambda: "Connected (" in page(person).result.text(), 90)
         rows = person.find("settings_providers", TwoLineList)
-        row = next(rows.item(row) for row in range(rows.count()) if rows.id_at(row) == "openai")
-        await until(lambda: row.data(ITEM).dot == "ok")
-        assert page(person).enabled.isChecked() and "test passed" in row.text()
+        place = rows.ids().index("openai")
+        await until(lambda: rows.item(place).dot == "ok")
+        assert page(person).enabled.isChecked() and "test passed" in rows.item(place).text
         person.find("settings_dialog").accept()
 
 
@@ -102,7 +101,7 @@ async def test_switching_off_takes_the_seat_away(person):
 
 async def test_how_each_provider_stands_is_said_in_a_word_or_two(person):
     shown = person.find("settings_providers")
-    states = {shown.item(row).text().splitlines()[1] for row in range(shown.count())}
+    states = {shown.item(row).second for row in range(shown.count())}
     assert states <= {"ready", "needs a key", "not running", "disabled"}
     assert "needs a key" in states
 

@@ -87,7 +87,7 @@ async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
     await person.click("add_voice")
     await person.click("set_up_openai")
     await until(lambda: person.sees("settings_dialog"))
-    page = person.find("settings_dialog").provider_page()
+    page = person.find("settings_dialog").page("providers").page()
     assert page.provider_id == "openai"
     person.find("settings_dialog").accept()
     await person.settle()

@@ -105,7 +105,7 @@ async def test_the_settings_unlock_the_keyring_as_well(person, ring):
 
 def _page(person: Person):
     person.window.controller.settings.open("providers", "openai")
-    return person.find("settings_dialog").provider_page()
+    return person.find("settings_dialog").page("providers").page()
 
 
 def _dismissed() -> Exception:

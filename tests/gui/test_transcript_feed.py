@@ -66,7 +66,7 @@ def play(view: TranscriptView, messages: list[Message]) -> None:
             )
             view.feed.append_text(message.id, message.content)
             for count in range(1, len(message.tool_calls) + 1):
-                view.feed.calls_streamed(
+                view.feed.show_call(
                     CallsStreamed(
                         session_id="s", message_id=message.id, tool_calls=message.tool_calls[:count]
                     )
@@ -95,7 +95,7 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
         ('{"ur', "Read web pages: ur…"),
         ('{"url": "https://ex', "Read web pages: url : https://ex…"),
     ):
-        view.feed.calls_streamed(
+        view.feed.show_call(
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
         )
         view.feed.flush()
@@ -105,12 +105,12 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.feed.message_finished(spoke("m1", "tm", "", [whole]))
     assert state(view, "m1/0") == "running"
     assert row(view, "m1/0").title() == "Reading https://example.org/"
-    view.feed.tool_started(
+    view.feed.show_call(
         ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
     )
     view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
     assert state(view, "m1/0") == "running"
-    view.feed.tool_finished(
+    view.feed.show_call(
         ToolFinished(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", ok=False, content="no")
     )
     view.feed.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
@@ -231,7 +231,7 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     assert stopped.args == ["tb"]
     view.feed.message_finished(gave("s0", "tb", "d0", author=BROWSER, under=UNDER))
     view.feed.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
-    view.feed.turn_finished(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
+    view.feed.show_call(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
     assert not view.feed._beat.isActive()
     assert row(view, "group tb").summary() == "2 steps · 700 tokens"
 

@@ -43,9 +43,9 @@ def test_a_turn_goes_on_while_something_is_due(messages, goes_on):
 
 def test_a_turn_that_ended_goes_on_when_it_says_more():
     book = TurnBook([ASKED, sub("b1", "", [call("d")])])
-    book.turn_finished(over("tb", "waiting"))
+    book.note(over("tb", "waiting"))
     assert book.goes_on("tb")
-    book.turn_finished(over("tb", "held"))
+    book.note(over("tb", "held"))
     assert not book.goes_on("tb")
     book.put(sub("b2", state=MessageState.STREAMING))
     assert book.goes_on("tb")

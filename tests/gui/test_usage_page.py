@@ -63,7 +63,7 @@ async def shown(page) -> UsagePage:
 
 
 def names(page, table: str) -> list[str]:
-    return [label.text() for label in page.tables[table]._card.findChildren(ElidedLabel)]
+    return [label.text() for label in page.tables[table]._cards.itemAt(0).widget().findChildren(ElidedLabel)]
 
 
 async def test_a_month_in_money_tokens_and_shares(engine, page):

@@ -9,16 +9,14 @@ import base64
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app.core.events import (
-    Event,
+    CallsStreamed,
     MessageFinished,
     MessageStarted,
     RetryScheduled,
@@ -42,6 +40,7 @@ from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, PDF, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.text import plain_tip
@@ -280,14 +279,9 @@ class SessionViews(QObject):
         bridge.text_arrived.connect(self._on_text_arrived)
         bridge.message_finished.connect(self._on_message_finished)
         bridge.retry_scheduled.connect(self._on_retry_scheduled)
-        for signal, show in (
-            (bridge.calls_streamed, lambda view, event: view.show_calls(event)),
-            (bridge.tool_started, lambda view, event: view.show_tool_started(event)),
-            (bridge.tool_progressed, lambda view, event: view.show_tool_progress(event)),
-            (bridge.tool_finished, lambda view, event: view.show_tool_finished(event)),
-            (bridge.turn_finished, lambda view, event: view.show_turn_finished(event)),
-        ):
-            signal.connect(partial(self._show_call, show))
+        tools = bridge.tool_started, bridge.tool_progressed, bridge.tool_finished
+        for signal in (bridge.calls_streamed, *tools, bridge.turn_finished):
+            signal.connect(self._show_call)
 
     async def open(self, view: ConversationView, summary: SessionSummary) -> None:
         """Show a session in a view: its last messages at once, the rest when they are read.
@@ -367,9 +361,9 @@ class SessionViews(QObject):
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
-    def _show_call(self, show: Callable[[ConversationView, Any], None], event: Event) -> None:
+    def _show_call(self, event: CallsStreamed | TurnEvent) -> None:
         for view in self._showing(event.session_id):
-            show(view, event)
+            view.show_call(event)
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         if event.session.status != Status.RUNNING:

@@ -20,7 +20,8 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
+from app.gui.widgets.item_list import RowItem
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,25 +178,29 @@ class ReadyGroupsDialog(AskDialog):
         self._groups = groups
         self._list = TwoLineList(look, "ready_groups")
         self._list.setAccessibleName(words("ready_group.title"))
-        for stem, shared in groups.items():
-            about = words(f"ready_group.{stem}")
-            self._list.add_row(stem, shared.definition.name, about).setToolTip(plain_tip(about))
+        texts = {stem: words(f"ready_group.{stem}") for stem in groups}
+        self._list.show_rows(
+            [
+                RowItem(id=stem, title=shared.definition.name, second=texts[stem], tip=texts[stem])
+                for stem, shared in groups.items()
+            ]
+        )
         self._members = Paragraph("card_text")
         lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
         self.arrange(lead, (self._list, 1), self._members, margins=(18, 16, 18, 16))
         self.resize(560, 420)
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
-        self._list.itemDoubleClicked.connect(lambda _item: self._on_go())
-        self._list.setCurrentRow(0)
+        self._list.doubleClicked.connect(lambda _index: self._on_go())
+        self._on_current_changed()
         self._list.setFocus()
 
     def _on_current_changed(self) -> None:
-        shared = self._groups[self._list.chosen()]
+        shared = self._groups[self._list.current_id()]
         names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
     def _on_go(self) -> None:
-        stem = self._list.chosen()
+        stem = self._list.current_id()
         self.accept()
         self.chosen.emit(stem)
 

@@ -3,30 +3,22 @@
 The subclasses are `DiscussionView`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
-from app.core.events import (
-    CallsStreamed,
-    MessageFinished,
-    RetryScheduled,
-    ToolFinished,
-    ToolProgressed,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
+from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.session import Session
 from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
@@ -48,9 +40,6 @@ class ConversationView(QWidget):
 
     KIND: ClassVar[type[Session]] = Session
 
-    link_requested = Signal(str, str)
-    resource_requested = Signal(str, str)
-    picture_requested = Signal(str, object, int)
     provider_requested = Signal(str)
     connect_requested = Signal()
     draft_changed = Signal(str, object)
@@ -80,9 +69,9 @@ class ConversationView(QWidget):
         self.composer = composer
         self.bear_names(True)
         self.find_bar = FindBar(language, look)
-        self.transcript.link_requested.connect(self.link_requested)
-        self.transcript.resource_requested.connect(self.resource_requested)
-        self.transcript.picture_requested.connect(self.picture_requested)
+        self.link_requested = self.transcript.link_requested
+        self.resource_requested = self.transcript.resource_requested
+        self.picture_requested = self.transcript.picture_requested
         self.find_bar.text_changed.connect(self.transcript.search.find)
         self.transcript.found.connect(self.find_bar.show_count)
         self.find_bar.step_requested.connect(self._on_find_step)
@@ -94,21 +83,23 @@ class ConversationView(QWidget):
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
 
+    def asking(self, signal: SignalInstance) -> Callable[..., None]:
+        """Return what emits a signal with the id of the session shown before what it is called with."""
+        return lambda *said: signal.emit(self.session_id, *said)
+
     def _connect_cards(self) -> None:
         """Let the cards of questions and calls speak for the session."""
         cards, transcript = self.cards, self.transcript
         transcript.questions.set_factory(cards.make)
-        cards.answered.connect(lambda *said: self.answer_requested.emit(self.session_id, *said))
-        cards.calls_answered.connect(lambda *said: self.calls_answer_requested.emit(self.session_id, *said))
-        cards.dismissed.connect(lambda asked: self.dismiss_requested.emit(self.session_id, asked))
-        cards.handed_over.connect(lambda *said: self.hand_over_requested.emit(self.session_id, *said))
+        cards.answered.connect(self.asking(self.answer_requested))
+        cards.calls_answered.connect(self.asking(self.calls_answer_requested))
+        cards.dismissed.connect(self.asking(self.dismiss_requested))
+        cards.handed_over.connect(self.asking(self.hand_over_requested))
         cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
         cards.written.connect(self._on_text_changed)
         cards.came.connect(self._on_card_came)
         cards.left.connect(lambda: self.composer.box.setFocus())
-        transcript.stop_turn_requested.connect(
-            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
-        )
+        transcript.stop_turn_requested.connect(self.asking(self.stop_turn_requested))
 
     def _on_card_came(self) -> None:
         # Also if another window is active, so that the question has the focus on return.
@@ -201,30 +192,10 @@ class ConversationView(QWidget):
         """Return what feeds the transcripts: there are several where answers stand side by side."""
         return [each.feed for each in self.findChildren(TranscriptView)]
 
-    def show_calls(self, event: CallsStreamed) -> None:
-        """Show the tool calls of a message while they are streamed."""
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
+        """Show tool calls while they are streamed and run, or that a turn has ended."""
         for feed in self._feeds():
-            feed.calls_streamed(event)
-
-    def show_tool_started(self, event: ToolStarted) -> None:
-        """Show that a tool is running."""
-        for feed in self._feeds():
-            feed.tool_started(event)
-
-    def show_tool_progress(self, event: ToolProgressed) -> None:
-        """Show how far a tool is."""
-        for feed in self._feeds():
-            feed.tool_progressed(event)
-
-    def show_tool_finished(self, event: ToolFinished) -> None:
-        """Show the result of a tool."""
-        for feed in self._feeds():
-            feed.tool_finished(event)
-
-    def show_turn_finished(self, event: TurnFinished) -> None:
-        """Show that a turn has ended."""
-        for feed in self._feeds():
-            feed.turn_finished(event)
+            feed.show_call(event)
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn."""
@@ -283,7 +254,7 @@ class ConversationView(QWidget):
             self.draft_changed.emit(self.session_id, self.draft)
 
     def _on_find_step(self, step: int) -> None:
-        self.transcript.search.step(1 if step > 0 else -1)
+        self.transcript.search.step(step)
 
 
 def _spoken(messages: Sequence[Message]) -> list[Message]:
@@ -406,9 +377,13 @@ class QuestionCards(QObject):
             self.left.emit()
 
     def _on_written(self, message_id: str, text: str | None) -> None:
-        """Keep an unfinished answer; None removes it."""
-        if text is not None:
-            self._answers[message_id] = text
-        else:
-            self._answers.pop(message_id, None)
+        keep_text(self._answers, message_id, text)
         self.written.emit()
+
+
+def keep_text(kept: dict[str, str], message_id: str, text: str | None) -> None:
+    """Keep an unfinished text; None removes it."""
+    if text is not None:
+        kept[message_id] = text
+    else:
+        kept.pop(message_id, None)

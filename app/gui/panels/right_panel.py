@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
@@ -28,7 +28,7 @@ class TabRow(QFrame):
 
     chosen = Signal(int)
 
-    def __init__(self, names: tuple[str, ...], object_name: str) -> None:
+    def __init__(self, language: Language, names: tuple[str, ...], object_name: str) -> None:
         super().__init__()
         self.setObjectName(object_name)
         self.setProperty("kind", "tabs")
@@ -36,7 +36,7 @@ class TabRow(QFrame):
         self.row = hbox(inside=self, margins=(18, 0, 12, 0), spacing=SPACE)
         self._group = QButtonGroup(self)
         for place, name in enumerate(names):
-            tab = button("tab", f"tab_{name}")
+            tab = say(button("tab", f"tab_{name}"), language, f"tab.{name}")
             tab.setCheckable(True)
             self._group.addButton(tab, place)
             self.row.addWidget(tab)
@@ -52,11 +52,6 @@ class TabRow(QFrame):
         """Choose a tab."""
         self._group.button(place).setChecked(True)
         self.chosen.emit(place)
-
-    def set_texts(self, texts: tuple[str, ...]) -> None:
-        """Set the texts of the tabs."""
-        for place, text in enumerate(texts):
-            self._group.button(place).setText(text)
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
@@ -103,8 +98,8 @@ class RightPanel(QFrame):
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
         self._language = language
-        self._names, self._words, self._command = names, words, command
-        self.tabs = TabRow(names, tabs_name)
+        self._command = command
+        self.tabs = say(TabRow(language, names, tabs_name), language, name=words)
         self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
         self.tabs.row.addWidget(self._close)
@@ -146,8 +141,6 @@ class RightPanel(QFrame):
         self.tab_chosen.emit(place)
 
     def _retranslate(self) -> None:
-        self.tabs.set_texts(tuple(self._language(f"tab.{name}") for name in self._names))
-        self.tabs.setAccessibleName(self._language(self._words))
         name_button(self._close, self._language("panel.close"), self._language.keys(self._command))
 
 
@@ -157,8 +150,6 @@ class PlanPanel(QFrame):
     Signals: plan_requested(plan), item_removed(item, place), close_requested().
     """
 
-    plan_requested = Signal(object)
-    item_removed = Signal(object, int)
     close_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -179,10 +170,9 @@ class PlanPanel(QFrame):
         self._done = plain_label("hint")
         self._teach = Paragraph("hint")
         self.list = PlanList(language, look, "panel_plan")
+        self.plan_requested, self.item_removed = self.list.plan_requested, self.list.item_removed
         self._lay_out()
         self.goal.editingFinished.connect(self._on_goal)
-        self.list.plan_requested.connect(self.plan_requested)
-        self.list.item_removed.connect(self.item_removed)
         self.list.stops_changed.connect(lambda: put_in_tab_order((self.goal, *self.list.stops())))
         language.changed.connect(self._refresh)
         self._refresh()
@@ -198,10 +188,8 @@ class PlanPanel(QFrame):
         return QSize(WIDTH - 110, 600)
 
     def _lay_out(self) -> None:
-        head = QFrame()
-        head.setProperty("kind", "tabs")
+        head = frame("tabs", hbox((self._title, 1), self._close, margins=(18, 0, 12, 0)))
         head.setFixedHeight(TAB_ROW_HEIGHT)
-        hbox((self._title, 1), self._close, inside=head, margins=(18, 0, 12, 0))
         body = QFrame()
         vbox(
             self._session_title,

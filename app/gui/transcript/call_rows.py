@@ -13,7 +13,7 @@ from time import monotonic
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.core.message import Attachment, Consent, Message, ToolCall
+from app.core.message import Consent, Message, ToolCall
 from app.core.texts import clock_text, visible
 from app.core.tool import ToolProgress
 from app.core.usage import size_text
@@ -23,7 +23,6 @@ from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript.painted_row import (
     ARGUMENTS,
     CHIP,
-    COPY_CODE,
     META,
     RESULT,
     WORDS,
@@ -42,8 +41,9 @@ from app.gui.transcript.painted_row import (
     size_of,
 )
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_text import MAX_CARD, Range, RowStyle
+from app.gui.transcript.row_text import MAX_CARD, Range
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
+from app.gui.widgets.badge import chip_colours, paint_chip
 
 CARD_HEIGHT = 32
 FOLD = "fold"
@@ -80,63 +80,46 @@ _WEB = ("http:", "https:", "mailto:")
 class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
-    `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
-    `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it says it is. `names` are those of the assistants by id, `files`
-    the pictures and files of the result, `links` the names, addresses and servers of what it refers to.
+    `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0;
+    `permission` the user's answer if the call needed one, `elapsed_s` for how long it has been running, None
+    if it does not run, `progress` how far it says it is. `names` are those of the assistants by id.
     """
 
     call: ToolCall
     state: CallState = CallState.DONE
-    seconds: float | None = None
-    result: str = ""
+    result: Message | None = None
     depth: int = 0
     permission: str = ""
     elapsed_s: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
-    result_id: str = ""
     progress: ToolProgress | None = None
-    files: tuple[Attachment, ...] = ()
-    links: tuple[tuple[str, str, str], ...] = ()
     unfolded: bool = False
     whole: bool = False
-
-
-def links_of(result: Message) -> tuple[tuple[str, str, str], ...]:
-    """Return the name and the address of each link of a tool's result, and the server to read it through, "" for the web."""
-    links = []
-    for one in result.resources:
-        if one.get("type") == "resource_link":
-            name, uri, server = (str(one.get(field, "")) for field in ("name", "uri", "server"))
-            links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
-    return tuple(links)
 
 
 class CardRow(ContextRow[CardContext]):
     """The card of a tool call: one line with its state, which unfolds to the arguments and the result."""
 
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: CardContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._box = QRect()
-        self._line = QRect()
-        self._turning = QRect()
-        self._progress_line = QRect()
-        self._parts: dict[str, tuple[int, int]] = {}
-        self._chips: Chips | None = None
-        self._pictures: PictureStrip | None = None
-        self._fill()
-        self.lay_out()
+    _turning = QRect()
+
+    @property
+    def _returned(self) -> str:
+        """The text of the result."""
+        return self.context.result.content if self.context.result is not None else ""
+
+    @property
+    def _longest(self) -> int:
+        return max(len(self.context.call.arguments), len(self._returned))
 
     def _fill(self) -> None:
         """Set the text of an unfolded card."""
         context, texts = self.context, self.style.texts
         blocks: list[Block] = []
-        self._parts = {}
+        self._parts: dict[str, tuple[int, int]] = {}
         if context.unfolded:
             parts = [(ARGUMENTS, context.call.arguments)]
             if context.state not in (CallState.GROWING, CallState.RUNNING, CallState.WAITING, CallState.LEFT):
-                parts.append((RESULT, context.result))
+                parts.append((RESULT, self._returned))
             start = 0
             for part, text in parts:
                 shown = visible(text if context.whole else text[:SHOWN])
@@ -155,8 +138,7 @@ class CardRow(ContextRow[CardContext]):
 
     @property
     def _cut(self) -> bool:
-        longest = max(len(self.context.call.arguments), len(self.context.result))
-        return self.context.unfolded and not self.context.whole and longest > SHOWN
+        return self.context.unfolded and not self.context.whole and self._longest > SHOWN
 
     def _place(self) -> None:
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)
@@ -172,8 +154,7 @@ class CardRow(ContextRow[CardContext]):
             inner = self._line.width() - 24
             bottom = self.text.place(left + 12, bottom + 4, inner) + 12
         if self._cut:
-            longest = max(len(self.context.call.arguments), len(self.context.result))
-            words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, longest))
+            words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, self._longest))
             wide = self.style.chip_metrics.horizontalAdvance(words) + 2
             high = self.style.tall(WORDS)
             self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
@@ -184,11 +165,11 @@ class CardRow(ContextRow[CardContext]):
 
     def _place_files(self, left: int, top: int, width: int) -> int:
         """Lay out the pictures, and a chip for each other file and link; return the lower edge in pixels."""
-        context, texts = self.context, self.style.texts
+        result, texts = self.context.result, self.style.texts
         shown: list[Shown] = []
         chips: list[tuple[str, str, str]] = []
         actions: list[str] = []
-        for place, one in enumerate(context.files):
+        for place, one in enumerate(result.attachments if result is not None else ()):
             size = pixels_of(one)
             if size is not None:
                 shown.append((place, one, size))
@@ -196,7 +177,7 @@ class CardRow(ContextRow[CardContext]):
             said = texts("transcript.file_chip", size=size_text(texts, size_of(one)))
             chips.append((visible(one.name), said, ""))
             actions.append(f"{SAVE_FILE}/{place}")
-        for place, (name, *_) in enumerate(context.links):
+        for place, (name, *_) in enumerate(self._returned_links()):
             chips.append((visible(name), texts("transcript.link_chip"), ""))
             actions.append(f"{OPEN_LINK}/{place}")
         self._chips = Chips(self.style, chips) if chips else None
@@ -215,11 +196,20 @@ class CardRow(ContextRow[CardContext]):
     @property
     def source_id(self) -> str:
         """The message with the result: its pictures and files are what the card's actions name."""
-        return self.context.result_id or self.message.id
+        return self.context.result.id if self.context.result is not None else self.message.id
 
     def link(self, action: str) -> tuple[str, str, str]:
         """Return the name and the address that an action opens, and the server to read it through."""
-        return self.context.links[int(action.partition("/")[2])]
+        return self._returned_links()[int(action.partition("/")[2])]
+
+    def _returned_links(self) -> list[tuple[str, str, str]]:
+        """Return name, address and server of each link of the result; a link to the web has no server."""
+        links = []
+        for link in self.context.result.resources if self.context.result is not None else ():
+            if link.get("type") == "resource_link":
+                name, uri, server = (str(link.get(field, "")) for field in ("name", "uri", "server"))
+                links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
+        return links
 
     @property
     def settled(self) -> bool:
@@ -312,8 +302,9 @@ class CardRow(ContextRow[CardContext]):
             paint_chevron(painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2)
             right -= 18
         words = self._permission()
-        if state == CallState.DONE and self.context.seconds is not None and self.context.seconds >= 0.05:
-            taken = style.texts("transcript.seconds", seconds=f"{self.context.seconds:.1f}")
+        seconds = self.context.result.seconds if self.context.result is not None else None
+        if state == CallState.DONE and seconds is not None and seconds >= 0.05:
+            taken = style.texts("transcript.seconds", seconds=f"{seconds:.1f}")
             words = " · ".join(filter(None, (words, taken)))
         elif state not in (CallState.DONE, CallState.LEFT) and not (
             self.context.depth and state == CallState.RUNNING
@@ -343,19 +334,15 @@ class CardRow(ContextRow[CardContext]):
 
     def _paint_depth(self, painter: QPainter, line: QRect, right: int, least: int) -> int:
         """Paint how deep the called sub-agent is nested, unless the chip would begin before `least`; return its left edge."""
-        style, tokens = self.style, self.style.tokens
+        style = self.style
         chip = style.texts("transcript.card.depth", count=self.context.depth)
         wide, high = style.chip_metrics.horizontalAdvance(chip) + 18, style.tall(21)
         left = right - wide
         if left - 8 < least:
             return right
-        box = QRectF(left, line.center().y() - high // 2, wide, high)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.hover))
-        painter.drawRoundedRect(box, high / 2, high / 2)
-        painter.setPen(QColor(tokens.text_2))
+        box = QRect(left, line.center().y() - high // 2, wide, high)
         painter.setFont(style.chip_font)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), chip)
+        paint_chip(painter, box, chip, chip_colours(style.tokens, "neutral"))
         return left - 8
 
     def _paint_mark(self, painter: QPainter, at: QPointF, *, failed: bool) -> None:
@@ -381,11 +368,6 @@ class CardRow(ContextRow[CardContext]):
             return f"{self.title()}\n{visible(self.context.call.name)}"
         action = self.action_at(point)
         return visible(self.link(action)[1]) if action.startswith(OPEN_LINK) else ""
-
-    def action_at(self, point: QPoint) -> str:
-        """Return the action at a point of the row, or nothing."""
-        copied = any(segment.copy_rect.contains(point) for segment in self.text.segments)
-        return COPY_CODE if copied else super().action_at(point)
 
     def describe(self) -> str:
         """Return the tool, the state of the call and the unfolded text for a screen reader."""
@@ -430,22 +412,10 @@ class GroupContext(RowContext):
 class GroupRow(ContextRow[GroupContext]):
     """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
 
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: GroupContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._pieces: list[Piece] = []
-        self.lay_out()
-
     @property
     def settled(self) -> bool:
         """Whether the head is painted the same until the context changes."""
         return not self.context.runs
-
-    @property
-    def turn_id(self) -> str:
-        """The sub-agent's turn."""
-        return self.message.turn_id
 
     def summary(self) -> str:
         """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""
@@ -507,10 +477,6 @@ class GroupRow(ContextRow[GroupContext]):
         """Whether the sub-agent's messages are shown."""
         return not self.context.folded
 
-    def tip_at(self, point: QPoint) -> str:
-        """Return the full text of what is elided at a point of the row."""
-        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
-
     def describe(self) -> str:
         """Return name, depth, path and fold state for a screen reader."""
         context, texts = self.context, self.style.texts
@@ -534,14 +500,6 @@ class SummaryContext(RowContext):
 
 class SummaryRow(ContextRow[SummaryContext]):
     """A line "Summarised here" between two turns, with its text below it where it is unfolded."""
-
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: SummaryContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._line = QRect()
-        self._fill()
-        self.lay_out()
 
     def _fill(self) -> None:
         """Set the text of an unfolded summary."""

@@ -1,11 +1,11 @@
 """Where the rows of a transcript are on the screen: laid out where they are seen, painted, kept in place.
 
-`RowStore` has the rows with documents: made when they are needed or soon will be, the oldest dropped. The
+`Rows` has the rows with documents: made when they are needed or soon will be, the oldest dropped. The
 position is a row and an offset in it, so it holds while heights above change.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from time import thread_time
 
@@ -18,7 +18,6 @@ from app.core.texts import Texts
 from app.core.usage import tokens_text
 from app.core.workflow import WORKFLOW
 from app.engine.workflow.run import read_by_people
-from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.call_rows import (
     CallState,
@@ -28,14 +27,13 @@ from app.gui.transcript.call_rows import (
     GroupRow,
     SummaryContext,
     SummaryRow,
-    links_of,
 )
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
 from app.gui.transcript.row_pixels import RowPictures, move_pixels, paint_row
 from app.gui.transcript.row_text import Range, RowStyle, Segment
-from app.gui.transcript.row_words import GUIDED, title
+from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
     CARD,
     GROUP,
@@ -59,12 +57,20 @@ _FAILED_CHIPS: dict[str, str] = {
 }
 
 
-class RowMaker:
-    """Makes the rows of a model; `height_of` gives the height of the widget of an open question."""
+MAX_DOCUMENTS = 48
+
+
+class Rows:
+    """Makes the rows of a model and holds those that are near the screen, by id.
+
+    `height_of` gives the height of the widget of an open question.
+    """
 
     def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
         self._model = model
         self._height_of = height_of
+        self.pictures = RowPictures()
+        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
@@ -117,13 +123,9 @@ class RowMaker:
         return CardContext(
             call=call,
             state=state,
+            result=result,
             elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
-            seconds=result.seconds if result is not None else None,
-            result=result.content if result is not None else "",
-            result_id=entry.result_id,
             progress=book.progress(message.turn_id, call.id) if runs else None,
-            files=result.attachments if result is not None else (),
-            links=links_of(result) if result is not None else (),
             names=model.names,
             permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,
@@ -141,6 +143,7 @@ class RowMaker:
         folded = turn_id in model.folded
         tokens = book.tokens(turn_id)
         failure = "" if runs or waiting else book.failure(turn_id)
+        path = () if len(message.author.path) < 2 or _of_step(message) else message.author.path
         doing = ""
         if runs and folded:
             called = book.last_call(turn_id)
@@ -149,7 +152,7 @@ class RowMaker:
         return GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
             of_step=_of_step(message),
-            path=" › ".join([self._step(model.names.get(step, step)) for step in self._path(message)]),
+            path=" › ".join([one_line(model.names.get(step, step))[:40] for step in path]),
             steps=book.steps(turn_id),
             tokens=tokens_text(tokens) if tokens else "",
             folded=folded,
@@ -161,54 +164,6 @@ class RowMaker:
             elapsed_s=book.elapsed(turn_id) if runs and folded else 0,
             frame=model.frame(index, style.tokens),
         )
-
-    def _path(self, message: Message) -> tuple[str, ...]:
-        path = message.author.path
-        return path if len(path) > 1 and not _of_step(message) else ()
-
-    @staticmethod
-    def _step(step: str) -> str:
-        return " ".join(clean(step).split())[:40]
-
-
-def shown_text(message: Message, text: str, texts: Texts) -> str:
-    """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
-    if not _of_step(message):
-        return text
-    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
-    # A list begins on a line of its own.
-    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
-    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
-
-
-def goes_on(row: object) -> bool:
-    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
-    if isinstance(row, GroupRow):
-        return row.context.runs and row.context.folded
-    if isinstance(row, CardRow):
-        # Of a sub-agent its head tells.
-        return row.context.elapsed_s is not None and not row.context.depth
-    return isinstance(row, MessageRow) and row.thinks
-
-
-def _of_step(message: Message) -> bool:
-    """Return whether a message is from a step of a workflow."""
-    path = message.author.path
-    return len(path) == 2 and path[0] == WORKFLOW
-
-
-MAX_DOCUMENTS = 48
-AHEAD_MS = 3
-
-
-class RowStore:
-    """The rows that are held, by id."""
-
-    def __init__(self, model: TranscriptModel, maker: RowMaker) -> None:
-        self._model = model
-        self._maker = maker
-        self.pictures = RowPictures()
-        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     @property
     def rows(self) -> list[PaintedRow]:
@@ -236,7 +191,7 @@ class RowStore:
         if row is not None:
             self._rows.move_to_end(row_id)
             return row
-        row = self._maker.make(index, style, width)
+        row = self.make(index, style, width)
         self._rows[row_id] = row
         self._drop_oldest(keep)
         return row
@@ -267,6 +222,35 @@ class RowStore:
                 self.drop(row_id)
 
 
+def shown_text(message: Message, text: str, texts: Texts) -> str:
+    """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
+    if not _of_step(message):
+        return text
+    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
+    # A list begins on a line of its own.
+    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
+    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
+
+
+def goes_on(row: object) -> bool:
+    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
+    if isinstance(row, GroupRow):
+        return row.context.runs and row.context.folded
+    if isinstance(row, CardRow):
+        # Of a sub-agent its head tells.
+        return row.context.elapsed_s is not None and not row.context.depth
+    return isinstance(row, MessageRow) and row.thinks
+
+
+def _of_step(message: Message) -> bool:
+    """Return whether a message is from a step of a workflow."""
+    path = message.author.path
+    return len(path) == 2 and path[0] == WORKFLOW
+
+
+AHEAD_MS = 3
+
+
 class LookAhead(QObject):
     """Finds rows to make before they are seen; emits `row_wanted(index)` for one at a time between frames."""
 
@@ -275,7 +259,7 @@ class LookAhead(QObject):
     def __init__(
         self,
         model: TranscriptModel,
-        rows: RowStore,
+        rows: Rows,
         on_screen: Callable[[], list[Placed]],
         area: QAbstractScrollArea,
     ) -> None:
@@ -285,15 +269,12 @@ class LookAhead(QObject):
         self._on_screen = on_screen
         self._area = area
         self._downwards = True
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(AHEAD_MS)
-        self._timer.timeout.connect(self._on_time)
+        self._timer = single_shot(self, self._on_time)
 
     def start(self, *, downwards: bool) -> None:
         """Look for rows within a screen in the direction of the scroll, once the frame is done."""
         self._downwards = downwards
-        self._timer.start()
+        self._timer.start(AHEAD_MS)
 
     def stop(self) -> None:
         """Stop looking for rows."""
@@ -303,39 +284,34 @@ class LookAhead(QObject):
         row = self._next_row()
         if row is not None:
             self.row_wanted.emit(row)
-            self._timer.start()
+            self._timer.start(AHEAD_MS)
 
     def near(self) -> set[str]:
         """Return the ids of the held rows on screen or within a screen of it."""
-        placed = self._on_screen()
-        model = self._model
-        result = {model.id(each.row) for each in placed}
-        for step, edge in ((1, -1), (-1, 0)) if placed else ():
-            row, room = placed[edge].row + step, self._area.viewport().height()
-            while 0 <= row < len(model.entries) and room > 0:
-                made = self._rows.get(model.id(row))
-                if made is None:
-                    break
-                result.add(model.id(row))
-                room -= made.height
-                row += step
-        return result
+        result = {self._model.id(each.row) for each in self._on_screen()}
+        beyond = (each for step in (1, -1) for each in self._beyond(step))
+        return result | {made.row_id for _, made in beyond if made is not None}
 
     def _next_row(self) -> int | None:
         """Return the nearest row in the direction of the scroll that is not made yet."""
-        placed = self._on_screen()
-        if not placed:
-            return None
-        step, edge = (1, placed[-1]) if self._downwards else (-1, placed[0])
-        row, room = edge.row + step, self._area.viewport().height()
         pictures = self._rows.pictures
-        while 0 <= row < len(self._model.entries) and room > 0:
-            made = self._rows.get(self._model.id(row))
+        for row, made in self._beyond(1 if self._downwards else -1):
             if made is None or (pictures.can_have(made) and not pictures.has(made)):
                 return row
+        return None
+
+    def _beyond(self, step: int) -> Iterator[tuple[int, PaintedRow | None]]:
+        """Yield the rows within a screen below (1) or above (-1) what is seen, to the first not made."""
+        placed = self._on_screen()
+        row = placed[-1 if step > 0 else 0].row + step if placed else -1
+        room = self._area.viewport().height()
+        while 0 <= row < len(self._model.entries) and room > 0:
+            made = self._rows.get(self._model.id(row))
+            yield row, made
+            if made is None:
+                return
             room -= made.height
             row += step
-        return None
 
 
 CALM_MS = 80
@@ -378,8 +354,7 @@ class Canvas(QObject):
         self.placed: list[Placed] = []
         self.dirty: set[str] = set()
         """Ids of rows with changes that are not laid out yet."""
-        self._maker = RowMaker(model, height_of)
-        self.rows = RowStore(model, self._maker)
+        self.rows = Rows(model, height_of)
         self._width = area.viewport().width()
         self.scroller = RowScroller(RowHeights(style.estimate(self._width)), self._measure)
         self._ahead = LookAhead(model, self.rows, lambda: self.placed, area)
@@ -405,7 +380,7 @@ class Canvas(QObject):
 
     def unheld_row(self, row_id: str) -> PaintedRow:
         """Return a row for what it says, without keeping it."""
-        return self._maker.make(self._model.index(row_id), self.style, 600)
+        return self.rows.make(self._model.index(row_id), self.style, 600)
 
     def row_at(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
         """Return the row nearest to a point of the viewport, and the point in it."""
@@ -432,7 +407,7 @@ class Canvas(QObject):
             index = self._model.index(row_id)
             row = self.rows.get(row_id)
             if row is not None:
-                self._maker.renew(index, row)
+                self.rows.renew(index, row)
             self.scroller.heights.set_size(index, *self._model.size(index))
         self.refresh(changed)
 
@@ -449,7 +424,7 @@ class Canvas(QObject):
             if live and isinstance(row, MessageRow) and not self._model.message(index).thinking:
                 row.add(live.after(row.fed))
             else:
-                self._maker.renew(index, row)
+                self.rows.renew(index, row)
             self.dirty.discard(row.row_id)
         row.set_width(self._width)
         if row.counted != row.height:
@@ -478,7 +453,7 @@ class Canvas(QObject):
         self.placed = [replace(each, row=each.row + count) for each in self.placed]
         if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
             # What stands above it may take its separator away.
-            self._maker.renew(count, row)
+            self.rows.renew(count, row)
         self.refresh(())
 
     def apply(self, splice: Splice) -> list[str]:
@@ -627,7 +602,7 @@ class Canvas(QObject):
         end = self.placed[-1].top + self.placed[-1].height if self.placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        pictures = self.rows.pictures
+        pictures, ratio = self.rows.pictures, self._area.devicePixelRatioF()
         for placed in self.placed:
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
@@ -636,13 +611,9 @@ class Canvas(QObject):
             if not self._calm.isActive() and self.rows.plain_code(row):
                 self._calm.start(CALM_MS)
             if pictures.can_have(row) and not ranges:
-                painter.drawImage(0, placed.top, pictures.get(row, self._width, self._ratio))
+                painter.drawImage(0, placed.top, pictures.get(row, self._width, ratio))
             else:
                 paint_row(painter, area, placed, row, ranges)
-
-    @property
-    def _ratio(self) -> float:
-        return self._area.devicePixelRatioF()
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""
@@ -666,7 +637,7 @@ class Canvas(QObject):
         self._measure(index)
         row = self.row(index)
         if self.rows.pictures.can_have(row):
-            self.rows.pictures.get(row, self._width, self._ratio)
+            self.rows.pictures.get(row, self._width, self._area.devicePixelRatioF())
         self._sync_bar()
 
     # The scroll bar

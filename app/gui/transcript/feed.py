@@ -10,14 +10,14 @@ from time import monotonic, thread_time
 from PySide6.QtCore import QObject, QRect, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.core.events import CallsStreamed, ToolFinished, ToolProgressed, ToolStarted, TurnFinished
+from app.core.events import CallsStreamed, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session
 from app.gui.transcript.call_rows import CardRow, GroupRow, SummaryRow
 from app.gui.transcript.canvas import Canvas, goes_on, single_shot
 from app.gui.transcript.message_rows import QuestionRow, QuestionWidgets
 from app.gui.transcript.painted_row import RowSpeaker, TypingIndicator, animated
-from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel
+from app.gui.transcript.transcript_model import QUESTION, Splice, TranscriptModel, TurnEvent
 
 SLICE = 200
 """This many messages are laid out in two to four milliseconds."""
@@ -77,48 +77,6 @@ class PendingMessages:
         return taken
 
 
-class PendingMessagesTimer(QObject):
-    """Emits `slice_due(messages)` between frames until none are pending; waits while the scroll bar is held."""
-
-    slice_due = Signal(object)
-
-    def __init__(self, area: QAbstractScrollArea) -> None:
-        super().__init__(area)
-        self._area = area
-        self.pending = PendingMessages()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_time)
-
-    def start(self, pending: PendingMessages) -> None:
-        """Give out these messages from now on, instead of the ones before."""
-        self.pending = pending
-        self._timer.stop()
-        if len(pending):
-            self._timer.start(0)
-
-    def finish(self) -> None:
-        """Give out everything that is left now."""
-        self._timer.stop()
-        if len(self.pending):
-            self.slice_due.emit(self.pending.take(len(self.pending)))
-
-    def reach(self, message_id: str) -> None:
-        """Give out the messages down to one now, if it is pending."""
-        if self.pending.holds(message_id):
-            self.slice_due.emit(self.pending.take_to(message_id))
-
-    def _on_time(self) -> None:
-        if self._area.verticalScrollBar().isSliderDown():
-            # Each slice would move what the reader drags.
-            self._timer.start(HELD_MS)
-            return
-        if len(self.pending):
-            self.slice_due.emit(self.pending.take(SLICE))
-        if len(self.pending):
-            self._timer.start(0)
-
-
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
@@ -158,12 +116,11 @@ class Feed(QObject):
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
         self._speaking: Author | None = None
-        self._pending = PendingMessagesTimer(area)
-        self._pending.slice_due.connect(self._put_before)
+        self._pending = PendingMessages()
+        self._slice = single_shot(self, self._on_slice)
         self._frame = single_shot(self, self._on_frame)
         self._last_cost_ms = 0.0
-        self._beat = QTimer(self)
-        self._beat.setInterval(BEAT_MS)
+        self._beat = QTimer(self, interval=BEAT_MS)
         self._beat.timeout.connect(self._on_beat)
         self._turn = single_shot(self, self._on_turn)
         canvas.refreshed.connect(self._on_refreshed)
@@ -201,7 +158,7 @@ class Feed(QObject):
         there = {message.id for message in messages}
         for place in range(min(row, len(entries) - 1), -1, -1):
             if entries[place].message_id in there:
-                self._pending.reach(entries[place].message_id)
+                self.load_to(entries[place].message_id)
                 if entries[place].id in model:
                     canvas.show(model.index(entries[place].id), offset if place == row else 0)
                     return
@@ -218,20 +175,23 @@ class Feed(QObject):
             self.reload([*earlier, *shown], self._model.versions)
         else:
             self._model.meet(earlier)
-            self._pending.start(pending)
+            self._lay_out_later(pending)
 
     def load_all(self) -> None:
         """Lay out all messages now."""
-        self._pending.finish()
+        self._slice.stop()
+        if len(self._pending):
+            self._put_before(self._pending.take(len(self._pending)))
 
     def load_to(self, message_id: str) -> None:
-        """Lay out the messages down to one now."""
-        self._pending.reach(message_id)
+        """Lay out the messages down to one now, if it is not laid out yet."""
+        if self._pending.holds(message_id):
+            self._put_before(self._pending.take_to(message_id))
 
     @property
     def loading(self) -> bool:
         """Whether earlier messages still follow between frames."""
-        return len(self._pending.pending) > 0
+        return len(self._pending) > 0
 
     def set_versions(self, versions: Versions) -> None:
         """Show `‹ 2/3 ›` on turns with several versions."""
@@ -269,7 +229,24 @@ class Feed(QObject):
         self._drop_widgets()
         self._canvas.reset(self._tail + (self._typing.height if self._typing.active else 0))
         self.loaded.emit()
-        self._pending.start(pending)
+        self._lay_out_later(pending)
+
+    def _lay_out_later(self, pending: PendingMessages) -> None:
+        """Lay out these messages between frames, instead of those that were to be laid out before."""
+        self._pending = pending
+        self._slice.stop()
+        if len(pending):
+            self._slice.start(0)
+
+    def _on_slice(self) -> None:
+        if self._area.verticalScrollBar().isSliderDown():
+            # Each slice would move what the reader drags.
+            self._slice.start(HELD_MS)
+            return
+        if len(self._pending):
+            self._put_before(self._pending.take(SLICE))
+        if len(self._pending):
+            self._slice.start(0)
 
     def _put_before(self, messages: Sequence[Message]) -> None:
         """Add the rows of whole earlier turns before the first row."""
@@ -278,7 +255,7 @@ class Feed(QObject):
 
     def _need_turn(self, *turn_ids: str | None) -> None:
         """Lay out all messages before something happens in a turn that is not laid out yet."""
-        if any(self._pending.pending.holds_turn(turn_id) for turn_id in turn_ids):
+        if any(self._pending.holds_turn(turn_id) for turn_id in turn_ids):
             self.load_all()
 
     # Messages
@@ -346,7 +323,22 @@ class Feed(QObject):
 
     # Calls and turns
 
-    def calls_streamed(self, event: CallsStreamed) -> None:
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
+        """Show calls while they are streamed, that one runs, how far it is or that it or a turn ended.
+
+        The tool message of a call says how it ended too, and may come before or after.
+        """
+        if isinstance(event, CallsStreamed):
+            self._show_streamed(event)
+            return
+        self._need_turn(event.turn_id)
+        self._model.book.note(event)
+        rows = self._model.group_rows(event.turn_id)
+        if not isinstance(event, TurnFinished):
+            rows += self._model.caller_rows(event.turn_id, event.tool_call_id)
+        self._canvas.renew(rows)
+
+    def _show_streamed(self, event: CallsStreamed) -> None:
         """Show the calls of a message while their arguments stream."""
         message = self._model.book.messages.get(event.message_id)
         if message is None:
@@ -362,29 +354,6 @@ class Feed(QObject):
                 if self._canvas.dirty:
                     self._start_frame()
         self.turn_changed.emit(message.turn_id)
-
-    def tool_started(self, event: ToolStarted) -> None:
-        """Show that a call runs."""
-        self._need_turn(event.turn_id)
-        self._model.book.tool_started(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def tool_progressed(self, event: ToolProgressed) -> None:
-        """Show how far a call is."""
-        self._model.book.tool_progressed(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def tool_finished(self, event: ToolFinished) -> None:
-        """Show how a call ended; its tool message says the same and may come before or after."""
-        self._need_turn(event.turn_id)
-        self._model.book.tool_finished(event)
-        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
-
-    def turn_finished(self, event: TurnFinished) -> None:
-        """Show that a sub-agent's turn ended, unless it only waits for the user."""
-        self._need_turn(event.turn_id)
-        self._model.book.turn_finished(event)
-        self._canvas.renew(self._model.group_rows(event.turn_id))
 
     def fold(self, turn_id: str, folded: bool) -> None:
         """Show only the head of a sub-agent's turn, or all of it; the head stays where it is."""
@@ -411,7 +380,7 @@ class Feed(QObject):
         if isinstance(row, GroupRow):
             folded = not row.context.folded if open_ is None else not open_
             changed = folded != row.context.folded
-            self.fold(row.turn_id, folded)
+            self.fold(row.message.turn_id, folded)
             return changed
         name = row_id if isinstance(row, CardRow | SummaryRow) else f"thought {row_id}"
         unfolded = model.unfolded
@@ -437,9 +406,6 @@ class Feed(QObject):
         if message.parent_turn_id and message.parent_call_id:
             rows += self._model.caller_rows(message.parent_turn_id, message.parent_call_id)
         return rows
-
-    def _about_call(self, turn_id: str, call_id: str) -> list[str]:
-        return [*self._model.caller_rows(turn_id, call_id), *self._model.group_rows(turn_id)]
 
     def _apply(self, splice: Splice) -> list[str]:
         changed = self._canvas.apply(splice)

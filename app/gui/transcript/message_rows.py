@@ -20,14 +20,11 @@ from app.gui.display.descriptions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript.painted_row import (
     CHIP,
-    COPY_CODE,
     THOUGHT,
     WORDS,
-    Chips,
     ContextRow,
     HeaderChip,
     Link,
-    Piece,
     RowContext,
     RowSpeaker,
     SearchHit,
@@ -105,22 +102,19 @@ class MessageRow(ContextRow[MessageContext]):
     def __init__(
         self, message: Message, text: str, style: RowStyle, context: MessageContext, width: int
     ) -> None:
-        super().__init__(message.id, message, style, context, width)
-        self._pieces: list[Piece] = []
-        self._error: Segment | None = None
+        self._source = text
         self._stream: StreamingBlocks | None = None
         self._thought: ThoughtLine | None = None
-        self._chips: Chips | None = None
-        self._quotes: Chips | None = None
-        self._pictures: PictureStrip | None = None
         self.fed = 0
-        self._content = QRect()
-        if message.state == MessageState.STREAMING:
+        super().__init__(message.id, message, style, context, width)
+
+    def _fill(self) -> None:
+        source, self._source = self._source, ""
+        if self.message.state == MessageState.STREAMING:
             self._stream = StreamingBlocks()
-            self.feed(text)
+            self.feed(source)
         else:
-            self.text.set_blocks(self._parsed(text), 0)
-        self.lay_out()
+            self.text.set_blocks(self._parsed(source), 0)
 
     @property
     def _headed(self) -> bool:
@@ -320,16 +314,7 @@ class MessageRow(ContextRow[MessageContext]):
             return self.style.texts(f"transcript.{step}")
         if self.text.is_source_at(point):
             return self.style.texts("transcript.formula_not_drawn")
-        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
-
-    def action_at(self, point: QPoint) -> str:
-        """Return the action at a point of the row, or nothing."""
-        action = super().action_at(point)
-        if action:
-            return action
-        if any(segment.copy_rect.contains(point) for segment in self.text.segments):
-            return COPY_CODE
-        return ""
+        return super().tip_at(point)
 
     def range_of(self, hit: SearchHit) -> tuple[int, int] | None:
         """Return the range of a hit in the text or the thinking; None if it is not shown."""
@@ -440,11 +425,6 @@ PADDING = 14
 ROOM = 120
 """Height kept for a widget that is not made, in pixels."""
 
-_ANSWERS: dict[tuple[str, str], str] = {
-    (PromptType.YESNO, "yes"): "transcript.question.yes",
-    (PromptType.YESNO, "no"): "transcript.question.no",
-}
-
 WidgetFactory = Callable[[Message], QWidget]
 
 HeightOf = Callable[[Message, int], int]
@@ -460,15 +440,6 @@ class QuestionContext(RowContext):
 
 class QuestionRow(ContextRow[QuestionContext]):
     """A question, open or answered."""
-
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: QuestionContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self.box = QRect()
-        self._question: Segment | None = None
-        self._answer: Segment | None = None
-        self.lay_out()
 
     def show(self, message: Message, context: QuestionContext) -> None:
         """Show the question as it is now; the height of its widget may have changed."""
@@ -492,9 +463,9 @@ class QuestionRow(ContextRow[QuestionContext]):
             return texts("transcript.question.skipped")
         if prompt.type == PromptType.APPROVAL:
             return permission_of(prompt.answer, texts)
-        key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        if key:
-            return texts(key)
+        answer = prompt.answer.strip().lower()
+        if prompt.type == PromptType.YESNO and answer in ("yes", "no"):
+            return texts(f"transcript.question.{answer}")
         words = [texts(f"transcript.question.{said}") for said in ("yes", "no", "hidden")]
         return visible(answer_words(prompt, *words), "\n")
 
@@ -513,6 +484,7 @@ class QuestionRow(ContextRow[QuestionContext]):
     def _place(self) -> None:
         left, top = self.text_left, self.top
         width = min(WIDEST, self.right - left)
+        self._question = self._answer = None
         if self.open:
             height = self.context.height_of(self.message, width) or ROOM
             self.box = QRect(left, top, width, height)

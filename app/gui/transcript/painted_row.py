@@ -23,25 +23,19 @@ from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
+from app.gui.widgets.badge import chip_colours, paint_chip
 
 NAME = "name"
 CHIP = "chip"
 META = "meta"
 
-_CHIP_COLOURS = {
-    "plain": ("hover", "text_2"),
-    "accent": ("accent_bg", "accent"),
-    "warn": ("warn_bg", "warn"),
-    "error": ("error_bg", "error"),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class HeaderChip:
-    """A rounded label; `tone` is plain, accent, warn or error."""
+    """A rounded label; `tone` is one of `chip_colours`."""
 
     text: str
-    tone: str = "plain"
+    tone: str = "neutral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class Piece:
     kind: str
     rect: QRect
     text: str
-    tone: str = "plain"
+    tone: str = "neutral"
     tip: str = ""
 
 
@@ -122,13 +116,8 @@ def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece]) -> Non
     for piece in pieces:
         rect = piece.rect
         if piece.kind == CHIP:
-            background, foreground = _CHIP_COLOURS[piece.tone]
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(style.tokens, background)))
-            painter.drawRoundedRect(QRectF(rect), rect.height() / 2, rect.height() / 2)
-            painter.setPen(QColor(getattr(style.tokens, foreground)))
             painter.setFont(style.chip_font)
-            painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), piece.text)
+            paint_chip(painter, rect, piece.text, chip_colours(style.tokens, piece.tone))
             continue
         name = piece.kind == NAME
         painter.setPen(QColor(style.tokens.text if name else style.tokens.text_2))
@@ -189,8 +178,7 @@ class TypingIndicator(QObject):
         self._step = 0
         self._stop_rect = QRect()
         self.can_stop = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
+        self._timer = QTimer(self, interval=TICK_MS)
         self._timer.timeout.connect(self._on_timeout)
 
     @property
@@ -384,7 +372,10 @@ class ContextRow(ABC, Generic[ContextT]):
         self.version = 0
         self.text = SegmentStack(style)
         self._links: list[Link] = []
+        self._pieces: list[Piece] = []
         self._line_top = 0
+        self._fill()
+        self.lay_out()
 
     @abstractmethod
     def _place(self) -> None:
@@ -394,8 +385,8 @@ class ContextRow(ABC, Generic[ContextT]):
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint everything but the group lines and the links."""
 
-    def _fill(self) -> None:  # Only cards have text that depends on the context.
-        """Set the text for a new context."""
+    def _fill(self) -> None:  # Not all rows have text.
+        """Set the text, at first and for a new context."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -527,11 +518,13 @@ class ContextRow(ABC, Generic[ContextT]):
 
     def action_at(self, point: QPoint) -> str:
         """Return the action at a point of the row, or nothing."""
+        if any(rect.contains(point) for rect in self.text.copy_rects):
+            return COPY_CODE
         return next((link.action for link in self._links if link.rect.contains(point)), "")
 
     def tip_at(self, point: QPoint) -> str:
-        """Return the tool tip at a point of the row, or nothing."""
-        return ""
+        """Return the tool tip at a point of the row: the full text of what is elided, or nothing."""
+        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     @property
     def unfolded(self) -> bool | None:

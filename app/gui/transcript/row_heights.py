@@ -1,13 +1,15 @@
 """The heights of all rows of a transcript, and which rows are on screen and where.
 
-Heights are in leaves of 64 rows with a Fenwick tree over the leaves. A row counts with an estimate from its
-characters and lines until it is measured; a new width drops the measured heights and costs one step per leaf.
+Heights are in leaves of 64 rows, each with its sum. A row counts with an estimate from its characters and
+lines until it is measured; a new width drops the measured heights and costs one step per leaf.
 Places count from an anchor (row and offset) that holds while heights change.
 """
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 LEAF_ROWS = 64
 
@@ -44,42 +46,6 @@ class _Leaf:
             self.total += height - estimate.of(self.characters[place], self.lines[place])
 
 
-class _Fenwick:
-    """Prefix sums that change in a logarithmic number of steps."""
-
-    def __init__(self, values: Sequence[float]) -> None:
-        self._tree = [0.0, *values]
-        for index in range(1, len(self._tree)):
-            parent = index + (index & -index)
-            if parent < len(self._tree):
-                self._tree[parent] += self._tree[index]
-        self._top = 1 << (len(values).bit_length() - 1) if values else 0
-
-    def add(self, index: int, difference: float) -> None:
-        index += 1
-        while index < len(self._tree):
-            self._tree[index] += difference
-            index += index & -index
-
-    def before(self, index: int) -> float:
-        """Return the sum of the values before `index`."""
-        total = 0.0
-        while index:
-            total += self._tree[index]
-            index -= index & -index
-        return total
-
-    def find(self, total: float) -> int:
-        """Return the last index with at most `total` before it."""
-        position, step = 0, self._top
-        while step:
-            if position + step < len(self._tree) and self._tree[position + step] <= total:
-                position += step
-                total -= self._tree[position]
-            step >>= 1
-        return min(position, len(self._tree) - 2)
-
-
 class RowHeights:
     """Heights by row, positions by row and rows by position, in pixels.
 
@@ -89,6 +55,7 @@ class RowHeights:
     def __init__(self, estimate: RowEstimate) -> None:
         self._estimate = estimate
         self._leaves: list[_Leaf] = []
+        self._firsts: list[int] = []
         self._rows = 0
         self.version = 0
         self._build()
@@ -99,7 +66,7 @@ class RowHeights:
     @property
     def total(self) -> float:
         """The height of all rows together."""
-        return self._heights.before(len(self._leaves))
+        return self._above(len(self._leaves))
 
     def set_estimate(self, estimate: RowEstimate) -> None:
         """Drop all measured heights, because the width or the font changed."""
@@ -116,7 +83,6 @@ class RowHeights:
             leaf = self._leaves[-1]
             leaf.characters.append(characters)
             leaf.lines.append(lines)
-            self._counts.add(len(self._leaves) - 1, 1)
             self._grow(len(self._leaves) - 1, self._estimate.of(characters, lines))
         else:
             self._leaves += self._split([(characters, lines)])
@@ -189,17 +155,18 @@ class RowHeights:
             return self.total
         index, place = self._place(row)
         leaf = self._leaves[index]
-        return self._heights.before(index) + sum([self._height_in(leaf, other) for other in range(place)])
+        return self._above(index) + sum([self._height_in(leaf, other) for other in range(place)])
 
     def find(self, position: float) -> tuple[int, float]:
         """Return the row at a position and the distance below its upper edge."""
         if not self._rows:
             return 0, 0.0
-        position = max(0.0, min(position, self.total - 1))
-        index = self._heights.find(position)
-        rest = position - self._heights.before(index)
-        leaf = self._leaves[index]
-        first = round(self._counts.before(index))
+        rest = max(0.0, min(position, self.total - 1))
+        index = 0
+        while index < len(self._leaves) - 1 and rest >= self._leaves[index].total:
+            rest -= self._leaves[index].total
+            index += 1
+        leaf, first = self._leaves[index], self._firsts[index]
         for place in range(len(leaf)):
             height = self._height_in(leaf, place)
             if rest < height:
@@ -214,18 +181,21 @@ class RowHeights:
     def _place(self, row: int) -> tuple[int, int]:
         if not 0 <= row < self._rows:
             raise IndexError(row)
-        index = self._counts.find(row)
-        return index, row - round(self._counts.before(index))
+        index = bisect_right(self._firsts, row) - 1
+        return index, row - self._firsts[index]
+
+    def _above(self, index: int) -> float:
+        """Return the height of all rows before a leaf."""
+        return sum([leaf.total for leaf in self._leaves[:index]])
 
     def _grow(self, index: int, difference: float) -> None:
         """Add to the height of a leaf."""
         self._leaves[index].total += difference
-        self._heights.add(index, difference)
         self.version += 1
 
     def _build(self) -> None:
-        self._counts = _Fenwick([len(leaf) for leaf in self._leaves])
-        self._heights = _Fenwick([leaf.total for leaf in self._leaves])
+        """Count the rows before each leaf."""
+        self._firsts = [0, *accumulate(map(len, self._leaves))][: len(self._leaves)]
         self.version += 1
 
     def _split(self, sizes: Sequence[tuple[int, int]], rows: int = LEAF_ROWS) -> list[_Leaf]:

@@ -104,7 +104,6 @@ class RowStyle:
     label_font: QFont = field(init=False)
     name_metrics: QFontMetrics = field(init=False)
     meta_metrics: QFontMetrics = field(init=False)
-    code_metrics: QFontMetrics = field(init=False)
     chip_metrics: QFontMetrics = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +117,6 @@ class RowStyle:
         self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.name_metrics = QFontMetrics(self.name_font)
         self.meta_metrics = QFontMetrics(self.meta_font)
-        self.code_metrics = QFontMetrics(fixed)
         self.chip_metrics = QFontMetrics(self.chip_font)
 
     def colour(self, token: str) -> QColor:
@@ -358,7 +356,7 @@ class Segment:
         url = layout.anchorAt(point - self._origin)
         if not url:
             return "", ""
-        return url, self._link_text(url)
+        return url, next((span.text for _, span in self.links if span.link == url), url)
 
     def is_source_at(self, point: QPointF) -> bool:
         """Whether at a point of the row is a formula that cannot be drawn."""
@@ -433,9 +431,6 @@ class Segment:
     def _in_document(self, position: int, *, end: bool = False) -> int:
         """Return the position in the document of a position in this piece's plain text."""
         return self._places.to_qt(position, end=end) + self._lead
-
-    def _link_text(self, url: str) -> str:
-        return next((span.text for _, span in self.links if span.link == url), url)
 
     def _touches(self, each: Range) -> bool:
         return each.start < self.start + self.length + 1 and each.end > self.start

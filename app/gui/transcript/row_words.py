@@ -42,7 +42,7 @@ def chips_of(
     In a `chat` only the text cursor shows that a message streams.
     """
     leads = message.author.kind == ORCHESTRATOR
-    chips = [HeaderChip(role, "accent" if leads else "plain")] if role else []
+    chips = [HeaderChip(role, "accent" if leads else "neutral")] if role else []
     name = model_of(message)
     if model and name and not leads:
         chips.append(HeaderChip(name))
@@ -69,7 +69,7 @@ def chips_of(
         chips.append(HeaderChip(texts("unknown"), "warn"))
     if message.note and (is_cut(message) or message.note not in CUT):
         text = texts.named("transcript.note", message.note)
-        chips.append(HeaderChip(text, "plain" if message.note == "passed" else "warn"))
+        chips.append(HeaderChip(text, "neutral" if message.note == "passed" else "warn"))
     return chips
 
 
@@ -234,7 +234,7 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
     text = call.arguments.strip()
     values = _values(text)
     if isinstance(values, dict):
-        said = {key: _one_line(visible(one[:TITLE])) for key, one in values.items() if isinstance(one, str)}
+        said = {key: one_line(visible(one[:TITLE])) for key, one in values.items() if isinstance(one, str)}
         if (who := _WHO.get(call.name, "")) in said:
             said[who] = names.get(said[who], said[who])
         if call.by and said.get("title"):
@@ -257,14 +257,14 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
         shown = _value(values) if values is not None else ""
     else:
         # They still stream, are too long, or are no JSON.
-        shown = _one_line(visible(_PUNCTUATION.sub(" ", text[:TITLE]))) + "…"
+        shown = one_line(visible(_PUNCTUATION.sub(" ", text[:TITLE]))) + "…"
     own = f"tool.{call.name}.name"
     if own in texts:
         return f"{texts(own)}: {shown}" if shown else texts(own)
     server, _, tool = call.name[:TITLE].rpartition("__")
-    name = _one_line(visible(" ".join(_JOINT.split(tool)).strip().capitalize() or call.name[:TITLE]))
+    name = one_line(visible(" ".join(_JOINT.split(tool)).strip().capitalize() or call.name[:TITLE]))
     words = f"{name}: {shown}" if shown else name
-    return f"{words} · {_one_line(visible(server))}" if server else words
+    return f"{words} · {one_line(visible(server))}" if server else words
 
 
 def _values(text: str) -> object:
@@ -279,8 +279,9 @@ def _values(text: str) -> object:
 
 def _value(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return _one_line(visible(text[:TITLE]))
+    return one_line(visible(text[:TITLE]))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text on one line, without deceptive characters."""
     return " ".join(clean(text).split())

@@ -5,7 +5,7 @@ between frames and shows what it finds. `Marks`: what differs on a warm ground, 
 line.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from time import thread_time
 from typing import NamedTuple
 
@@ -164,20 +164,9 @@ class Finder:
     def __init__(self, model: TranscriptModel, shown_text: ShownText) -> None:
         self._model = model
         self._shown_text = shown_text
-        self.hits: list[SearchHit] = []
-        self.current = -1
-        self.words = ""
-        self._wanted = ""
-        self._first = ""
-        self._leads = False
+        self.words = self._wanted = ""
         self._chosen: SearchHit | None = None
-        self._by_root: dict[str, list[SearchHit]] = {}
-        self._by_row: dict[str, list[SearchHit]] = {}
-        self._known: dict[str, _Known] = {}
-        self._earlier: list[str] = []
-        self._seen: set[str] = set()
-        self._changed: dict[str, None] = {}
-        self._work: Iterator[bool] | None = None
+        self.start_anew()
 
     def search(self, words: str) -> None:
         """Search for words from now on, ignoring case; `lead` returns the newest hit."""
@@ -188,9 +177,15 @@ class Finder:
 
     def start_anew(self) -> None:
         """Search for the same words in other messages; the hit shown stays if it is there, `lead` returns none."""
-        self.hits, self.current, self._leads = [], -1, False
-        self._by_root, self._by_row, self._known = {}, {}, {}
-        self._seen, self._changed, self._work = set(), {}, None
+        self.hits: list[SearchHit] = []
+        self.current = -1
+        self._leads = False
+        self._by_root: dict[str, list[SearchHit]] = {}
+        self._by_row: dict[str, list[SearchHit]] = {}
+        self._known: dict[str, _Known] = {}
+        self._seen: set[str] = set()
+        self._changed: dict[str, None] = {}
+        self._work: Iterator[bool] | None = None
         looks = bool(self._wanted.strip())
         self._first = self._wanted.split()[0] if looks else ""
         self._earlier = list(self._model.book.messages) if looks else []
@@ -318,7 +313,9 @@ class Finder:
         """
         roots = sorted(self._by_root, key=self._model.start_of)
         self.hits = [hit for root in roots for hit in self._by_root[root]][-MAX_HITS:]
-        self._by_row = _by_row(self.hits)
+        self._by_row = {}
+        for hit in self.hits:
+            self._by_row.setdefault(hit.row_id, []).append(hit)
         if self._chosen is None:
             return
         if self._chosen in self._by_row.get(self._chosen.row_id, ()):
@@ -326,13 +323,6 @@ class Finder:
         elif whole:
             self.current = min(self.current, len(self.hits) - 1)
             self._chosen = self.hits[self.current] if self.current >= 0 else None
-
-
-def _by_row(hits: Iterable[SearchHit]) -> dict[str, list[SearchHit]]:
-    found: dict[str, list[SearchHit]] = {}
-    for hit in hits:
-        found.setdefault(hit.row_id, []).append(hit)
-    return found
 
 
 class Search(QObject):

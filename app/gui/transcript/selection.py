@@ -144,8 +144,7 @@ class Pointer(QObject):
         self._follow = follow
         self._pressed: tuple[str, str] | None = None
         self._drag = QPoint()
-        self._auto_scroll = QTimer(self)
-        self._auto_scroll.setInterval(AUTO_SCROLL_MS)
+        self._auto_scroll = QTimer(self, interval=AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
 
     def press(self, event: QMouseEvent) -> None:

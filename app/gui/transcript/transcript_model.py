@@ -24,7 +24,7 @@ from app.gui.markdown.blocks import clean
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.message_rows import MessageContext
 from app.gui.transcript.painted_row import RowFrame, RowSpeaker
-from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT
+from app.gui.transcript.row_words import ORCHESTRATOR, SUB_AGENT, one_line
 from app.gui.widgets.badge import initial, told_apart
 
 MESSAGE = "message"
@@ -172,10 +172,7 @@ def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     return UNDER_TEXT_GAP if before.kind == MESSAGE else CARD_GAP
 
 
-_CALL_STATES: dict[str, CallState] = {
-    MessageState.DONE: CallState.DONE,
-    MessageState.FAILED: CallState.FAILED,
-}
+TurnEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished
 
 
 class TurnBook(Turns):
@@ -225,38 +222,35 @@ class TurnBook(Turns):
 
     # Events
 
-    def tool_started(self, event: ToolStarted) -> None:
-        """Note that a call runs."""
-        self._started.add((event.turn_id, event.tool_call_id))
-
-    def tool_progressed(self, event: ToolProgressed) -> None:
-        """Note how far a call is."""
-        self._progress[event.turn_id, event.tool_call_id] = event.progress
+    def note(self, event: TurnEvent) -> None:
+        """Note that a call runs, how far it is or that it ended, or that a turn did, not only waits."""
+        if isinstance(event, TurnFinished):
+            waits = event.outcome == TurnState.WAITING
+            (self._over.discard if waits else self._over.add)(event.turn_id)
+            return
+        key = event.turn_id, event.tool_call_id
+        if isinstance(event, ToolStarted):
+            self._started.add(key)
+        elif isinstance(event, ToolProgressed):
+            self._progress[key] = event.progress
+        else:
+            self._ended[key] = event.ok
+            self._progress.pop(key, None)
 
     def progress(self, turn_id: str, call_id: str) -> ToolProgress | None:
         """Return how far a running call is, None where it did not say."""
         return self._progress.get((turn_id, call_id))
 
-    def tool_finished(self, event: ToolFinished) -> None:
-        """Note that a call ended."""
-        self._ended[event.turn_id, event.tool_call_id] = event.ok
-        self._progress.pop((event.turn_id, event.tool_call_id), None)
-
-    def turn_finished(self, event: TurnFinished) -> None:
-        """Note that a turn ended, unless it waits for the user."""
-        if event.outcome == TurnState.WAITING:
-            self._over.discard(event.turn_id)
-        else:
-            self._over.add(event.turn_id)
-
     def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> CallState:
         """Return the state of a call; `runs` says whether the session runs."""
         result = self.messages.get(result_id)
         key = (message.turn_id, call.id)
-        if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
+        # It waits too while a sub-agent that it started, or one below that, has an open question.
+        if self._asks(*key) or any(map(self.waits, self.called_by(*key))):
             return CallState.WAITING
         if result is not None and result.state != MessageState.STREAMING:
-            return _CALL_STATES.get(result.state, CallState.STOPPED)
+            ended = result.state in (MessageState.DONE, MessageState.FAILED)
+            return CallState(result.state) if ended else CallState.STOPPED
         if key in self._ended:
             return CallState.DONE if self._ended[key] else CallState.FAILED
         if message.state == MessageState.STREAMING:
@@ -264,10 +258,6 @@ class TurnBook(Turns):
         if not runs and not (result is not None or key in self._started):
             return CallState.LEFT
         return CallState.RUNNING if runs else CallState.STOPPED
-
-    def _child_waits(self, turn_id: str, call_id: str) -> bool:
-        """Return whether a sub-agent started by a call, or one below it, has an open question."""
-        return any(map(self.waits, self.called_by(turn_id, call_id)))
 
     def _asks(self, turn_id: str, call_id: str) -> bool:
         return any(each.asks for each in self.about(turn_id, call_id))
@@ -438,7 +428,7 @@ class TranscriptModel:
         participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
-        self._seats = {each.id: _on_one_line(each.name) for each in participants}
+        self._seats = {each.id: one_line(each.name)[:80] for each in participants}
         self.load(())
 
     def mark(self, session: Session) -> bool:
@@ -678,7 +668,7 @@ class TranscriptModel:
         if message.role == Role.USER:
             return texts("transcript.to_everyone") if self._debate else ""
         if message.author.kind == ORCHESTRATOR:
-            return " ".join(clean(self._group).split())
+            return one_line(self._group)
         role = self._roles.get(message.author.id, "")
         return texts(f"transcript.role.{role}") if role in ROLES else clean(role)
 
@@ -707,7 +697,7 @@ class TranscriptModel:
 
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
-            self.names = {**self.names, author.id: _on_one_line(author.name) or author.id}
+            self.names = {**self.names, author.id: one_line(author.name)[:80] or author.id}
         if self.has_calls and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
@@ -717,12 +707,8 @@ def shown_name(author: Author, texts: Texts) -> str:
     """Return a speaker's name on one line without deceptive characters; a group's orchestrator has a fixed name."""
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
-    return _on_one_line(author.name) or author.id
+    return one_line(author.name)[:80] or author.id
 
 
 def _user_name(author: Author, texts: Texts) -> str:
-    return _on_one_line(user_name(author, texts))
-
-
-def _on_one_line(name: str) -> str:
-    return " ".join(clean(name).split())[:80]
+    return one_line(user_name(author, texts))[:80]

@@ -205,8 +205,6 @@ class TranscriptView(QAbstractScrollArea):
     stop_turn_requested = Signal(str)
     stop_requested = Signal()
     version_requested = Signal(str, int)
-    found = Signal(int, int)
-    picture_requested = Signal(str, object, int)
 
     def __init__(
         self, tokens: Tokens, texts: Texts, layout: str = COMPACT, picture: Picture | None = None
@@ -236,6 +234,7 @@ class TranscriptView(QAbstractScrollArea):
         self.summary_writer: Callable[[], str] = lambda: ""
         self.feed = Feed(self, self.model, self.canvas, self.questions, self.typing)
         self.search = Search(self.model, self.canvas, self.feed)
+        self.found, self.picture_requested = self.search.found, self._pictures.requested
         self.selection = Selection(self.model)
         self.keyboard = Keyboard(self.model, self.canvas, self.selection)
         self._pointer = Pointer(self, self.canvas, self.selection, self._act, self.link_requested.emit)
@@ -245,9 +244,7 @@ class TranscriptView(QAbstractScrollArea):
         self._way_to_end = WayToEnd(self.pill, self.canvas, self.feed)
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
-        self.search.found.connect(self.found)
         self._pictures.ready.connect(self._on_thumbnail)
-        self._pictures.requested.connect(self.picture_requested)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
         self.feed.finished.connect(lambda row_id: accessible.announce(self, lambda: self.describe(row_id)))

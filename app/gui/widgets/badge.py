@@ -77,7 +77,7 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
     radius = rect.height() / 2
     painter.drawRoundedRect(QRectF(rect), radius, radius)
     painter.setPen(QColor(colours[0]))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+    painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), text)
 
 
 class Avatar(QWidget):

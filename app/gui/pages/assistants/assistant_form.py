@@ -211,7 +211,7 @@ def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[ChipOptio
     """
     offers: list[ChipOption] = []
     for name in dict.fromkeys(tool.group for tool in tools):
-        title = _known(f"tool.group.{name}", words) or name
+        title = known_text(f"tool.group.{name}", words) or name
         members = [tool for tool in tools if tool.group == name]
         if name and len(members) > 1:
             keys = ", ".join(tool.key for tool in members)
@@ -220,13 +220,14 @@ def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[ChipOptio
             # A set of one tool is that tool; a definition may name either.
             offers.append(ChipOption(name, title, members[0].key, "", "accent"))
         for tool in members:
-            text = _known(f"tool.{tool.key}.name", words) or tool.key
-            told = _known(f"tool.{tool.key}.help", words) or tool.description
+            text = known_text(f"tool.{tool.key}.name", words) or tool.key
+            told = known_text(f"tool.{tool.key}.help", words) or tool.description
             offers.append(ChipOption(tool.key, text, f"{tool.key}: {told}", title, "accent"))
     return offers
 
 
-def _known(key: str, words: Language) -> str:
+def known_text(key: str, words: Language) -> str:
+    """Return the text of a key, "" if there is none."""
     return words(key) if key in words.texts else ""
 
 

@@ -15,9 +15,9 @@ from app.core.agent import Agent
 from app.core.tool import ToolChoice
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of, model_line
-from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
+from app.gui.pages.assistants.assistant_form import AssistantForm, Choices, known_text
 from app.gui.widgets.badge import Avatar, initials, told_apart
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -53,9 +53,6 @@ class AssistantEditor(DefinitionEditor[Agent]):
         say(self._versions, language, tip="assistant.versions")
         say(self._share, language, tip="assistant.share")
         self._chat = say(chat, language, "assistant.chat_with")
-        self._banner = QFrame()
-        self._banner.setProperty("kind", "banner")
-        self._banner.setProperty("tone", "accent")
         self._banner_text = plain_label(wrap=True)
         self._banner_act = button("", "assistant_banner_act", self._on_banner)
         self._banner_back = say(
@@ -140,18 +137,13 @@ class AssistantEditor(DefinitionEditor[Agent]):
     def _difference(self, version: Agent) -> str:
         """Return the names of the fields in which a version differs from the current one."""
         assert self._definition is not None
-        names: list[str] = []
-        for field in fields(Agent):
-            if field.name == "version" or getattr(version, field.name) == getattr(
-                self._definition, field.name
-            ):
-                continue
-            name = FIELD_OF.get(field.name, field.name)
-            key = f"assistant.field.{name}"
-            text = self._language(key) if key in self._language.texts else name
-            if text not in names:
-                names.append(text)
-        return ", ".join(names) or self._language("assistant.version.same")
+        words, now = self._language, self._definition
+        differing = [
+            field.name for field in fields(Agent) if getattr(version, field.name) != getattr(now, field.name)
+        ]
+        names = dict.fromkeys(FIELD_OF.get(name, name) for name in differing if name != "version")
+        shown = [known_text(f"assistant.field.{name}", words) or name for name in names]
+        return ", ".join(shown) or words("assistant.version.same")
 
     def _show_again(self) -> None:
         """Show the current version again."""
@@ -205,13 +197,9 @@ class AssistantEditor(DefinitionEditor[Agent]):
         if self._embedded:
             self._share.hide()
             self._chat.hide()
-        hbox(
-            (self._banner_text, 1),
-            self._banner_back,
-            self._banner_act,
-            inside=self._banner,
-            margins=(14, 8, 10, 8),
-        )
+        said = hbox((self._banner_text, 1), self._banner_back, self._banner_act, margins=(14, 8, 10, 8))
+        self._banner = frame("banner", said)
+        self._banner.setProperty("tone", "accent")
         body, edges = QWidget(), (MARGIN, 0, MARGIN, 0)
         vbox(self.form, inside=body, margins=(MARGIN, 0, MARGIN, 18))
         vbox(

@@ -58,14 +58,10 @@ class ChatComposer(AttachingComposer):
 
     attach_requested = Signal()
     attach_from_requested = Signal(str)
-    files_given = Signal(object)
-    image_given = Signal(object)
-    long_text_given = Signal(str)
     stop_requested = Signal()
     edit_cancelled = Signal()
     assistant_chosen = Signal(str)
     settings_requested = Signal(str)
-    reading_cancelled = Signal(int)
     send_waited = Signal()
     settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
@@ -79,9 +75,12 @@ class ChatComposer(AttachingComposer):
         self._escape_stops = True
         self._begins, self._lacks, self._new = CHAT, "", False
         self.readings = ReadingStrip(language, look)
-        self.message_box = MessageBox()
-        self._limit = Paragraph("warn")
-        self._waits = Paragraph("hint")
+        self.reading_cancelled = self.readings.cancelled
+        self.message_box = box = MessageBox()
+        self.files_given, self.image_given = box.files_given, box.image_given
+        self.long_text_given = box.long_text_given
+        self._limit = say(Paragraph("warn"), language, "chat.not_english")
+        self._waits = say(Paragraph("hint"), language, "chat.reading.sends")
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._tools_later: Callable[[], None] | None = None
@@ -98,9 +97,11 @@ class ChatComposer(AttachingComposer):
         leave = button("link", "folder_leave", self.folder_left)
         self._folder_leave = say(leave, language, "folder.leave")
         self._editing = QFrame()
-        self._editing_text = ElidedLabel("meta")
-        self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
-        self.attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        self._editing_text = say(ElidedLabel("meta"), language, "chat.editing")
+        cancel = button("link", "edit_cancel", self.edit_cancelled)
+        self._editing_cancel = say(cancel, language, "dialog.cancel")
+        attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        self.attach = say(attach, language, tip="chat.attach")
         self.sources: Callable[[], Sequence[str]] = tuple
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.providers: Callable[[], Sequence[ProviderStatus]] = tuple
@@ -187,13 +188,9 @@ class ChatComposer(AttachingComposer):
         menu = self.assistant.choices
         menu.clear()
         for agent in agents:
-            action = QAction(unmarked(agent.name), menu)
+            action = menu.addAction(unmarked(agent.name), partial(self.assistant_chosen.emit, agent.id))
             action.setCheckable(True)
             action.setChecked(agent.id == self._assistant_id)
-            action.triggered.connect(
-                lambda _checked=False, chosen=agent.id: self.assistant_chosen.emit(chosen)
-            )
-            menu.addAction(action)
 
     def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
         """Show a group, whose members can be called by its menu or an @; "" shows the assistants again.
@@ -211,10 +208,7 @@ class ChatComposer(AttachingComposer):
         self.group.choices.clear()
         for member in members:
             words = self._language("member.write", name=unmarked(member))
-            action = self.group.choices.addAction(words)
-            action.triggered.connect(
-                lambda _checked=False, called=member: self.message_box.begin_with(called)
-            )
+            self.group.choices.addAction(words, partial(self.message_box.begin_with, member))
         self.group.choices.addSeparator()
         self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))
@@ -350,16 +344,11 @@ class ChatComposer(AttachingComposer):
         self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
         self.box.setAccessibleDescription(hint)
         self._show_send()
-        self._editing_text.setText(words("chat.editing"))
-        self._limit.setText(words("chat.not_english"))
-        self._waits.setText(words("chat.reading.sends"))
-        self._editing_cancel.setText(words("dialog.cancel"))
         self.settings_mode.setText(words("chat.settings_mode"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()
         self.stop.setAccessibleName(words("chat.stop"))
-        name_button(self.attach, words("chat.attach"))
         self._fit_hint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -418,13 +407,6 @@ class ChatComposer(AttachingComposer):
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
-        self.readings.cancelled.connect(self.reading_cancelled)
-        for given, emitted in (
-            (self.message_box.files_given, self.files_given),
-            (self.message_box.image_given, self.image_given),
-            (self.message_box.long_text_given, self.long_text_given),
-        ):
-            given.connect(emitted)
         self.message_box.escaped.connect(self._on_escaped)
 
     def _on_attach(self) -> None:

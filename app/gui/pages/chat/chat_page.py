@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
+    CallsStreamed,
     MessageFinished,
     RetryScheduled,
     ToolFinished,
@@ -29,9 +30,10 @@ from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.first_page import FirstPage
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
+from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.widgets.boxes import Part, centred, hbox, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.widgets.controls import button, put_in_tab_order
@@ -190,21 +192,17 @@ class ChatPage(ConversationView):
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
 
-    def show_tool_started(self, event: ToolStarted) -> None:
-        self._running_calls.add(event.tool_call_id)
-        super().show_tool_started(event)
-
-    def show_tool_finished(self, event: ToolFinished) -> None:
-        """Show the result of a tool; after the last one the model continues."""
-        super().show_tool_finished(event)
-        self._running_calls.discard(event.tool_call_id)
-        running = self._session is not None and self._session.status == Status.RUNNING
-        if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
-            self.transcript.feed.set_speaking(self._speaker, "", "")
-
-    def show_turn_finished(self, event: TurnFinished) -> None:
-        super().show_turn_finished(event)
-        if event.turn_id == self._last_turn:
+    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
+        """Show what becomes of tool calls; after the last one the model continues."""
+        super().show_call(event)
+        if isinstance(event, ToolStarted):
+            self._running_calls.add(event.tool_call_id)
+        elif isinstance(event, ToolFinished):
+            self._running_calls.discard(event.tool_call_id)
+            running = self._session is not None and self._session.status == Status.RUNNING
+            if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
+                self.transcript.feed.set_speaking(self._speaker, "", "")
+        elif isinstance(event, TurnFinished) and event.turn_id == self._last_turn:
             self._quiet()
 
     def show_retry(self, event: RetryScheduled) -> None:
@@ -370,16 +368,15 @@ class ChatPage(ConversationView):
     def _connect(self) -> None:
         composer, transcript = self.chat_composer, self.transcript
         composer.message_submitted.connect(self._on_submitted)
-        composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         transcript.typing.can_stop = True
-        transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
+            stopped.connect(self.asking(self.stop_requested))
         composer.edit_cancelled.connect(self._leave_editing)
-        self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
-        self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
-        self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        self.queue.written.connect(self._on_written)
+        self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
-        transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
+        transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -404,12 +401,8 @@ class ChatPage(ConversationView):
     def _leave_editing(self) -> None:
         self.change_draft(replace(self.draft, rewriting=None))
 
-    def _on_written(self, kept: dict[str, str], message_id: str, text: str | None) -> None:
-        """Keep an unfinished answer in the draft; None removes it."""
-        if text is not None:
-            kept[message_id] = text
-        else:
-            kept.pop(message_id, None)
+    def _on_written(self, message_id: str, text: str | None) -> None:
+        keep_text(self._queued, message_id, text)
         self._on_text_changed()
 
     def _retranslate(self) -> None:
@@ -456,8 +449,7 @@ class StateLine(QFrame):
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume", self._on_clicked)
         hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(500)
+        self._countdown = QTimer(self, interval=500)
         self._countdown.timeout.connect(self._refresh)
         language.changed.connect(self._refresh)
         self._refresh()

@@ -198,9 +198,10 @@ class MessageBox(TextBox):
             self._name_list.hide()
             self.prompt_chosen.emit(name)
             return
-        rest = text[self._cursor_in(text) :] if text.startswith("@") else text
+        rest = text
         if text.startswith("@"):
-            rest = self._without_name(text) if self._named(text) else rest
+            named = self._named(text)
+            rest = text[1 + len(named) :] if named else text[self._cursor_in(text) :]
         self.setPlainText(f"@{name} {rest.lstrip()}")
         cursor = self.textCursor()
         cursor.setPosition(units(name) + 2)
@@ -215,9 +216,6 @@ class MessageBox(TextBox):
         """Return the name a message calls, "" for none."""
         found = [name for name in self._names if text[1:].casefold().startswith(name.casefold())]
         return max(found, key=len, default="")
-
-    def _without_name(self, text: str) -> str:
-        return text[1 + len(self._named(text)) :]
 
 
 CHIP_HEIGHT = 40
@@ -416,13 +414,10 @@ class ReadingStrip(ChipStrip):
             self._chip(
                 one.name,
                 self._labels[number],
-                (f"reading_cancel_{number}", partial(self._on_cancel, number)),
+                (f"reading_cancel_{number}", partial(self.cancelled.emit, number)),
             )
             for number, one in self._readings.items()
         )
-
-    def _on_cancel(self, number: int, _checked: bool = False) -> None:
-        self.cancelled.emit(number)
 
 
 class AttachingComposer(Composer):

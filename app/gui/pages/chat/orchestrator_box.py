@@ -22,7 +22,7 @@ from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of
 from app.gui.pages.chat.member_list import GroupWork, MemberList
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, add_to, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
@@ -99,11 +99,7 @@ class OrchestratorBox(QFrame):
     pause_requested = Signal()
     stop_requested = Signal()
     unfolded = Signal(bool)
-    plan_requested = Signal(object)
-    item_removed = Signal(object, int)
     asking_chosen = Signal(bool)
-    member_called = Signal(str)
-    given_up = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -128,11 +124,13 @@ class OrchestratorBox(QFrame):
         self.pause.dress(look, "pause", "text")
         self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")
         self.stop.dress(look, "square", "text")
-        self.without = button("link", "orchestrator_without", self.given_up)
+        self.without = button("link", "orchestrator_without", lambda: self.given_up.emit())
         self.toggle = icon_button(look, "chevron-up", "orchestrator_toggle", self._on_toggled)
         self._look = look
         self.plan = PlanList(language, look, "orchestrator_plan")
+        self.plan_requested, self.item_removed = self.plan.plan_requested, self.plan.item_removed
         self.members = say(MemberList(language, look), language, name="box.members")
+        self.member_called, self.given_up = self.members.member_called, self.members.given_up
         self.asks = say(named("ask_before_hand_over", TickBox(look)), language, "box.ask")
         self._body = QFrame()
         self._between = QFrame()
@@ -216,24 +214,13 @@ class OrchestratorBox(QFrame):
         vbox(self._whole, self._halves, inside=self._body, spacing=0)
         self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
-        for title, area, extra in (
-            (self._plan_title, self._plan_area, None),
-            (self._members_title, self.members, self.asks),
-        ):
-            half = vbox(title, area, margins=(14, 10, 10, 10), spacing=5)
-            if extra is not None:
-                half.addWidget(extra)
-            half.addStretch(1)
-            if area is self.members:
-                self._halves.addWidget(self._between)
-            self._halves.addLayout(half, 1)
+        edges = (14, 10, 10, 10)
+        plan = vbox(self._plan_title, self._plan_area, STRETCH, margins=edges, spacing=5)
+        members = vbox(self._members_title, self.members, self.asks, STRETCH, margins=edges, spacing=5)
+        add_to(self._halves, (plan, 1), self._between, (members, 1))
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
-        self.plan.plan_requested.connect(self.plan_requested)
-        self.plan.item_removed.connect(self.item_removed)
-        self.members.member_called.connect(self.member_called)
-        self.members.given_up.connect(self.given_up)
         self.asks.clicked.connect(lambda: self.asking_chosen.emit(self.asks.isChecked()))
         self.plan.stops_changed.connect(self._order_stops)
         self._language.changed.connect(self._retranslate)

@@ -37,7 +37,6 @@ class GroupForm(Form):
     a removed one.
     """
 
-    member_chosen = Signal(str)
     member_removed = Signal(str, int)
     new_member_requested = Signal()
 
@@ -49,6 +48,7 @@ class GroupForm(Form):
         self.cards = say(
             AssistantCards(language, look, "member_cards", "group.remove"), language, name="group.members"
         )
+        self.member_chosen = self.cards.chosen
         self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._add_member = say(button("", "group_add_member"), language, "group.add_member")
         self._add_member.dress(look, "plus", "text")
@@ -109,7 +109,6 @@ class GroupForm(Form):
         self.layout().setContentsMargins(16, 14, 16, 14)
         self.errors = {name: form.rows[name].error for form in (self, self._leader) for name in form.rows}
         self.errors["members"] = wrong
-        self.cards.chosen.connect(self.member_chosen)
         self.cards.delete_requested.connect(self.remove)
         self.cards.order_chosen.connect(self._on_order)
         self._offers.aboutToShow.connect(self._offer)

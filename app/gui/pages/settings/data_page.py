@@ -27,6 +27,7 @@ from app.gui.pages.settings.lists import KeptList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 Found = TypeVar("Found")
@@ -59,28 +60,11 @@ class DataPage(QWidget):
         self._line = WorkLine(language, "data")
         self.said = self._line.said
         self._enough = False
-        self.backups = KeptList(
-            language,
-            look,
-            "data_backups",
-            ("data.backups", "data.backups.text", "data.backups.none"),
-            (
-                ("restore", "data.restore", True),
-                ("back_up", "data.back_up", False),
-                ("from_file", "data.restore_file", False),
-            ),
-        )
-        self.bin = KeptList(
-            language,
-            look,
-            "data_bin",
-            ("data.bin", "data.bin.text", "data.bin.none"),
-            (
-                ("restore", "data.bin.restore", True),
-                ("remove", "data.bin.remove", True),
-                ("empty", "data.bin.empty", True),
-            ),
-        )
+        kept = {"restore": "data.restore", "back_up": "data.back_up", "from_file": "data.restore_file"}
+        texts = ("data.backups", "data.backups.text", "data.backups.none")
+        self.backups = KeptList(language, look, texts, kept, free=("back_up", "from_file"))
+        thrown = {what: f"data.bin.{what}" for what in ("restore", "remove", "empty")}
+        self.bin = KeptList(language, look, ("data.bin", "data.bin.text", "data.bin.none"), thrown)
         self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
@@ -168,20 +152,20 @@ class DataPage(QWidget):
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
         self.backups.show_rows(
             [
-                (
-                    one.path,
-                    words.day_and_time(one.made_at),
-                    f"{self._why(one.why)} · {size_text(words, one.size)}",
+                RowItem(
+                    id=one.path,
+                    title=words.day_and_time(one.made_at),
+                    second=f"{self._why(one.why)} · {size_text(words, one.size)}",
                 )
                 for one in self._kept
             ]
         )
         self.bin.show_rows(
             [
-                (
-                    one.file,
-                    " ".join(one.title.split())[:200],
-                    words(
+                RowItem(
+                    id=one.file,
+                    title=" ".join(one.title.split())[:200],
+                    second=words(
                         "data.bin.row",
                         kind=self._kind(one.kind),
                         day=words.day_and_time(one.thrown_at),
@@ -224,13 +208,13 @@ class DataPage(QWidget):
             )
 
     async def _back_up(self, path: Path) -> None:
-        self._begin(cancel=lambda: self._tasks.cancel("back up"))
+        self._line.begin(cancel=lambda: self._tasks.cancel("back up"))
         words = self._language
         try:
-            work = self._engine.archive.back_up(str(path), self._count)
+            work = self._engine.archive.back_up(str(path), self._line.show_count)
             await self._do(work, words("data.backed_up", name=path.name))
         except CancelledError:
-            self._say(words("data.cancelled"))
+            self._line.say(words("data.cancelled"))
             raise
 
     async def _look_into(self, path: str) -> None:
@@ -256,17 +240,17 @@ class DataPage(QWidget):
         def restored(back: Restored) -> None:
             counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
             said = words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
-            self._say(self._with_unapproved(said, len(back.unapproved)))
+            self._line.say(self._with_unapproved(said, len(back.unapproved)))
             if back.documents:
                 self.restored.emit()
 
-        self._begin(len(sessions))
+        self._line.begin(len(sessions))
         work = self._engine.archive.restore(
             contents.backup.path,
             sessions,
             documents=documents,
             replace=replace,
-            progress=lambda done: self._count(done, len(sessions)),
+            progress=lambda done: self._line.show_count(done, len(sessions)),
         )
         await self._do(work, restored)
 
@@ -290,18 +274,18 @@ class DataPage(QWidget):
 
     async def _bring_in(self, chosen: list[Arrival]) -> None:
         self._enough = False
-        self._begin(len(chosen), cancel=self._stop_bringing_in)
+        self._line.begin(len(chosen), cancel=self._stop_bringing_in)
         kept = 0
         try:
             while kept < len(chosen) and not self._enough:
                 await self._engine.archive.bring_in(chosen[kept : kept + 1])
                 kept += 1
-                self._count(kept, len(chosen))
+                self._line.show_count(kept, len(chosen))
         except MootError as error:
             self._say_problem(error)
         else:
             dropped = sum(one.unapproved for one in chosen[:kept])
-            self._say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
+            self._line.say(self._with_unapproved(self._language("data.imported", count=kept), dropped))
         self.refresh()
 
     def _with_unapproved(self, text: str, count: int) -> str:
@@ -328,10 +312,10 @@ class DataPage(QWidget):
                 more = ", …" if len(left_out) > MOST_NAMED else ""
                 titles = ", ".join(title[:60] for title in left_out[:MOST_NAMED]) + more
                 said += " " + self._language("data.left_out", count=len(left_out), titles=titles)
-            self._say(said, "error" if left_out else "hint")
+            self._line.say(said, "error" if left_out else "hint")
 
-        self._begin(total)
-        work = self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
+        self._line.begin(total)
+        work = self._engine.archive.export_all(str(path), lambda done: self._line.show_count(done, total))
         await self._do(work, exported)
 
     # Trash
@@ -344,13 +328,8 @@ class DataPage(QWidget):
         thrown = [one for one in self._thrown if what != "remove" or one.file == file]
         files = [one.file for one in thrown]
         title = " ".join(thrown[0].title.split())[:80] if thrown else ""
-        dialog = ConfirmDialog(
-            words,
-            words("data.bin.remove_now"),
-            words("data.bin.sure", count=len(files), title=title),
-            words("data.bin.remove_now"),
-            self,
-        )
+        remove, sure = words("data.bin.remove_now"), words("data.bin.sure", count=len(files), title=title)
+        dialog = ConfirmDialog(words, remove, sure, remove, self)
         dialog.accepted.connect(lambda: self._tasks.start("empty bin", self._remove(files)))
         dialog.open()
 
@@ -364,13 +343,13 @@ class DataPage(QWidget):
                 self.restored.emit()
 
     async def _remove(self, files: list[str]) -> None:
-        self._begin(len(files))
+        self._line.begin(len(files))
         await self._do(self._remove_all(files), self._language("data.bin.removed", count=len(files)))
 
     async def _remove_all(self, files: list[str]) -> None:
         for start in range(0, len(files), AT_ONCE):
             await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
-            self._count(min(start + AT_ONCE, len(files)), len(files))
+            self._line.show_count(min(start + AT_ONCE, len(files)), len(files))
 
     # Helpers
 
@@ -382,39 +361,27 @@ class DataPage(QWidget):
             self._say_problem(error)
         else:
             if isinstance(done, str):
-                self._say(done)
+                self._line.say(done)
             else:
                 done(found)
         self.refresh()
 
     async def _looked_at(self, work: Awaitable[Found]) -> Found | None:
         """Await the content of a file; show the error and return None if that fails, or if the page is closed."""
-        self._say(self._language("data.looking"))
+        self._line.say(self._language("data.looking"))
         try:
             found = await work
         except MootError as error:
             self._say_problem(error)
             return None
-        self._say("")
+        self._line.say("")
         return None if self._gone else found
 
     def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
         ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
 
-    def _begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
-        if not self._gone:
-            self._line.begin(total, cancel)
-
-    def _count(self, done: int, total: int) -> None:
-        if not self._gone:
-            self._line.show_count(done, total)
-
-    def _say(self, text: str, kind: str = "hint") -> None:
-        if not self._gone:
-            self._line.say(text, kind)
-
     def _say_problem(self, error: MootError) -> None:
-        self._say(self._language.problem(error.code, **error.details), "error")
+        self._line.say(self._language.problem(error.code, **error.details), "error")
 
 
 BEAT_MS = 1_000
@@ -428,13 +395,13 @@ class WorkLine(QWidget):
         super().__init__()
         self._words = words
         self._count = (0, 0)
+        self._runs = False
         self._began = 0.0
         self._on_cancel: Callable[[], object] | None = None
         self.said = named(f"{name}_said", plain_label("hint", wrap=True))
         self._cancel = button("", f"{name}_cancel", self._cancel_it)
         self._cancel.hide()
-        self._beat = QTimer(self)
-        self._beat.setInterval(BEAT_MS)
+        self._beat = QTimer(self, interval=BEAT_MS)
         self._beat.timeout.connect(self._show)
         hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
 
@@ -444,17 +411,19 @@ class WorkLine(QWidget):
         show_as(self.said, "hint", "")
         self._cancel.setText(self._words("dialog.cancel"))
         self._cancel.setVisible(cancel is not None)
+        self._runs = True
         self._beat.start()
         self._show()
 
     def show_count(self, done: int, total: int) -> None:
-        """Show the progress."""
-        if self._beat.isActive():
+        """Show the progress; what is told after the end, when the dialog may be gone, is passed over."""
+        if self._runs:
             self._count = (done, total)
             self._show()
 
     def say(self, text: str, kind: str = "hint") -> None:
         """Show a text when the work has ended; `kind` is hint or error."""
+        self._runs = False
         self._beat.stop()
         self._on_cancel = None
         self._cancel.hide()

@@ -1,15 +1,16 @@
 """Assistants, groups, workflows and prompts in the settings: lists with buttons to edit one or create another."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.agent import Agent, Group
 from app.core.saved_prompt import SavedPrompt
+from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import SavedPromptDialog, example
 from app.gui.display.appearance import Language, Look
@@ -18,6 +19,7 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import Paragraph, say
 
@@ -32,65 +34,48 @@ class PartnersPage(QWidget):
     def __init__(self, language: Language, look: Look, engine: Engine, kind: str) -> None:
         super().__init__()
         self._language, self._engine, self._kind = language, engine, kind
-        self._lead, self._none = Paragraph("card_text"), Paragraph("hint")
-        self.list = TwoLineList(look, f"settings_{kind}_list")
+        self._none = say(Paragraph("hint"), language, f"settings.{kind}.none")
+        self.list = say(TwoLineList(look, f"settings_{kind}_list"), language, name=f"settings.{kind}")
         self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
-        self._new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
-        self._new.dress(look, "plus", "accent")
+        new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
+        new.dress(look, "plus", "accent")
         vbox(
-            self._lead,
+            say(Paragraph("card_text"), language, f"settings.{kind}.text"),
             self._none,
             (self.list, 1),
             Stretch(0),
-            hbox(self._new, STRETCH, self._edit),
+            hbox(say(new, language, f"settings.{kind}.new"), STRETCH, self._edit),
             inside=self,
             margins=(22, 14, 22, 14),
             spacing=10,
         )
-        self.list.itemActivated.connect(lambda _item: self._open())
-        self.list.itemSelectionChanged.connect(
-            lambda: self._edit.setEnabled(self.list.currentItem() is not None)
-        )
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        self.list.activated.connect(lambda _index: self._open())
+        language.changed.connect(self.refresh)
+        self.refresh()
 
     def refresh(self) -> None:
         """Read the list again."""
-        row = max(0, self.list.currentRow())
-        self.list.clear()
-        for name, about, one in self._found():
-            self.list.add_row(one, name, " ".join(about.split()))
-        self.list.setCurrentRow(min(row, self.list.count() - 1))
+        self.list.show_rows(
+            [
+                RowItem(id=one.id, title=one.name, second=" ".join(about.split()))
+                for one, about in self._found()
+            ]
+        )
         self.list.setVisible(self.list.count() > 0)
         self._none.setVisible(self.list.count() == 0)
         self._edit.setEnabled(self.list.count() > 0)
 
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        words, kind = self._language, self._kind
-        self._lead.setText(words(f"settings.{kind}.text"))
-        self._none.setText(words(f"settings.{kind}.none"))
-        self.list.setAccessibleName(words(f"settings.{kind}"))
-        self._new.setText(words(f"settings.{kind}.new"))
-        self.refresh()
-
-    def _found(self) -> list[tuple[str, str, str]]:
-        """Return name, description and id of each definition."""
-        engine, words = self._engine, self._language
+    def _found(self) -> Sequence[tuple[Agent | Group | WorkflowDefinition, str]]:
+        """Return the definitions, and what is said of each."""
+        engine, words, count = self._engine, self._language, f"settings.{self._kind}.count"
         if self._kind == GROUPS:
-            return [
-                (one.name, words("settings.groups.count", count=len(one.members)), one.id)
-                for one in engine.groups.all()
-            ]
+            return [(group, words(count, count=len(group.members))) for group in engine.groups.all()]
         if self._kind == WORKFLOWS:
-            return [
-                (one.name, words("settings.workflows.count", count=len(one.steps)), one.id)
-                for one in engine.workflows.all()
-            ]
-        return [(one.name, one.description or one.model, one.id) for one in engine.assistants.all()]
+            return [(work, words(count, count=len(work.steps))) for work in engine.workflows.all()]
+        return [(agent, agent.description or agent.model) for agent in engine.assistants.all()]
 
     def _open(self) -> None:
-        if chosen := self.list.chosen():
+        if chosen := self.list.current_id():
             self.opened.emit(chosen)
 
 
@@ -123,8 +108,10 @@ class SavedPromptsPage(QWidget):
         self._lead = Paragraph("card_text")
         foot = hbox(new, bring_in, STRETCH, self._delete, self._share, self._open)
         vbox(self._lead, (self.list, 1), foot, inside=self, margins=(22, 14, 22, 14), spacing=10)
-        self.list.itemActivated.connect(lambda _item: self._on_edit())
-        self.list.itemSelectionChanged.connect(self._fit)
+        self.list.activated.connect(lambda _index: self._on_edit())
+        self.list.edit_requested.connect(lambda _id: self._on_edit())
+        self.list.delete_requested.connect(lambda _id: self._on_delete())
+        self.list.currentItemChanged.connect(lambda *_: self._fit())
         language.changed.connect(self.refresh)
         self.refresh()
 
@@ -133,27 +120,24 @@ class SavedPromptsPage(QWidget):
         words = self._language
         self._lead.setText(words("settings.saved_prompts.text", example=example(words)))
         self.list.setAccessibleName(words("settings.saved_prompts"))
-        self.list.show_rows([(one.id, one.name, " ".join(one.text.split())) for one in self._prompts.all()])
+        prompts = self._prompts.all()
+        built_in = self._prompts.is_built_in
+        self.list.fixed = frozenset(prompt.id for prompt in prompts if built_in(prompt.id))
+        self.list.show_rows(
+            [RowItem(id=each.id, title=each.name, second=" ".join(each.text.split())) for each in prompts]
+        )
         self._fit()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete and self._delete.isEnabled():
-            self._on_delete()
-        elif event.key() == Qt.Key.Key_F2:
-            self._on_edit()
-        else:
-            super().keyPressEvent(event)
-
     def _fit(self) -> None:
-        chosen = self.list.chosen()
-        self._delete.setEnabled(bool(chosen) and not self._prompts.is_built_in(chosen))
+        chosen = self.list.current_id()
+        self._delete.setEnabled(bool(chosen) and chosen not in self.list.fixed)
         for one in (self._share, self._open):
             one.setEnabled(bool(chosen))
 
     def _on_edit(self) -> None:
-        if chosen := self.list.chosen():
+        if chosen := self.list.current_id():
             prompt = self._prompts.find(chosen)
-            self._edit(replace(prompt, id="", version=1) if self._prompts.is_built_in(chosen) else prompt)
+            self._edit(replace(prompt, id="", version=1) if chosen in self.list.fixed else prompt)
 
     def _edit(self, prompt: SavedPrompt) -> None:
         dialog = SavedPromptDialog(self._language, prompt, self.window())
@@ -173,7 +157,7 @@ class SavedPromptsPage(QWidget):
         self._tasks.add("saved prompts", then())
 
     def _on_delete(self) -> None:
-        prompt = self._prompts.find(self.list.chosen())
+        prompt = self._prompts.find(self.list.current_id())
 
         async def undo() -> bool:
             await self._prompts.restore(prompt)
@@ -184,7 +168,7 @@ class SavedPromptsPage(QWidget):
         self.undo_offered.emit(self._language("assistant.deleted", name=prompt.name), undo)
 
     def _on_share(self) -> None:
-        prompt = self._prompts.find(self.list.chosen())
+        prompt = self._prompts.find(self.list.current_id())
         words, text = self._language, self._prompts.share(prompt.id)
         ask_where(
             self.window(),

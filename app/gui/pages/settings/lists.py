@@ -1,75 +1,39 @@
 """Lists of the settings: rows of two lines, kept files with buttons, and a list to tick."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.texts import visible
-from app.gui.display.appearance import Language, Look
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button
-from app.gui.widgets.item_list import ITEM, TICKS, TWO_LINES, ItemDelegate, ItemList, ItemModel, RowItem
+from app.gui.widgets.controls import ENTER, button
+from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, RowItem
 from app.gui.widgets.text import plain_label, say
 
 MOST_ROWS = 4
 SHOWN = 1_000
 
 
-class TwoLineList(QListWidget):
-    """A list of rows of two lines, each with an id."""
+class TwoLineList(ItemList):
+    """A list of rows of two lines, of which always one is chosen."""
 
     def __init__(self, look: Look, name: str, width: int = 0) -> None:
         """`width` fixes the width, in pixels."""
-        super().__init__()
-        self.setObjectName(name)
-        self.setItemDelegate(ItemDelegate(look, TWO_LINES, self))
-        self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        super().__init__(look, name, TWO_LINES)
         if width:
             self.setFixedWidth(width)
 
-    def add_row(self, row_id: str, first: str, second: str, tone: str = "") -> QListWidgetItem:
-        """Add a row at the end; `tone` is the theme's colour of its dot, "" for none."""
-        item = QListWidgetItem()
-        item.setData(Qt.ItemDataRole.UserRole, row_id)
-        self.addItem(item)
-        self.set_row(self.count() - 1, first, second, tone)
-        return item
-
-    def set_row(self, row: int, first: str, second: str, tone: str = "") -> None:
-        """Change the lines and the dot of a row."""
-        self.item(row).setData(ITEM, RowItem(title=first, second=second, dot=tone))
-        self.item(row).setText(f"{first}\n{second}")
-        self.item(row).setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
-
-    def show_rows(self, rows: Sequence[tuple[str, ...]]) -> None:
-        """Replace the rows by these, each with id, first and second line and perhaps a tone; keep the choice if it is among them."""
-        chosen = self.chosen()
+    def show_rows(self, rows: Sequence[RowItem]) -> None:
+        """Replace the rows; keep the choice if it is among them."""
         with QSignalBlocker(self):
-            self.clear()
-            for row in rows:
-                self.add_row(*row)
-            if rows and not self.choose(chosen):
+            super().show_rows(rows)
+            if rows and not self.current_id():
                 self.setCurrentRow(0)
-
-    def chosen(self) -> str:
-        """Return the id of the chosen row, "" if there is none."""
-        return self.id_at(self.currentRow())
-
-    def id_at(self, row: int) -> str:
-        """Return the id of a row, "" for -1."""
-        return str(self.item(row).data(Qt.ItemDataRole.UserRole)) if row >= 0 else ""
-
-    def choose(self, row_id: str) -> bool:
-        """Choose a row by its id; return whether there is one."""
-        row = next((row for row in range(self.count()) if self.id_at(row) == row_id), -1)
-        if row >= 0:
-            self.setCurrentRow(row)
-        return row >= 0
 
 
 class KeptList(QWidget):
@@ -81,23 +45,24 @@ class KeptList(QWidget):
         self,
         language: Language,
         look: Look,
-        name: str,
         texts: tuple[str, str, str],
-        actions: Sequence[tuple[str, str, bool]],
+        actions: Mapping[str, str],
+        free: Sequence[str] = (),
     ) -> None:
         """`texts` are the keys of title, hint, and the text of an empty list.
 
-        The buttons are given as (name, key of the text, whether it needs a choice).
+        `actions` are the names of the buttons with the keys of their texts; the `free` ones need no choice.
         """
         super().__init__()
         title, hint, nothing = texts
+        name = title.replace(".", "_")
         self._nothing = say(plain_label("hint"), language, nothing)
         self.list = say(TwoLineList(look, name), language, name=title)
         self.buttons = {
-            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, key)
-            for what, key, _ in actions
+            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, text)
+            for what, text in actions.items()
         }
-        self._needing = {what for what, _, needs in actions if needs}
+        self._free = free
         vbox(
             say(plain_label("field"), language, title),
             say(plain_label("hint", wrap=True), language, hint),
@@ -107,32 +72,31 @@ class KeptList(QWidget):
             inside=self,
             spacing=6,
         )
-        self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
-        self.list.itemActivated.connect(lambda _item: self._on_clicked(next(iter(self.buttons))))
+        self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
+        self.list.activated.connect(lambda _index: self._on_clicked(next(iter(self.buttons))))
 
-    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Show rows of id, first and second line; keep the choice if it is among them."""
+    def show_rows(self, rows: Sequence[RowItem]) -> None:
+        """Show these rows; keep the choice if it is among them."""
         self.list.show_rows(rows)
         self.list.setVisible(bool(rows))
         self._nothing.setVisible(not rows)
-        height = self.list.sizeHintForRow(0) if rows else 0
-        self.list.setFixedHeight(min(len(rows), MOST_ROWS) * height + 8)
+        self.list.setFixedHeight(min(self.list.rows_height(), MOST_ROWS * tall(TWO_LINES.height)) + 8)
         self._show_buttons()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         # Enter in the list means the list, not the dialog's default button.
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.list.hasFocus():
+        if event.key() in ENTER and self.list.hasFocus():
             self._on_clicked(next(iter(self.buttons)))
         else:
             super().keyPressEvent(event)
 
     def _show_buttons(self) -> None:
         for what, made in self.buttons.items():
-            made.setEnabled(bool(self.list.chosen()) or what not in self._needing)
+            made.setEnabled(bool(self.list.current_id()) or what in self._free)
 
     def _on_clicked(self, what: str, _checked: bool = False) -> None:
         if self.buttons[what].isEnabled():
-            self.asked.emit(what, self.list.chosen())
+            self.asked.emit(what, self.list.current_id())
 
 
 class TickRows(ItemModel):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW, ProviderStatus
 from app.core.council import Seat
@@ -291,9 +291,9 @@ class ModelsPage(QWidget):
         try:
             await work  # type: ignore[misc]
         except MootError as error:
-            self._say("error", self._language.problem(error.code, **error.details))
+            show_as(self.result, "error", self._language.problem(error.code, **error.details))
         else:
-            self._say("hint", "")
+            show_as(self.result, "hint", "")
             self.changed.emit()
         self.refresh()
 
@@ -301,7 +301,7 @@ class ModelsPage(QWidget):
         words = self._language
         statuses = [one for one in self._statuses() if one.ready]
         self._refresh.setEnabled(False)
-        self._say("hint", words("models.fetching", count=len(statuses)))
+        show_as(self.result, "hint", words("models.fetching", count=len(statuses)))
         try:
             results = await asyncio.gather(
                 *(self._engine.connections.fetch(status.config.id) for status in statuses)
@@ -314,10 +314,8 @@ class ModelsPage(QWidget):
             for status, result in zip(statuses, results, strict=True)
             if not result.ok
         ]
-        self._say("error" if failed else "ok", "\n".join(failed) or words("models.refreshed"))
-
-    def _say(self, kind: str, text: str) -> None:
-        show_as(self.result, kind, text)
+        said = "\n".join(failed) or words("models.refreshed")
+        show_as(self.result, "error" if failed else "ok", said)
 
 
 class LocalModelsPage(QWidget):
@@ -337,9 +335,7 @@ class LocalModelsPage(QWidget):
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self.cards: dict[str, LocalModelCard] = {}
         self._holder = QWidget()
-        self._column = QVBoxLayout(self._holder)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(10)
+        self._column = vbox(inside=self._holder, spacing=10)
         self.add = say(button("", "local_model_add", self._on_add), language, "local.add")
         self.result = named("local_model_result", plain_label("hint", wrap=True))
         self.source = say(
@@ -438,33 +434,26 @@ class LocalModelsPage(QWidget):
             await local.begin(model_id)
             return
         model = await asyncio.to_thread(local.find, model_id)
-        size = size_text(words, model.size - model.done)
-        dialog = ConfirmDialog(
-            words,
-            words("local.metered.title"),
-            words("local.metered.text", name=model.name, size=size),
-            words("local.get"),
-            self,
-        )
-        # Beside the task that asked, which may still be reading the list of models.
-        dialog.accepted.connect(lambda: self._tasks.add(f"get {model_id}", self._do(local.begin(model_id))))
-        dialog.open()
+        text = words("local.metered.text", name=model.name, size=size_text(words, model.size - model.done))
+        title, yes = words("local.metered.title"), words("local.get")
+        self._confirm(ConfirmDialog(words, title, text, yes, self), lambda: local.begin(model_id))
 
     async def _load_anyway(self, model_id: str) -> None:
         """Ask whether a model is to be loaded that needs more memory than is free."""
         local, words = self._engine.local_models, self._language
         model = await asyncio.to_thread(local.find, model_id)
         need, free = (size_text(words, one) for one in (model.memory, local.lacks_memory(model)))
-        dialog = ConfirmDialog(
-            words,
+        title, text = (
             words("local.anyway.title", name=model.name),
             words("local.anyway.text", need=need, free=free),
-            words("local.anyway"),
-            self,
         )
-        dialog.accepted.connect(
-            lambda: self._tasks.add(f"anyway {model_id}", self._do(local.load_anyway(model_id)))
-        )
+        dialog = ConfirmDialog(words, title, text, words("local.anyway"), self)
+        self._confirm(dialog, lambda: local.load_anyway(model_id))
+
+    def _confirm(self, dialog: ConfirmDialog, act: Callable[[], Awaitable[object]]) -> None:
+        """Open a dialog, and call `act` once the user agrees."""
+        # Beside the task that asked, which may still be reading the list of models.
+        dialog.accepted.connect(lambda: self._tasks.add("local model", self._do(act())))
         dialog.open()
 
     async def _check(self, model_id: str) -> None:
@@ -510,19 +499,17 @@ class LocalModelCard(QFrame):
         super().__init__()
         self.setProperty("kind", "card")
         self._language = language
-        self._model_id = model_id
         self.title = plain_label("card_title", wrap=True)
         self.facts = Paragraph("hint")
         self.about = Paragraph("card_text")
         self.state = plain_label("hint")
-        self.bar = QProgressBar()
-        self.bar.setTextVisible(False)
+        self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedHeight(6)
         self.agree = say(named(f"local_agree_{model_id}", TickBox(look)), language, "local.agree")
         self.agree.toggled.connect(lambda _on: self._show_buttons())
         self.buttons = {
             what: say(
-                button(kind, f"local_{what}_{model_id}", partial(self._ask, what)),
+                button(kind, f"local_{what}_{model_id}", partial(self.asked.emit, what, model_id)),
                 language,
                 f"local.{what}",
             )
@@ -622,6 +609,3 @@ class LocalModelCard(QFrame):
         for what, one in self.buttons.items():
             one.setVisible(what in self._possible)
         self.buttons["get"].setEnabled(not self.agree.isVisibleTo(self) or self.agree.isChecked())
-
-    def _ask(self, what: str, _checked: bool = False) -> None:
-        self.asked.emit(what, self._model_id)

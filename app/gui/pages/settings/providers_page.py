@@ -38,6 +38,7 @@ from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import Button, TickBox, button, put_where, stops_in
 from app.gui.widgets.form import Field, Form
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import ServerOffers
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
@@ -98,8 +99,7 @@ class ProviderPage(QWidget):
         self._copy_login.hide()
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
-        self._clock = QTimer(self)
-        self._clock.setInterval(500)
+        self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._form = self._new_form()
         self._lay_out()
@@ -250,9 +250,9 @@ class ProviderPage(QWidget):
             self._unlock,
             self._remove_key,
             self._remove,
+            self._test,
         ):
             widget.setEnabled(not held)
-        self._test.setEnabled(not held)
 
     def _on_save(self) -> None:
         self._change("save provider", self._save_config)
@@ -428,7 +428,7 @@ class ProvidersPage(QWidget):
             margins=(22, 14, 22, 14),
             spacing=10,
         )
-        self.list.currentRowChanged.connect(self._on_row)
+        self.list.currentItemChanged.connect(lambda *_: self._show())
         self.offers.use_requested.connect(self._on_use)
         language.changed.connect(self._mark)
         self.refresh()
@@ -436,7 +436,7 @@ class ProvidersPage(QWidget):
 
     def page(self) -> ProviderPage:
         """Return the page of the provider shown; it is made when it is first asked for or shown."""
-        provider_id = self.list.chosen()
+        provider_id = self.list.current_id()
         if provider_id not in self._made:
             [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
@@ -447,14 +447,14 @@ class ProvidersPage(QWidget):
 
     def show_provider(self, provider_id: str) -> None:
         """Show a provider, also one that was added or restored a moment ago."""
-        if provider_id not in self._listed():
+        if provider_id not in self.list.ids():
             self._outdated = True
         self._catch_up()
         self.list.choose(provider_id)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._catch_up()
-        self._pages.setCurrentWidget(self.page())
+        self._show()
         super().showEvent(event)
 
     def look_again(self) -> None:
@@ -467,18 +467,14 @@ class ProvidersPage(QWidget):
         if not self._outdated:
             return
         self._outdated = False
-        if sorted(self._listed()) != sorted(status.config.id for status in self._engine.providers()):
-            shown = self.list.chosen()
+        if sorted(self.list.ids()) != sorted(status.config.id for status in self._engine.providers()):
+            shown = self.list.current_id()
             self.refresh()
             self.show_provider(shown)
         else:
             for page in self._made.values():
                 page.refresh()
             self._mark()
-
-    def _listed(self) -> list[str]:
-        """Return the ids of the providers in the list."""
-        return [self.list.id_at(row) for row in range(self.list.count())]
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
@@ -488,23 +484,20 @@ class ProvidersPage(QWidget):
 
     def refresh(self) -> None:
         """Read the providers again."""
-        providers = self._engine.providers()
-        there = {status.config.id for status in providers}
+        there = {status.config.id for status in self._engine.providers()}
         for provider_id, page in list(self._made.items()):
             # Keep a page that awaits a result, so that it can show it.
             if provider_id not in there or not page.busy:
                 del self._made[provider_id]
                 self._pages.removeWidget(page)
                 page.deleteLater()
-        with QSignalBlocker(self.list):
-            self.list.clear()
-            for status in providers:
-                self.list.add_row(status.config.id, status.label, "")
-        self.list.setCurrentRow(0)
         self._mark()
+        with QSignalBlocker(self.list):
+            self.list.setCurrentRow(0)
+        self._show()
 
-    def _on_row(self, row: int) -> None:
-        if row >= 0 and self.isVisible():
+    def _show(self) -> None:
+        if self.isVisible():
             self._pages.setCurrentWidget(self.page())
 
     def _new_page(self, status: ProviderStatus) -> ProviderPage:
@@ -518,12 +511,13 @@ class ProvidersPage(QWidget):
         """Show the state of each provider, and where keys go."""
         kept = self._engine.keys.kept
         self._text.setText(self._language.with_keys("settings.providers.text", kept=kept))
-        for row, status in enumerate(self._engine.providers()):
-            if row < self.list.count():
-                went = self._engine.connections.tested(status.config) if status.ready else None
-                key, tone = WENT[went]
-                state = self._language(f"provider.{status.problem or key}")
-                self.list.set_row(row, self._language.provider(status), state, tone)
+        rows = []
+        for status in self._engine.providers():
+            went = self._engine.connections.tested(status.config) if status.ready else None
+            key, tone = WENT[went]
+            state, name = self._language(f"provider.{status.problem or key}"), self._language.provider(status)
+            rows.append(RowItem(id=status.config.id, title=name, second=state, dot=tone))
+        self.list.show_rows(rows)
 
     async def _find(self) -> None:
         """Offer the servers found on this computer that are no providers yet."""
@@ -578,7 +572,7 @@ class ProvidersPage(QWidget):
         self._tasks.start("look for servers", self._find())
 
     def _on_removed(self) -> None:
-        row = self.list.currentRow()
+        row = self.list.currentIndex().row()
         self.refresh()
         self.list.setCurrentRow(min(row, self.list.count() - 1))
         # The button that had the focus is gone.

@@ -24,7 +24,8 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.controls import Button, TickBox, button
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 TOOLS_SHOWN = 12
@@ -59,26 +60,31 @@ class ServersPage(QWidget):
         self._detail = plain_label("hint", wrap=True)
         self.tools = named("server_tools", plain_label("hint", wrap=True))
         self._unasked = named("server_unasked", plain_label("hint", wrap=True))
-        self.ask_again = say(
-            button("link", "server_ask_again", self._on_ask_again), language, "server.ask_again"
-        )
+        self.ask_again = self._button("link", "ask_again", "ask again", engine.servers.ask_again)
         self._changed = plain_label("warn", wrap=True)
         self._plain = named("server_plain", plain_label("warn", wrap=True))
         self.enabled = say(named("server_enabled", TickBox(look)), language, "server.enabled")
         self.allow = say(button("primary", "server_allow", self._on_allow), language, "server.allow")
         self.login = say(button("primary", "server_login", self._on_login), language, "server.login")
-        self._logout = say(button("link", "server_logout", self._on_logout), language, "server.logout")
-        self.log = say(button("link", "server_log", self._on_log), language, "server.log")
-        self._restart = say(button("", "server_restart", self._on_restart), language, "server.restart")
-        self._remove = say(button("link", "server_remove", self._on_remove), language, "provider.remove")
+        self._logout = self._button("link", "logout", "log out of server", engine.servers.logout)
+        self.log = self._button("link", "log", "log of server", self._show_log)
+        self._restart = self._button("", "restart", "restart server", engine.servers.restart)
+        self._remove = self._button("link", "remove", "remove server", self._forget, "provider.remove")
         self.result = named("server_result", plain_label("hint", wrap=True))
         self.result.hide()
         self._shown = QWidget()
         self._lay_out()
-        self.list.currentRowChanged.connect(lambda _row: self._show())
+        self.list.currentItemChanged.connect(lambda *_: self._show())
         self.enabled.clicked.connect(self._on_enabled)
         language.changed.connect(self.refresh)
         self.refresh()
+
+    def _button(
+        self, kind: str, name: str, task: str, act: Callable[[str], Awaitable[object]], key: str = ""
+    ) -> Button:
+        """Return a button that calls `act` with the chosen server as a task of this name."""
+        made = button(kind, f"server_{name}", lambda: self._start(task, act))
+        return say(made, self._language, key or f"server.{name}")
 
     def leave(self) -> None:
         """Stop listening to events: the dialog is closing."""
@@ -94,7 +100,8 @@ class ServersPage(QWidget):
         rows = []
         for one in statuses:
             text, tone = server_state(one, words)
-            rows.append((one.server.name, exact(one.server.name), text, "" if tone == "neutral" else tone))
+            dot, name = "" if tone == "neutral" else tone, one.server.name
+            rows.append(RowItem(id=name, title=exact(name), second=text, dot=dot))
         self.list.show_rows(rows)
         self.list.setVisible(bool(statuses))
         self._show()
@@ -144,7 +151,7 @@ class ServersPage(QWidget):
 
     def _show(self) -> None:
         """Show the chosen server."""
-        words, name = self._language, self.list.chosen()
+        words, name = self._language, self.list.current_id()
         statuses = [one for one in self._engine.servers.all() if one.server.name == name]
         self._status = status = statuses[0] if statuses else None
         self._shown.setVisible(status is not None)
@@ -180,33 +187,15 @@ class ServersPage(QWidget):
             server = self._status.server.name
             self._tasks.start(f"{name} {server}", self._do(act(server)))
 
-    def _on_ask_again(self) -> None:
-        self._start("ask again", self._engine.servers.ask_again)
-
     def _on_login(self) -> None:
         if self._status is not None:
             work = log_in(self._engine, self._language, self._status, self, lambda: self._gone)
             self._tasks.start(f"log in to server {self._status.server.name}", self._do(work))
 
-    def _on_logout(self) -> None:
-        self._start("log out of server", self._engine.servers.logout)
-
-    def _on_log(self) -> None:
-        if self._status is not None:
-            server = self._status.server.name
-            self._tasks.start(f"log of server {server}", self._show_log(server))
-
     async def _show_log(self, server: str) -> None:
-        try:
-            text = await self._engine.servers.log(server)
-        except MootError as error:
-            self._answer(self._language.problem(error.code, **error.details))
-        else:
-            if not self._gone:
-                ServerLogDialog(self._language, server, text, self).open()
-
-    def _on_restart(self) -> None:
-        self._start("restart server", self._engine.servers.restart)
+        text = await self._engine.servers.log(server)
+        if not self._gone:
+            ServerLogDialog(self._language, server, text, self).open()
 
     async def _do(self, work: Awaitable[object]) -> bool:
         """Await a change, show an error if it fails, and read the servers again; return whether it succeeded."""
@@ -280,19 +269,9 @@ class ServersPage(QWidget):
             )
             dialog.open()
 
-    def _on_remove(self) -> None:
-        if self._status is not None:
-            self._tasks.start("remove server", self._forget(self._status.server))
-
-    async def _forget(self, server: McpServer) -> None:
-        try:
-            undo = await self._engine.servers.remove(server.name)
-        except MootError as error:
-            self._answer(self._language.problem(error.code, **error.details))
-        else:
-            self._answer("")
-            self.undo_offered.emit(self._language("server.removed", name=exact(server.name)), undo)
-        self.refresh()
+    async def _forget(self, server: str) -> None:
+        undo = await self._engine.servers.remove(server)
+        self.undo_offered.emit(self._language("server.removed", name=exact(server)), undo)
 
 
 def _some(tools: tuple[str, ...]) -> str:
@@ -340,7 +319,12 @@ class PermissionsPage(QWidget):
         """Read the permissions again."""
         found = self._engine.permissions.all()
         self._shown = {f"{one.session_id}/{one.server}/{'/'.join(one.keys)}": one for one in found}
-        self.list.show_rows([(key, self._what(one), self._where(one)) for key, one in self._shown.items()])
+        self.list.show_rows(
+            [
+                RowItem(id=key, title=self._what(one), second=self._where(one))
+                for key, one in self._shown.items()
+            ]
+        )
         self.list.setVisible(bool(found))
         self._text.setVisible(bool(found))
         self._none.setVisible(not found)
@@ -379,7 +363,7 @@ class PermissionsPage(QWidget):
             self.refresh()
 
     def _on_revoke(self) -> None:
-        chosen = self._shown.get(self.list.chosen())
+        chosen = self._shown.get(self.list.current_id())
         if chosen is not None:
             self._tasks.add("revoke permission", self._revoke_and_show(chosen))
 

@@ -34,7 +34,7 @@ from app.gui.pages.settings.definitions_page import (
     SavedPromptsPage,
 )
 from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
-from app.gui.pages.settings.providers_page import NetworkPage, ProviderPage, ProvidersPage
+from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.settings_rows import (
     ChatsPage,
@@ -161,10 +161,6 @@ class SettingsDialog(QDialog):
         assert isinstance(made, kind)
         return made
 
-    def provider_page(self) -> ProviderPage:
-        """Return the page of the provider shown."""
-        return self._page_as("providers", ProvidersPage).page()
-
     def offer_undo(self, text: str, undo: Undo) -> None:
         """Show a toast with an undo for a removal; it stays available after the dialog closes."""
 
@@ -230,45 +226,32 @@ class SettingsDialog(QDialog):
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
         """Return a new page, and the widget that holds it: pages without a scroll area of their own get one."""
         language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
-        made: QWidget
-        match page:
-            case "providers":
-                made = ProvidersPage(language, look, engine, tasks)
-            case "models":
-                made = ModelsPage(language, look, engine, tasks)
-            case "local":
-                made = LocalModelsPage(language, look, engine, tasks, self._settings)
-            case "servers":
-                made = ServersPage(language, look, engine, tasks)
-            case "permissions":
-                made = PermissionsPage(language, look, engine, tasks)
-            case "network":
-                made = NetworkPage(language, engine, tasks, self._settings)
-            case "saved_prompts":
-                made = SavedPromptsPage(language, look, engine, tasks, self._toasts)
-            case "usage":
-                made = UsagePage(language, look, engine, tasks)
-            case "data":
-                made = data = DataPage(language, look, engine, tasks, self._data_dir)
-                data.restored.connect(self._on_providers_changed)
-                # The window has to take over the restored settings.
-                data.restored.connect(lambda: self.settings_chosen.emit({}))
-            case "limits":
-                made = LimitsPage(language, look, self._settings)
-            case "chats":
-                made = ChatsPage(language, look, self._settings, engine.providers)
-            case "appearance":
-                made = SettingsRows(language, look, self._settings, page)
-            case "shortcuts":
-                made = ShortcutsPage(language, look, self._settings)
-                made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
-            case "privacy":
-                made = PrivacyPage(language, look, engine)
-            case "about":
-                made = AboutPage(language, look)
-            case kind:
-                made = partners = PartnersPage(language, look, engine, kind)
-                partners.opened.connect(lambda one: self._on_partner(kind, one))
+        makers: dict[str, Callable[[], QWidget]] = {
+            "providers": lambda: ProvidersPage(language, look, engine, tasks),
+            "models": lambda: ModelsPage(language, look, engine, tasks),
+            "local": lambda: LocalModelsPage(language, look, engine, tasks, self._settings),
+            "servers": lambda: ServersPage(language, look, engine, tasks),
+            "permissions": lambda: PermissionsPage(language, look, engine, tasks),
+            "network": lambda: NetworkPage(language, engine, tasks, self._settings),
+            "saved_prompts": lambda: SavedPromptsPage(language, look, engine, tasks, self._toasts),
+            "usage": lambda: UsagePage(language, look, engine, tasks),
+            "data": lambda: DataPage(language, look, engine, tasks, self._data_dir),
+            "limits": lambda: LimitsPage(language, look, self._settings),
+            "chats": lambda: ChatsPage(language, look, self._settings, engine.providers),
+            "appearance": lambda: SettingsRows(language, look, self._settings, page),
+            "shortcuts": lambda: ShortcutsPage(language, look, self._settings),
+            "privacy": lambda: PrivacyPage(language, look, engine),
+            "about": lambda: AboutPage(language, look),
+        }
+        made = makers.get(page, lambda: PartnersPage(language, look, engine, page))()
+        if isinstance(made, DataPage):
+            made.restored.connect(self._on_providers_changed)
+            # The window has to take over the restored settings.
+            made.restored.connect(lambda: self.settings_chosen.emit({}))
+        elif isinstance(made, ShortcutsPage):
+            made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
+        elif isinstance(made, PartnersPage):
+            made.opened.connect(lambda one: self._on_partner(page, one))
         if isinstance(made, ProvidersPage | ModelsPage | LocalModelsPage):
             made.changed.connect(self.providers_changed)
         if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):

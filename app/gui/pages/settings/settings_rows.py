@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent, QWheelEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import ProviderStatus, provider_kind
 from app.core.errors import MootError
@@ -23,10 +23,10 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_where, save_whole
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
-from app.gui.widgets.boxes import STRETCH, Stretch, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight, button, scrolling
 from app.gui.widgets.form import Field, Form, Line, Row, value_of
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2
@@ -180,8 +180,6 @@ class SettingsRows(Form):
 class SettingsPage(QWidget):
     """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name: value})."""
 
-    chosen = Signal(object)
-
     def __init__(
         self,
         language: Language,
@@ -193,7 +191,7 @@ class SettingsPage(QWidget):
         super().__init__()
         self._language, self._settings = language, settings
         self.rows = SettingsRows(language, look, settings, page, own)
-        self.rows.chosen.connect(self.chosen)
+        self.chosen, self.take_focus = self.rows.chosen, self.rows.take_focus
 
     def refresh(self) -> None:
         """Show the current settings."""
@@ -210,10 +208,6 @@ class SettingsPage(QWidget):
         self.rows.choose(values)
         self.refresh()
 
-    def take_focus(self, name: str) -> None:
-        """Focus a setting."""
-        self.rows.take_focus(name)
-
 
 class LimitsPage(SettingsPage):
     """Shows the search engine and the budget of a message."""
@@ -221,12 +215,8 @@ class LimitsPage(SettingsPage):
     def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
         super().__init__(language, look, settings, "limits", ("search_engine",))
         self.engine = say(named("limits_engine", Choice(look)), language, name="limits.engine")
-        self.address = say(
-            named("limits_address", QLineEdit()),
-            language,
-            name="limits.engine.searxng",
-            hint="limits.address.hint",
-        )
+        self.address = named("limits_address", QLineEdit())
+        say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
         self._title = say(plain_label("field"), language, "limits.title")
         vbox(
@@ -272,8 +262,7 @@ class LimitsPage(SettingsPage):
     def _on_address(self) -> None:
         address = self.address.text().strip()
         wrong = bool(address) and not address.startswith(("http://", "https://"))
-        self.problem.setText(self._language("limits.address.wrong"))
-        self.problem.setVisible(wrong)
+        show_or_hide(self.problem, self._language("limits.address.wrong") if wrong else "")
         if address and not wrong:
             self._keep(address)
 
@@ -372,9 +361,8 @@ class UsageTable(QWidget):
     def __init__(self, language: Language) -> None:
         super().__init__()
         self._language = language
-        self._title = plain_label("field")
-        self._card = QFrame()
-        self._column = vbox(self._title, self._card, inside=self, spacing=6)
+        self._title, self._cards = plain_label("field"), vbox()
+        vbox(self._title, self._cards, inside=self, spacing=6)
 
     def show_rows(self, title: str, rows: Sequence[tuple[str, Total]]) -> None:
         """Show these lines; of too many, the last ones are summed up in one."""
@@ -385,10 +373,7 @@ class UsageTable(QWidget):
             count = len(shown) - MOST_ROWS + 1
             shown[MOST_ROWS - 1 :] = [(words("usage.others", count=count), rest)]
         self._title.setText(title)
-        card = QFrame()
-        card.setProperty("kind", "card")
-        card.setAccessibleName(title)
-        grid = QGridLayout(card)
+        grid = QGridLayout()
         grid.setContentsMargins(14, 10, 14, 10)
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(7)
@@ -401,10 +386,10 @@ class UsageTable(QWidget):
             grid.addWidget(label, row, 0)
             for column, cell in ((1, tokens), (2, money)):
                 grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignRight)
-        self._column.replaceWidget(self._card, card)
-        self._card.deleteLater()
-        self._card.hide()
-        self._card = card
+        empty(self._cards)
+        card = frame("card", grid)
+        card.setAccessibleName(title)
+        self._cards.addWidget(card)
         self.setVisible(bool(shown))
 
 
@@ -491,8 +476,7 @@ class UsagePage(QWidget):
         try:
             await work
         except MootError as error:
-            self._problem.setText(self._language.problem(error.code, **error.details))
-            self._problem.show()
+            show_or_hide(self._problem, self._language.problem(error.code, **error.details))
 
     def _shown(self) -> str:
         return str(self.month.currentData() or "")
@@ -517,8 +501,7 @@ class UsagePage(QWidget):
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
         notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
-        self._unpriced.setText(" ".join(notes))
-        self._unpriced.setVisible(bool(notes))
+        show_or_hide(self._unpriced, " ".join(notes))
         self.export.setEnabled(total.calls > 0)
         shares = (report.models, report.authors, report.sessions) if report else ([], [], [])
         names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())

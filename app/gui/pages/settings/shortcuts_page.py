@@ -148,7 +148,7 @@ class ShortcutsPage(QWidget):
         self._keys = chosen_keys(settings().shortcuts)
         self._quick_note = ("", False)
         self._rows: dict[str, ShortcutRow] = {}
-        self._fixed: dict[str, tuple[QLabel, QLabel]] = {}
+        self._fixed: dict[str, QLabel] = {}
         self._column = vbox(say(Paragraph("card_text"), language, "keys.text"), inside=self, spacing=10)
         self._steps = Steps(self, self._build())
         language.changed.connect(self.retranslate)
@@ -181,9 +181,9 @@ class ShortcutsPage(QWidget):
         self._column.addWidget(say(plain_label("field"), self._language, "keys.fixed"))
         lines = self._add_card()
         for keys, name in FIXED:
-            label, shown = self._fixed[name] = (plain_label("hint"), plain_label("hint"))
+            label = say(plain_label("hint"), self._language, f"keys.{name}")
+            shown = self._fixed[keys] = plain_label("hint", text=written(keys))
             lines.addLayout(hbox((label, 1), shown, margins=(14, 4, 14, 4)))
-            self._show_fixed(keys, name)
             yield
 
     def _add_card(self) -> QVBoxLayout:
@@ -224,18 +224,12 @@ class ShortcutsPage(QWidget):
         for one in COMMANDS:
             if one.name in self._rows:
                 self._show_keys(one)
-        for keys, name in FIXED:
-            if name in self._fixed:
-                self._show_fixed(keys, name)
+        for keys, shown in self._fixed.items():
+            shown.setText(written(keys))
 
     def _show_keys(self, command: Command) -> None:
         keys = self._keys[command.name]
         self._rows[command.name].show_keys(keys, first=keys == command.keys)
-
-    def _show_fixed(self, keys: str, name: str) -> None:
-        label, shown = self._fixed[name]
-        label.setText(self._language(f"keys.{name}"))
-        shown.setText(written(keys))
 
     def _on_given(self, name: str, keys: str) -> None:
         row = self.rows[name]

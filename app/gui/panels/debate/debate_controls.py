@@ -54,11 +54,8 @@ class DebateControls(QFrame):
     resume_requested = Signal()
     stop_requested = Signal()
     side_chosen = Signal(str)
-    retry_requested = Signal()
     retry_due = Signal()
-    skip_requested = Signal()
     check_skip_requested = Signal()
-    without_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
         """`headed` also shows title, status and cost, which a page under the top bar has there."""
@@ -95,18 +92,16 @@ class DebateControls(QFrame):
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
-        self.held = HeldTurnBar(language, prefix=prefix)
+        self.held = held = HeldTurnBar(language, prefix=prefix)
+        self.retry_requested, self.skip_requested = held.retried, held.skipped
+        self.without_requested = held.left_out
         self.skip_check = say(
             button("", f"{prefix}skip_check", self.check_skip_requested), language, "council.skip_check"
         )
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
-        self._countdown = QTimer(self)
-        self._countdown.setInterval(500)
+        self._countdown = QTimer(self, interval=500)
         self._lay_out()
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
-        self.held.retried.connect(self.retry_requested)
-        self.held.skipped.connect(self.skip_requested)
-        self.held.left_out.connect(self.without_requested)
         self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
 
@@ -327,28 +322,29 @@ class DebateControls(QFrame):
         return "warn", ""
 
     def _lay_out(self) -> None:
-        head = hbox((self._title, 1), spacing=8)
+        head = []
+        if self._headed:
+            head.append(hbox((self._title, 1), self._round, self._status, spacing=8))
+        else:
+            for absent in (self._title, self._round, self._status):
+                absent.hide()
         buttons = hbox(self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost, spacing=SPACE)
         said = hbox((self._banner_text, 1), self.skip_check, spacing=8)
         vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
-        column = vbox(inside=self, margins=None)
-        column.setContentsMargins(*((18, 14, 18, 8) if self._headed else (28, 12, 28, 8)))
-        column.setSpacing(10)
-        if self._headed:
-            head.addWidget(self._round)
-            head.addWidget(self._status)
-            column.addLayout(head)
-        else:
-            for absent in (self._title, self._round, self._status):
-                absent.hide()
-        column.addLayout(buttons)
+        vbox(
+            *head,
+            buttons,
+            self._facts,
+            (self._side, 0, Qt.AlignmentFlag.AlignLeft),
+            self._honesty,
+            self._banner,
+            inside=self,
+            margins=(18, 14, 18, 8) if self._headed else (28, 12, 28, 8),
+            spacing=10,
+        )
         put_in_tab_order((self.pause, self.stop, self.resume))
-        column.addWidget(self._facts)
-        column.addWidget(self._side, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self._honesty)
-        column.addWidget(self._banner)
         self._side.setVisible(False)
 
     def _on_pause(self) -> None:
@@ -446,11 +442,8 @@ class AfterBar(QWidget):
         self._again.dress(look, "rotate-cw", "text")
         self._export = ShorteningButton("", "debate_export")
         self._export.dress(look, "share", "text")
-        self._more = say(
-            icon_button(look, "ellipsis", "debate_more", lambda: self._open(self._more_menu(), self._more)),
-            language,
-            tip="verdict.more",
-        )
+        self._more = say(icon_button(look, "ellipsis", "debate_more"), language, tip="verdict.more")
+        self._more.clicked.connect(lambda: self._open(self._more_menu(), self._more))
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
         self._fork.clicked.connect(self.turns_wanted)
         self._again.clicked.connect(self.again_requested)
@@ -467,8 +460,7 @@ class AfterBar(QWidget):
             words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
             words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
             line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
-            action = menu.addAction(line.replace("&", "&&"))
-            action.triggered.connect(lambda _checked=False, chosen=turn.id: self.fork_requested.emit(chosen))
+            menu.addAction(line.replace("&", "&&"), partial(self.fork_requested.emit, turn.id))
         if menu.isEmpty():
             menu.addAction(self._language("verdict.fork.none")).setEnabled(False)
         self._open(menu, self._fork)
@@ -491,7 +483,7 @@ class AfterBar(QWidget):
 
     def _more_menu(self) -> QMenu:
         menu = self._menu("more_menu")
-        menu.addAction(self._language("verdict.new")).triggered.connect(lambda: self.new_requested.emit())
+        menu.addAction(self._language("verdict.new"), self.new_requested.emit)
         if self._export.isHidden():
             menu.addSeparator()
             self._export_menu(menu)
@@ -499,8 +491,7 @@ class AfterBar(QWidget):
 
     def _export_menu(self, menu: QMenu) -> QMenu:
         for name in EXPORTS:
-            action = menu.addAction(self._language(f"export.{name}"))
-            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
+            menu.addAction(self._language(f"export.{name}"), partial(self.export_requested.emit, name))
         return menu
 
     def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:

@@ -44,16 +44,8 @@ class DebatePanel(RightPanel):
             language, look, names, (self._setup_place, self._discussions, history), "debate_tabs"
         )
         self.setup, self.discussion, self.history = setup, discussion, history
-        self._widen = say(
-            icon_button(
-                look,
-                "external-link",
-                "debate_widen",
-                lambda: self.widen_requested.emit(self.discussion.session_id),
-            ),
-            language,
-            tip="panel.widen",
-        )
+        self._widen = say(icon_button(look, "external-link", "debate_widen"), language, tip="panel.widen")
+        self._widen.clicked.connect(lambda: self.widen_requested.emit(self.discussion.session_id))
         self.add_button(self._widen)
         self._widen.setVisible(False)
         self.tab_chosen.connect(lambda _place: self.refresh_buttons())

@@ -5,7 +5,9 @@ A row shows a `SessionSummary` (core/session.py), filled by `summary_of` and `su
 Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
@@ -125,19 +127,15 @@ class CardActions(QFrame):
         super().__init__(parent)
         self._language = language
         self._session_id = ""
-        self._open = say(
-            button("link", "history_open", lambda: self.open_requested.emit(self._session_id)),
-            language,
-            "history.open",
-        )
-        self._continue = say(
-            button("link", "history_continue", lambda: self.continue_requested.emit(self._session_id)),
-            language,
-            "history.continue",
-        )
-        self._delete = icon_button(
-            look, "trash-2", "history_delete", lambda: self.delete_requested.emit(self._session_id)
-        )
+
+        def asking(signal: SignalInstance) -> Callable[[], None]:
+            return lambda: signal.emit(self._session_id)
+
+        opens = button("link", "history_open", asking(self.open_requested))
+        go_on = button("link", "history_continue", asking(self.continue_requested))
+        self._open = say(opens, language, "history.open")
+        self._continue = say(go_on, language, "history.continue")
+        self._delete = icon_button(look, "trash-2", "history_delete", asking(self.delete_requested))
         self._delete.setFixedSize(28, 26)
         hbox(STRETCH, self._open, self._continue, self._delete, inside=self, spacing=2)
         language.changed.connect(self._retranslate)
@@ -185,9 +183,6 @@ def _continues(summary: SessionSummary) -> bool:
 class HistoryView(QWidget):
     """Lists the debates; emits the user's requests."""
 
-    open_requested = Signal(str)
-    continue_requested = Signal(str)
-    delete_requested = Signal(str)
     rename_requested = Signal(str)
     setup_requested = Signal()
 
@@ -203,7 +198,9 @@ class HistoryView(QWidget):
         )
         self._rows = DebateRows(language)
         self.list = say(ItemList(look, "debate_history", STYLE, self._rows), language, name="history.list")
-        self.card_actions = CardActions(language, look, self.list.viewport())
+        self.card_actions = actions = CardActions(language, look, self.list.viewport())
+        self.open_requested, self.continue_requested = actions.open_requested, actions.continue_requested
+        self.delete_requested = actions.delete_requested
         self.list.setItemDelegate(DebateCardDelegate(language, look, self.card_actions, self.list))
         self._nothing = say(named("history_nothing", plain_label("hint")), language, "side.nothing_found")
         self._lay_out()
@@ -250,9 +247,6 @@ class HistoryView(QWidget):
         self.list.delete_requested.connect(self.delete_requested)
         self.list.edit_requested.connect(self._on_edit)
         self.list.viewport().installEventFilter(self)
-        self.card_actions.open_requested.connect(self.open_requested)
-        self.card_actions.continue_requested.connect(self.continue_requested)
-        self.card_actions.delete_requested.connect(self.delete_requested)
         self._language.changed.connect(self._refresh)
 
     def _show_actions(self, index: QModelIndex) -> None:

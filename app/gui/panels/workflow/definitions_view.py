@@ -14,10 +14,11 @@ from app.core.texts import visible
 from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_list import depths, in_order
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import Field, Form
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
 
@@ -49,40 +50,31 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.list.setFrameShape(QFrame.Shape.StyledPanel)
         self.new = say(button("", "workflow_new", self.new_requested), language, "workflow.new")
         self.new.dress(look, "plus", "text")
-        self.duplicate = say(
-            button("", "workflow_duplicate", lambda: self.duplicate_requested.emit(self.definition_id)),
-            language,
-            "assistant.duplicate",
-        )
-        self.delete = say(
-            button("plain", "workflow_delete", lambda: self.delete_requested.emit(self.definition_id)),
-            language,
-            "assistant.delete",
-        )
-        self.share = say(
-            icon_button(
-                look, "share", "workflow_share", lambda: self.share_requested.emit(self.definition_id)
-            ),
-            language,
-            tip="assistant.share",
-        )
-        self.bring_in = say(
-            icon_button(look, "download", "workflow_bring_in", self.bring_in_requested),
-            language,
-            tip="assistant.bring_in",
-        )
+        duplicate, delete = self.asking(self.duplicate_requested), self.asking(self.delete_requested)
+        self.duplicate = say(button("", "workflow_duplicate", duplicate), language, "assistant.duplicate")
+        self.delete = say(button("plain", "workflow_delete", delete), language, "assistant.delete")
+        share = icon_button(look, "share", "workflow_share", self.asking(self.share_requested))
+        bring_in = icon_button(look, "download", "workflow_bring_in", self.bring_in_requested)
+        self.share = say(share, language, tip="assistant.share")
+        self.bring_in = say(bring_in, language, tip="assistant.bring_in")
         self._fixed = say(Paragraph("hint"), language, "workflow.fixed")
         self.graph = GraphView(language, look)
-        self._labels = {key: plain_label("field") for key in ("name", "keywords", "steps")}
-        self.name = say(named("workflow_name", QLineEdit()), language, name="workflow.field.name")
-        self.name.setMaxLength(MOST_NAME)
-        self.named = self.name
-        self.keywords = say(
-            named("workflow_keywords", QLineEdit()),
+        self.name = self.named = named("workflow_name", QLineEdit(maxLength=MOST_NAME))
+        self.keywords = named("workflow_keywords", QLineEdit())
+        self._fields = Form(
             language,
-            name="workflow.field.keywords",
-            hint="workflow.keywords.hint",
-        )
+            Field("name", self.name),
+            Field(
+                "keywords",
+                self.keywords,
+                hint="workflow.keywords.hint",
+                get=lambda definition: ", ".join(definition.keywords),
+                put=_keywords_of,
+            ),
+            labels="workflow.field",
+            spacing=8,
+            gap=8,
+        ).lay_out()
         self.error = named("workflow_error", plain_label("error", wrap=True))
         self.forms: list[StepForm] = []
         self._steps = vbox(spacing=8)
@@ -91,8 +83,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._body = QWidget()
         self._lay_out()
         self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
-        for line in (self.name, self.keywords):
-            line.textEdited.connect(lambda _text: self._on_changed())
+        self._fields.changed.connect(lambda _name: self._on_changed())
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -131,10 +122,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self.state.start_over()
         with QSignalBlocker(self.list):
             self.list.choose(definition_id)
-        self.name.setText(self._definition.name)
-        self.keywords.setText(", ".join(self._definition.keywords))
-        # Show the first of many keywords, not the last.
-        self.keywords.setCursorPosition(0)
+        self._fields.fill(self._definition, fixed=definition_id in self._built_in)
         self._show_steps(self._definition.steps)
         self._retranslate()
         self._check()
@@ -147,13 +135,8 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         """Return the definition as edited."""
         if self._definition is None:
             return None
-        words = (one.strip() for one in self.keywords.text().split(","))
-        return replace(
-            self._definition,
-            name=self.name.text().strip(),
-            keywords=tuple(dict.fromkeys(one for one in words if one)),
-            steps=tuple(form.step() for form in self.forms),
-        )
+        steps = tuple(form.step() for form in self.forms)
+        return replace(self._definition, **self._fields.values(), steps=steps)
 
     def written(self) -> WorkflowDefinition | None:
         return self.definition() if self._check() else None
@@ -245,7 +228,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
             missing = "" if form.name.text().strip() else self._language("assistant.error.name")
             if missing:
                 texts.setdefault(place, missing)
-            form.show_error(texts.get(place, ""))
+            show_or_hide(form.error, texts.get(place, ""))
         show_or_hide(self.error, general)
         self.graph.show_definition(definition, frozenset(texts))
         return not (texts or general)
@@ -256,16 +239,13 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         return " → ".join(names.get(one, one) for one in fault.detail.split(" > "))
 
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
-        for form in self.forms:
-            self._steps.removeWidget(form)
-            form.hide()
-            form.deleteLater()
+        empty(self._steps)
         self.forms = []
         fixed = self.definition_id in self._built_in
         for place, step in enumerate(steps):
             form = StepForm(self._language, self._look, place)
             form.show_step(step, [one for one in steps if one is not step], len(steps), fixed=fixed)
-            form.changed.connect(self._on_changed)
+            form.changed.connect(lambda _name: self._on_changed())
             form.moved.connect(lambda move, at=place: self._on_moved(at, move))
             form.removed.connect(lambda at=place: self._on_removed(at))
             self._steps.addWidget(form)
@@ -282,43 +262,37 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         put_in_tab_order([*stops, self.add])
 
     def _lay_out(self) -> None:
-        column = vbox(
+        steps = say(plain_label("field"), self._language, "workflow.field.steps")
+        vbox(
             self.list,
             hbox(self.new, self.duplicate, self.delete, STRETCH, self.share, self.bring_in, spacing=6),
             self._fixed,
             4,
             self.graph,
+            self._fields,
+            self.error,
+            hbox((steps, 1), self.state),
+            self._steps,
+            hbox(self.add, STRETCH),
+            STRETCH,
             inside=self._body,
             margins=(18, 14, 14, 18),
             spacing=8,
         )
-        for key, line in (("name", self.name), ("keywords", self.keywords)):
-            column.addWidget(self._labels[key])
-            column.addWidget(line)
-            self._labels[key].setBuddy(line)
-        column.addWidget(self.error)
-        head = hbox((self._labels["steps"], 1), self.state)
-        column.addLayout(head)
-        column.addLayout(self._steps)
-        foot = hbox(self.add, STRETCH)
-        column.addLayout(foot)
-        column.addStretch(1)
         vbox(scrolling(self._body), inside=self)
 
     def _retranslate(self) -> None:
-        words = self._language
         fixed = self.definition_id in self._built_in
-        for key, label in self._labels.items():
-            label.setText(words(f"workflow.field.{key}"))
         self.share.setEnabled(bool(self.definition_id))
         self._fixed.setVisible(fixed)
         self.delete.setVisible(bool(self.definition_id) and not fixed)
         self.add.setVisible(not fixed)
-        for line in (self.name, self.keywords):
-            line.setReadOnly(fixed)
-        for form in self.forms:
-            form.retranslate()
         self._check()
+
+
+def _keywords_of(text: str) -> dict[str, tuple[str, ...]]:
+    words = (word.strip() for word in text.split(","))
+    return {"keywords": tuple(dict.fromkeys(word for word in words if word))}
 
 
 def with_step_again(
@@ -346,61 +320,59 @@ def with_step_again(
 MOST_NAME = 60
 
 
-class StepForm(QFrame):
-    """Shows a step for editing. Signals: changed(), moved(step), removed()."""
+class StepForm(Form):
+    """Shows a step for editing; also emits moved(step) and removed()."""
 
-    changed = Signal()
     moved = Signal(int)
     removed = Signal()
 
     def __init__(self, language: Language, look: Look, place: int) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
-        self._language = language
         self._step = WorkflowStep(id="", name="", role="", prompt="")
         self._place = place
-        self.name = named(f"step_name_{place}", QLineEdit())
-        self.role = named(f"step_role_{place}", QLineEdit())
-        for line in (self.name, self.role):
-            line.setMaxLength(MOST_NAME)
-        self.prompt = TextBox(lines=2, most=8, submits=False)
-        self.prompt.setObjectName(f"step_prompt_{place}")
-        self._after_label = plain_label("hint")
+        self.name = named(f"step_name_{place}", QLineEdit(maxLength=MOST_NAME))
+        self.role = named(f"step_role_{place}", QLineEdit(maxLength=MOST_NAME))
+        self.prompt = named(f"step_prompt_{place}", TextBox(lines=2, most=8, submits=False))
         self.after = ChipList(language, look, f"step_after_{place}")
-        self.skipped = Choice(look)
-        self.skipped.setObjectName(f"step_skipped_{place}")
+        self.skipped = named(f"step_skipped_{place}", Choice(look))
         self.up = icon_button(look, "chevron-up", f"step_up_{place}", lambda: self.moved.emit(-1))
         self.down = icon_button(look, "chevron-down", f"step_down_{place}", lambda: self.moved.emit(1))
-        self.remove = icon_button(look, "x", f"step_remove_{place}", self.removed)
+        self.remove = icon_button(look, "x", f"step_remove_{place}", lambda: self.removed.emit())
+        self._tools = (self.up, self.down, self.remove)
+        for tool in self._tools:
+            tool.setFixedSize(24, 26)
         self.error = named(f"step_error_{place}", plain_label("error", wrap=True))
         self.error.hide()
-        self._lay_out()
-        for line in (self.name, self.role):
-            line.textEdited.connect(lambda _text: self.changed.emit())
-        self.prompt.textChanged.connect(self.changed)
-        self.after.changed.connect(self.changed)
-        self.skipped.activated.connect(lambda _place: self.changed.emit())
+        skips = (WhenSkipped.SATISFIES, WhenSkipped.BLOCKS)
+        super().__init__(
+            language,
+            hbox((self.name, 3), (self.role, 2), *self._tools, spacing=6),
+            self.prompt,
+            hbox(say(plain_label("hint"), language, "step.after"), (self.after, 1), spacing=8),
+            self.skipped,
+            self.error,
+            inner=(
+                Field("name", self.name, hint="step.field.name"),
+                Field("role", self.role, hint="step.field.role"),
+                Field("prompt", self.prompt, hint="step.field.prompt"),
+                Field("depends_on", self.after, label="step.after", hint="step.after.none"),
+                Field("when_skipped", self.skipped, options=[(skip, f"step.skip.{skip}") for skip in skips]),
+            ),
+            spacing=7,
+        )
+        self.setProperty("kind", "card")
+        self.lay_out().layout().setContentsMargins(10, 9, 10, 9)
 
     def show_step(
         self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool
     ) -> None:
         """Show a step out of `count`; `others` are those it can depend on, `fixed` makes it read-only."""
         self._step = step
-        with QSignalBlocker(self):
-            self.name.setText(step.name)
-            self.role.setText(step.role)
-            self.prompt.setPlainText(step.prompt)
-            for box in (self.name, self.role, self.prompt):
-                box.setReadOnly(fixed)
-            self.retranslate()
-            self.skipped.setCurrentIndex(self.skipped.findData(step.when_skipped))
-            self.skipped.setEnabled(not fixed)
-            self.offer(others)
-            self.after.show_chosen(step.depends_on, fixed=fixed)
-            self.up.setEnabled(self._place > 0)
-            self.down.setEnabled(self._place < count - 1)
-            for tool in (self.up, self.down, self.remove):
-                tool.setVisible(not fixed)
+        self.offer(others)
+        self.fill(step, fixed=fixed)
+        self.up.setEnabled(self._place > 0)
+        self.down.setEnabled(self._place < count - 1)
+        for tool in self._tools:
+            tool.setVisible(not fixed)
 
     def offer(self, others: Sequence[WorkflowStep]) -> None:
         """Set the steps it can depend on."""
@@ -408,32 +380,11 @@ class StepForm(QFrame):
 
     def step(self) -> WorkflowStep:
         """Return the step as edited."""
-        return replace(
-            self._step,
-            name=self.name.text().strip(),
-            role=self.role.text().strip(),
-            prompt=self.prompt.text(),
-            depends_on=self.after.chosen(),
-            when_skipped=str(self.skipped.currentData() or WhenSkipped.SATISFIES),
-        )
+        return replace(self._step, **self.values())
 
-    def show_error(self, text: str) -> None:
-        """Show what is wrong with the step; "" for nothing."""
-        show_or_hide(self.error, text)
-
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
+    def _retranslate(self) -> None:
+        super()._retranslate()
         words, number = self._language, self._place + 1
-        kept = self.skipped.currentData() or self._step.when_skipped
-        self.skipped.clear()
-        for one in (WhenSkipped.SATISFIES, WhenSkipped.BLOCKS):
-            self.skipped.addItem(words(f"step.skip.{one}"), one)
-        self.skipped.setCurrentIndex(self.skipped.findData(kept))
-        self._after_label.setText(words("step.after"))
-        self.after.set_words(words("step.after"), words("step.after.none"))
-        self.name.setPlaceholderText(words("step.field.name"))
-        self.role.setPlaceholderText(words("step.field.role"))
-        self.prompt.setPlaceholderText(words("step.field.prompt"))
         named: tuple[tuple[QWidget, str], ...] = (
             (self.name, "step.field.name"),
             (self.role, "step.field.role"),
@@ -444,22 +395,6 @@ class StepForm(QFrame):
             widget.setAccessibleName(words("step.of", number=number, field=words(key)))
         for tool, key in ((self.up, "queue.up"), (self.down, "queue.down"), (self.remove, "step.remove")):
             name_button(tool, words("step.of", number=number, field=words(key)))
-
-    def _lay_out(self) -> None:
-        head = hbox((self.name, 3), (self.role, 2), spacing=6)
-        for tool in (self.up, self.down, self.remove):
-            tool.setFixedSize(24, 26)
-            head.addWidget(tool)
-        vbox(
-            head,
-            self.prompt,
-            hbox(self._after_label, (self.after, 1), spacing=8),
-            self.skipped,
-            self.error,
-            inside=self,
-            margins=(10, 9, 10, 9),
-            spacing=7,
-        )
 
 
 BOX = 28

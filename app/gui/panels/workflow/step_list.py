@@ -23,9 +23,9 @@ from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, keep_place, put_where
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 CUT = "cut"
@@ -123,10 +123,8 @@ def looks_of(
         if state.state == StepStatus.RUNNING and not any_runs(session):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
-        elif (state.state, state.reason) == (
-            StepStatus.WAITING,
-            Reason.BUSY,
-        ) and session.status != Status.RUNNING:
+        waited = state.state == StepStatus.WAITING and state.reason == Reason.BUSY
+        if waited and session.status != Status.RUNNING:
             # It no longer waits for anybody.
             state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
@@ -237,12 +235,6 @@ MARK = 14
 INDENT = 20
 MOST_INDENT = 5
 COPY = "copy"
-COLOURS: dict[str, str] = {
-    StepStatus.DONE: "ok",
-    StepStatus.RUNNING: "accent",
-    StepStatus.WAITING: "warn",
-    StepStatus.FAILED: "error",
-}
 
 
 class StepMark(QWidget):
@@ -263,7 +255,7 @@ class StepMark(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour = QColor(getattr(self._look.tokens, COLOURS.get(self._state, "text_2")))
+        colour = QColor(getattr(self._look.tokens, TONES.get(self._state, "text_2")))
         ring = QRectF(2, 2, MARK, MARK)
         centre = ring.center()
         painter.setPen(QPen(colour, 1.4))
@@ -340,8 +332,7 @@ class StepRow(QFrame):
         # Several lines are aligned with the first word.
         text = f"\n{shown.made}" if "\n" in shown.made else shown.made
         made = words("step.artifacts", text=visible(text)) if shown.made else ""
-        self._why.setText("\n".join(part for part in (shown.why, made) if part))
-        self._why.setVisible(bool(self._why.text()))
+        show_or_hide(self._why, "\n".join(part for part in (shown.why, made) if part))
         had_focus = self.action.hasFocus() or self.more.hasFocus()
         self.action.setVisible(bool(shown.action))
         if shown.action:
@@ -445,10 +436,7 @@ class StepList(QWidget):
             self._lines[look.id].layout().setContentsMargins(row.indent(), 0, 0, 0)
 
     def _begin(self, looks: Sequence[StepLook]) -> None:
-        for line in self._lines.values():
-            self._column.removeWidget(line)
-            line.hide()
-            line.deleteLater()
+        empty(self._column)
         self.rows, self._lines = {}, {}
         for look in looks:
             row = StepRow(self._language, self._look, look.id)

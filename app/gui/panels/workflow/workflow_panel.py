@@ -21,9 +21,9 @@ from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, restyle, say, show_or_hide
 
 WORK, DEFINITIONS = 0, 1
 
@@ -60,14 +60,11 @@ class BusyList(QFrame):
         self._look = look
         self._shown: tuple[BusyRow, ...] = ()
         self._title = say(plain_label("value"), language, "busy.title")
-        self._rows: list[QWidget] = []
         self.texts: list[QLabel] = []
-        self.queue = say(
-            button("link", "workflow_queue", lambda: self.queue_requested.emit()), language, "queue.show"
-        )
-        self._column = vbox(
-            hbox((self._title, 1), self.queue), inside=self, margins=(14, 11, 14, 12), spacing=7
-        )
+        self.queue = say(button("link", "workflow_queue", self.queue_requested), language, "queue.show")
+        self._lines = vbox(spacing=7)
+        head = hbox((self._title, 1), self.queue)
+        vbox(head, self._lines, inside=self, margins=(14, 11, 14, 12), spacing=7)
         say(self, language, name="busy.title")
 
     def show_rows(self, rows: Sequence[BusyRow]) -> None:
@@ -75,17 +72,13 @@ class BusyList(QFrame):
         if tuple(rows) == self._shown:
             return
         self._shown = tuple(rows)
-        for old in self._rows:
-            self._column.removeWidget(old)
-            old.hide()
-            old.deleteLater()
-        self._rows, self.texts = [], []
+        empty(self._lines)
+        self.texts = []
         for row, letters in zip(rows, initials([one.name for one in rows]), strict=True):
-            self._column.addWidget(self._line(row, letters))
+            self._lines.addWidget(self._line(row, letters))
 
     def _line(self, row: BusyRow, letters: str) -> QWidget:
         line = QWidget()
-        inside = hbox(inside=line, spacing=8)
         avatar = Avatar(self._look, 20)
         name = ElidedLabel("meta", text=visible(row.name))
         chip = Chip(self._look)
@@ -93,9 +86,7 @@ class BusyList(QFrame):
         chip.set_text(row.strategy)
         text = plain_label("hint", text=row.text)
         text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for widget, stretch in ((avatar, 0), (name, 1), (chip, 0), (text, 0)):
-            inside.addWidget(widget, stretch)
-        self._rows.append(line)
+        hbox(avatar, (name, 1), chip, text, inside=line, spacing=8)
         self.texts.append(text)
         return line
 
@@ -121,12 +112,8 @@ class StartBox(QFrame):
         self._picked = False
         self._hint_key = ""
         self._title = say(plain_label("field"), language, "workflow.command")
-        self.box = say(
-            named("workflow_command", TextBox(lines=2, most=6, longest_paste=LONG_PASTE)),
-            language,
-            name="workflow.command",
-            hint="workflow.command.hint",
-        )
+        self.box = named("workflow_command", TextBox(lines=2, most=6, longest_paste=LONG_PASTE))
+        say(self.box, language, name="workflow.command", hint="workflow.command.hint")
         self.choice = say(named("workflow_choice", Choice(look)), language, name="workflow.which")
         self.start = say(button("primary", "workflow_start", self._on_start), language, "workflow.start")
         self._hint = Paragraph("hint")
@@ -139,7 +126,7 @@ class StartBox(QFrame):
             changed.connect(self._on_text)
         self.box.long_text_given.connect(lambda text: self.strip.add((pasted_text(text, language),)))
         self.box.submitted.connect(self._on_start)
-        self.box.focus_changed.connect(self._on_focus)
+        self.box.focus_changed.connect(lambda focused: restyle(self, focused=focused))
         self.choice.activated.connect(self._on_picked)
         for changed in (
             self.box.textChanged,
@@ -154,10 +141,9 @@ class StartBox(QFrame):
     def set_definitions(self, definitions: Sequence[WorkflowDefinition]) -> None:
         """Set the workflows to choose from."""
         if tuple(definitions) != self._definitions:
-            kept = self.chosen()
             self._definitions = tuple(definitions)
             self._fill()
-            self.choice.choose(kept)
+            self.estimate_wanted.emit()
 
     def set_english_only(self, english_only: bool) -> None:
         """Show a note under Korean text, which the model would not understand."""
@@ -227,10 +213,6 @@ class StartBox(QFrame):
         )
         self._title.setBuddy(self.box)
 
-    def _on_focus(self, focused: bool) -> None:
-        self.setProperty("focused", focused)
-        self.style().polish(self)
-
     def _on_text(self) -> None:
         self.draft_changed.emit(self.draft)
         self._show_limit()
@@ -261,22 +243,17 @@ class StartBox(QFrame):
 
     def _say(self, key: str) -> None:
         self._hint_key = key
-        self._hint.setText(self._language(key) if key else "")
-        self._hint.setVisible(bool(key))
+        show_or_hide(self._hint, self._language(key) if key else "")
 
     def _show_limit(self) -> None:
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
 
     def _fill(self) -> None:
-        self.choice.clear()
-        self.choice.addItem(self._language("workflow.choose"), "")
-        for one in self._definitions:
-            self.choice.addItem(visible(one.name), one.id)
+        offered = [(each.id, visible(each.name)) for each in self._definitions]
+        self.choice.offer([("", self._language("workflow.choose")), *offered])
 
     def _retranslate(self) -> None:
-        kept = self.chosen()
         self._fill()
-        self.choice.choose(kept)
         self._say(self._hint_key)
 
 
@@ -299,9 +276,9 @@ class WorkView(QWidget):
         self._title = ElidedLabel("card_title")
         self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
         self._reason = Paragraph("warn")
-        self.pause = button("", "workflow_pause", self.pause_requested)
+        self.pause = say(button("", "workflow_pause", self.pause_requested), language, "discussion.pause")
         self.pause.dress(look, "pause", "text")
-        self.resume = button("", "workflow_resume", self.resume_requested)
+        self.resume = say(button("", "workflow_resume", self.resume_requested), language, "discussion.resume")
         self.resume.dress(look, "play", "text")
         self.cancel = say(button("", "workflow_cancel", self.cancel_requested), language, "workflow.cancel")
         self.cancel.dress(look, "square", "text")
@@ -353,8 +330,6 @@ class WorkView(QWidget):
 
     def _retranslate(self) -> None:
         words, session = self._language, self._session
-        for one, key in ((self.pause, "pause"), (self.resume, "resume")):
-            one.setText(words(f"discussion.{key}"))
         self._teach.setVisible(session is None)
         for part in (self._head, self.steps, self.busy, self._buttons):
             part.setVisible(session is not None)
