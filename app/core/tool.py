@@ -221,14 +221,8 @@ class ServerStatus:
     @property
     def said_of_tools(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What is to be said of its tools: codes, each with a text `server.<code>`, and the tools it is about."""
-        said = {
-            "tools": self.tools,
-            "reading": self.reading,
-            "deleting": self.deleting,
-            "outside": self.outside,
-            "withheld": self.withheld,
-        }
-        return tuple((code, tools) for code, tools in said.items() if tools)
+        codes = ("tools", "reading", "deleting", "outside", "withheld")
+        return tuple((code, getattr(self, code)) for code in codes if getattr(self, code))
 
 
 class Tools(Protocol):
