@@ -7,7 +7,7 @@ import asyncio
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
@@ -47,26 +47,19 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9]+")
 
 
+@dataclass(eq=False, repr=False)
 class Connections:
     """The commands for adding providers, and for the models of those that are there."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        models: Models,
-        providers: Callable[[], list[ProviderStatus]],
-        save: Callable[[ProviderConfig], Awaitable[None]],
-        set_key: Callable[[str, str], Awaitable[bool]],
-    ) -> None:
-        self._documents = documents
-        self._models = models
-        self._providers = providers
-        self._save = save
-        self._set_key = set_key
-        # Whether the last test at a provider's address went well.
-        self._tested: dict[tuple[str, str], bool] = {}
-        # Two quick changes of the same list must not overlap.
-        self._changing = asyncio.Lock()
+    _documents: Documents
+    _models: Models
+    _providers: Callable[[], list[ProviderStatus]]
+    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _set_key: Callable[[str, str], Awaitable[bool]]
+    # Whether the last test at a provider's address went well.
+    _tested: dict[tuple[str, str], bool] = field(default_factory=dict, init=False)
+    # Two quick changes of the same list must not overlap.
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def warm(self) -> None:
         """Return when a try would not have to wait for Moot itself. Raises ProviderError."""
@@ -323,23 +316,16 @@ class _Fetch:
     progress: FetchProgress
 
 
+@dataclass(eq=False, repr=False)
 class LocalModels:
     """The commands for models on this computer. Downloads go on until they are paused or Moot ends."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        models: Models,
-        bus: EventBus,
-        settings: Callable[[], Settings],
-        save: Callable[[ProviderConfig], Awaitable[None]],
-    ) -> None:
-        self._documents = documents
-        self._models = models
-        self._bus = bus
-        self._settings = settings
-        self._save = save
-        self._fetches: dict[str, _Fetch] = {}
+    _documents: Documents
+    _models: Models
+    _bus: EventBus
+    _settings: Callable[[], Settings]
+    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _fetches: dict[str, _Fetch] = field(default_factory=dict, init=False)
 
     def all(self) -> tuple[LocalModel, ...]:
         """Return all models of this computer, the built-in one first; reads the disk."""

@@ -163,7 +163,7 @@ class Engine:
         self._spoken = language
         self.drafts = Drafts(plugs.drafts, bus)
         self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
-        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock, sleep)
         metered = MeteredModels(models, self.usage, self._calls)
         self.folders = Folders(documents, plugs.files, bus, self._language)
         self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
@@ -171,10 +171,12 @@ class Engine:
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self._slots = Slots(
-            Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
-            clock=clock,
-            sleep=sleep,
-            changed=lambda agent_id: self.queues.tell(agent_id),
+            Availability(
+                self._policy, lambda _: None, lambda agent_id: agent_id in self.settings().held_back
+            ),
+            clock,
+            sleep,
+            lambda agent_id: self.queues.tell(agent_id),
         )
         self._services = Services(
             models=metered,
@@ -221,9 +223,9 @@ class Engine:
             documents,
             plugs.secrets,
             tools,
-            changed=lambda: bus.publish(ServersChanged(session_id="")),
-            change_agent=self.assistants.change,
-            take_out=self.archive.take_out,
+            lambda: bus.publish(ServersChanged(session_id="")),
+            self.assistants.change,
+            self.archive.take_out,
         )
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
         sessions, directory = self._sessions, self._directory

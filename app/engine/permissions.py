@@ -30,17 +30,15 @@ class Permission:
     folders: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class Permissions:
-    """Lists and revokes permissions; `sessions` are the open ones."""
+    """Lists and revokes permissions."""
 
-    def __init__(
-        self, store: SessionStore, documents: Documents, sessions: Sessions, tools: Tools, servers: Servers
-    ) -> None:
-        self._store = store
-        self._documents = documents
-        self._sessions = sessions
-        self._tools = tools
-        self._servers = servers
+    _store: SessionStore
+    _documents: Documents
+    _sessions: Sessions
+    _tools: Tools
+    _servers: Servers
 
     def all(self) -> tuple[Permission, ...]:
         """Return every permission, those for good first, then those of sessions, the newest session first."""

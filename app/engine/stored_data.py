@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.agent import Agent
@@ -35,30 +36,19 @@ from app.engine.usage_book import UsageBook
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class Archive:
     """The commands for stored data; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        files: ArchiveFiles,
-        store: SessionStore,
-        bus: EventBus,
-        prompts: Prompts,
-        agents: Callable[[], Sequence[Agent]],
-        language: Callable[[], str],
-        drafts: Drafts,
-        look_for_keys: Callable[[], Awaitable[None]],
-        usage: UsageBook,
-    ) -> None:
-        self._files = files
-        self._store = store
-        self._bus = bus
-        self._prompts = prompts
-        self._agents = agents
-        self._language = language
-        self._drafts = drafts
-        self._look_for_keys = look_for_keys
-        self._usage = usage
+    _files: ArchiveFiles
+    _store: SessionStore
+    _bus: EventBus
+    _prompts: Prompts
+    _agents: Callable[[], Sequence[Agent]]
+    _language: Callable[[], str]
+    _drafts: Drafts
+    _look_for_keys: Callable[[], Awaitable[None]]
+    _usage: UsageBook
 
     # Backups
 

@@ -169,22 +169,15 @@ _IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
 
 
+@dataclass(eq=False, repr=False)
 class Chats:
     """The commands of chats; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        directory: AgentDirectory,
-        prompts: Prompts,
-        language: Callable[[], str],
-        drafts: Drafts,
-    ) -> None:
-        self._sessions = sessions
-        self._drafts = drafts
-        self._directory = directory
-        self._prompts = prompts
-        self._language = language
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _prompts: Prompts
+    _language: Callable[[], str]
+    _drafts: Drafts
 
     async def start(
         self,

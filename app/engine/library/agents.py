@@ -297,22 +297,15 @@ def _is_meant(status: ProviderStatus) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False)
 class AgentDirectory:
     """The assistants of the user and of the program, and what they may use now."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        tools: Tools,
-        providers: Callable[[], Sequence[ProviderStatus]],
-        assistants: Definitions[Agent],
-        facts: Callable[[str, str], ModelFacts],
-    ) -> None:
-        self._facts = facts
-        self._documents = documents
-        self._tools = tools
-        self._providers = providers
-        self._assistants = assistants
+    _documents: Documents
+    _tools: Tools
+    _providers: Callable[[], Sequence[ProviderStatus]]
+    _assistants: Definitions[Agent]
+    _facts: Callable[[str, str], ModelFacts]
 
     def agents(self) -> tuple[Agent, ...]:
         """Return every assistant in the user's order."""
