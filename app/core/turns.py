@@ -10,6 +10,8 @@ from enum import Enum, auto
 from itertools import takewhile
 from typing import NamedTuple
 
+from app.core.events import utc_now
+from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
 from app.core.workflow import WORKFLOW
@@ -313,6 +315,28 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
     """Return the calls of an answer that have no result yet; none where there is no answer."""
     finished = {each.tool_call_id for each in messages if each.role == Role.TOOL and each.ended}
     return [call for call in answer.tool_calls if call.id not in finished] if answer else []
+
+
+def failed_result(answer: Message, call_id: str, text: str) -> Message:
+    """Return the failed result of a call that was not carried out to its end, in the turn of its answer."""
+    return Message(
+        id=new_id(),
+        turn_id=answer.turn_id,
+        role=Role.TOOL,
+        author=answer.author,
+        content=text,
+        parent_turn_id=answer.parent_turn_id,
+        parent_call_id=answer.parent_call_id,
+        follows=answer.follows,
+        retakes=answer.retakes,
+        tool_call_id=call_id,
+        round=answer.round,
+        part=answer.part,
+        data=answer.data,
+        state=MessageState.FAILED,
+        why=answer.why,
+        created_at=utc_now(),
+    )
 
 
 def last_answer(messages: Sequence[Message]) -> Message | None:

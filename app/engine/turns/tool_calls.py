@@ -465,17 +465,16 @@ class ToolCalls:
     async def _delegate(
         self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
     ) -> Outcome | None:
+        """Let a sub-agent answer a call. Raises ToolError where it cannot begin."""
         context, directory = self._context, self._services.directory
         try:
             job = delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
         except ToolError as error:
-            self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
-            return None
+            raise ToolError(failed(str(error))) from error
         child_id = self._live.turns.child_turn(turn.turn_id, call.id)
         if child_id is None and not context.budget.take_sub_agent():
-            text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
-            self._write(turn, call, ToolResult(content=text, ok=False))
-            return None
+            limit = "The limit of sub-agents for one message is reached. Go on with what you have."
+            raise ToolError(failed(limit))
         model = directory.model_of(job.agent, turn.agent_model)
         child = AgentTurn(
             turn_id=child_id or new_id(),
@@ -506,9 +505,8 @@ class ToolCalls:
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:
-            text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
-            self._write(turn, call, ToolResult(content=text, ok=False))
-            return None
+            busy = f"{job.agent.id} has too much to do now ({refused.reason})."
+            raise ToolError(failed(busy)) from refused
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:
                 raise
