@@ -165,10 +165,10 @@ class Engine:
         self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock, sleep)
         metered = MeteredModels(models, self.usage, self._calls)
-        self.folders = Folders(documents, plugs.files, bus, self._language)
+        self.folders = Folders(documents, bus, self._language, {}, plugs.files)
         self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
-        self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
+        self.assistants = Assistants(documents, bus, self._language, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self._slots = Slots(
             Availability(
@@ -228,13 +228,10 @@ class Engine:
             self.archive.take_out,
         )
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
-        sessions, directory = self._sessions, self._directory
-        self.groups = Groups(
-            documents, sessions, directory, self.assistants, prompts, bus, self._language, resources.groups
-        )
-        self.workflows = Workflows(
-            documents, self._sessions, self._directory, metered, bus, resources.workflows, self._language
-        )
+        shared = (documents, bus, self._language)
+        acting = (self._sessions, self._directory)
+        self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, resources.groups)
+        self.workflows = Workflows(*shared, resources.workflows, *acting, metered)
 
     # Sessions
 

@@ -5,14 +5,14 @@ The tool `subAgent` is the only way to delegate: who may be called, and what the
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.agent import Agent, Effort, Group
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, ProviderStatus, provider_kind
 from app.core.council import Participant
 from app.core.errors import BadInput
-from app.core.events import AssistantsChanged, EventBus
+from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import FactSource, ModelFacts
@@ -197,19 +197,12 @@ def tools_off(settings: Settings, agent_id: str) -> set[str]:
 _CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")
 
 
+@dataclass(eq=False, repr=False)
 class Assistants(Definitions[Agent]):
     """What a user may do with assistants."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        tools: Tools,
-        bus: EventBus,
-        language: Callable[[], str],
-        built_in: Mapping[str, Sequence[Agent]],
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, built_in)
-        self._tools = tools
+    _kind: LibraryKind[Agent] = field(default=_KIND, init=False)
+    _tools: Tools
 
     def tools(self) -> tuple[ToolChoice, ...]:
         """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
