@@ -19,7 +19,7 @@ from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.storage.file_system import storage_errors
 
 MAX_LINE = 64 * 1024
@@ -109,9 +109,7 @@ class ControlServer:
         await self._refuse()
         while self.busy:
             await asyncio.wait(self._connections, return_when=asyncio.FIRST_COMPLETED)
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await end_tasks(*self._connections)
         for writer in self._strangers.values():  # Connections whose task had not begun yet.
             writer.transport.abort()
 
@@ -121,8 +119,7 @@ class ControlServer:
             return
         listening, self._socket = self._socket, None
         self._path.unlink(missing_ok=True)
-        self._accepting.cancel()
-        await asyncio.gather(self._accepting, return_exceptions=True)
+        await end_tasks(self._accepting)
         listening.close()
 
     async def close(self) -> None:
@@ -287,9 +284,7 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Int
                 asking = asyncio.create_task(_answer(reply, out, writer))
     finally:
         passing_on.cancel()
-        if asking is not None:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+        await end_tasks(asking)
         writer.close()
 
 

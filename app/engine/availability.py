@@ -18,7 +18,7 @@ from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
 from app.core.ids import new_id
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.core.reasons import Reason
 from app.core.roles import role_of
 from app.core.settings import Settings
@@ -544,9 +544,7 @@ class Slots:
 
     async def close(self) -> None:
         """Stop the timer."""
-        if self._timer is not None:
-            self._timer.cancel()
-            await asyncio.gather(self._timer, return_exceptions=True)
+        await end_tasks(self._timer)
 
     def _job(self, entry: _Entry, place: int | None) -> Job:
         now, agent_id = self._clock(), entry.task.agent_id

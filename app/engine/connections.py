@@ -27,7 +27,7 @@ from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice, utc_now
 from app.core.external_agents import recipe_of
 from app.core.model_facts import ModelFacts
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, TestResult
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -417,8 +417,7 @@ class LocalModels:
     async def pause(self, model_id: str) -> None:
         """Stop a download; what is there of the file stays, and `fetch` goes on from it."""
         if fetch := self._fetches.get(model_id):
-            fetch.task.cancel()
-            await asyncio.gather(fetch.task, return_exceptions=True)
+            await end_tasks(fetch.task)
 
     async def offer(self, model_id: str) -> None:
         """Let an installed model be chosen for chats and debates. Raises StorageError."""

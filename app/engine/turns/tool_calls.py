@@ -34,6 +34,7 @@ from app.core.message import (
     Role,
     ToolCall,
 )
+from app.core.owned_tasks import end_tasks
 from app.core.reasons import Reason
 from app.core.session import Plan
 from app.core.summary import Status
@@ -273,9 +274,7 @@ class ToolCalls:
                         call, _ = blocked.pop(call_id)
                         tasks[start(call)] = call
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(*tasks)
         outcomes = [outcome for _, outcome in blocked.values()]
         return next(
             (one for one in outcomes if one.state == TurnState.HELD), outcomes[0] if outcomes else None
