@@ -56,8 +56,7 @@ class Sessions:
     async def open_to_change(self, session_id: str) -> LiveSession:
         """Open a session of any kind to change it. Raises BadInput for one that may only be read."""
         live = await self.open(session_id)
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
+        live.check_writable()
         return live
 
     async def open_chat(self, session_id: str) -> LiveSession:
@@ -99,9 +98,7 @@ class Sessions:
 
     async def move(self, session_id: str, folder_id: str) -> None:
         """Put a session into a folder, or "" for none; from now on it uses what that one has."""
-        live = await self.open(session_id)
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
+        live = await self.open_to_change(session_id)
         moved = await self._briefed(replace(live.session, folder=folder_id))
         # Only what the folder changes: the session may have gone on meanwhile. Its place in the list stays the same.
         fields: dict[str, object] = {"folder": folder_id, "updated_at": live.session.updated_at}
@@ -175,7 +172,6 @@ class Sessions:
 
 def check_open(live: LiveSession) -> None:
     """Raise BadInput where nothing may be added to a session: it has ended for good, or a newer version wrote it."""
-    if live.read_only:
-        raise BadInput("session_read_only", title=live.session.title)
+    live.check_writable()
     if has_ended(live.session) and not resumable(live.session):
         raise BadInput("session_ended", title=live.session.title)
