@@ -319,13 +319,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         local=True,
     ),
     # https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
-    ProviderKind(
-        kind="vllm",
-        label="vLLM",
-        voice="vLLM",
-        base_url="http://127.0.0.1:8000/v1",
-        local=True,
-    ),
+    ProviderKind(kind="vllm", label="vLLM", voice="vLLM", base_url="http://127.0.0.1:8000/v1", local=True),
 )
 
 
@@ -428,12 +422,7 @@ USUAL: tuple[ProviderKind, ...] = (
         models=("llama3.2",),
         local=True,
     ),
-    ProviderKind(
-        kind=COMPATIBLE,
-        label="OpenAI-compatible server",
-        voice="",
-        local=True,
-    ),
+    ProviderKind(kind=COMPATIBLE, label="OpenAI-compatible server", voice="", local=True),
     ProviderKind(
         kind=EMBEDDED,
         label="On this computer",

@@ -90,11 +90,7 @@ class Servers:
         return await self._tools.log(name)
 
     async def login(
-        self,
-        name: str,
-        agree: Callable[[str], Awaitable[bool]],
-        client_id: str = "",
-        client_secret: str = "",
+        self, name: str, agree: Callable[[str], Awaitable[bool]], client_id: str = "", client_secret: str = ""
     ) -> None:
         """Log in to a server at an address and connect; its status says what came of it.
 

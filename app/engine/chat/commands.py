@@ -231,10 +231,7 @@ class Chats:
         self._check_model(provider, model)
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
-        question = next(
-            (one for one in open_questions(live) if one.prompt and one.prompt.takes_text),
-            None,
-        )
+        question = next((one for one in open_questions(live) if one.prompt and one.prompt.takes_text), None)
         if question is not None and by:
             raise BadInput("only_user_answers", title=live.session.title)
         if question is not None and not attachments:

@@ -61,11 +61,7 @@ def description(callable_agents: Sequence[Agent]) -> str:
 
 
 def delegation(
-    arguments: Mapping[str, object],
-    caller: Agent,
-    stack: Sequence[str],
-    mode: str,
-    agents: Sequence[Agent],
+    arguments: Mapping[str, object], caller: Agent, stack: Sequence[str], mode: str, agents: Sequence[Agent]
 ) -> Delegation:
     """Check a call of `subAgent`; `stack` are the ids from the root to the caller.
 

@@ -24,16 +24,7 @@ from app.core.events import (
     utc_now,
 )
 from app.core.ids import new_id
-from app.core.message import (
-    Consent,
-    Message,
-    MessageState,
-    Prompt,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.reasons import Reason
 from app.core.session import Plan

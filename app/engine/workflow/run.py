@@ -341,13 +341,7 @@ class WorkflowRun(ChatRun):
 
         author = Author(id=agent.id, name=agent.name)
         speaker = SpeakerTurn(
-            self._live,
-            self._services,
-            author,
-            waits=self._waits,
-            busy=busy,
-            about=step.name,
-            may_move=True,
+            self._live, self._services, author, waits=self._waits, busy=busy, about=step.name, may_move=True
         )
         async with speaker.slot():
             begun = self._services.clock()
