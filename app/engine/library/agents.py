@@ -413,13 +413,9 @@ class AgentDirectory:
         found = [self.agent(agent_id) for agent_id in group.members]
         return tuple(agent for agent in found if agent is not None and agent.enabled)
 
-    def groups(self) -> tuple[Group, ...]:
-        """Return the user's groups."""
-        return self._documents.groups.all()
-
     def group(self, group_id: str) -> Group | None:
         """Return a group of the user's, None where it is gone."""
-        return next((one for one in self.groups() if one.id == group_id), None)
+        return next((one for one in self._documents.groups.all() if one.id == group_id), None)
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""
