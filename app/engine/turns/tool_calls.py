@@ -359,12 +359,8 @@ class ToolCalls:
         self._live.start_message(
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
-        run = ToolRun(
-            self._context,
-            turn,
-            ask=partial(self.ask, turn, call),
-            report=partial(self._report, turn, call, tool),
-        )
+        ask, report = partial(self.ask, turn, call), partial(self._report, turn, call, tool)
+        run = ToolRun(self._live, turn.mode, turn.agent.pages, self._context.members, ask, report)
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
