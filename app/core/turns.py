@@ -5,7 +5,7 @@ versions of each other. A turn with a parent was called there: a sub-agent's, or
 the tree, at the turn up to which it goes. Engine, window, export and terminal have no other tree.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from itertools import takewhile
 from typing import NamedTuple
@@ -169,11 +169,7 @@ class Turns:
 
     def above(self, turn_id: str) -> Iterator[str]:
         """Yield a turn and those that called it, innermost first."""
-        seen: set[str] = set()
-        while (first := self.first(turn_id)) is not None and turn_id not in seen:
-            seen.add(turn_id)
-            yield turn_id
-            turn_id = first.parent_turn_id or ""
+        return self._walk(turn_id, lambda first: first.parent_turn_id)
 
     def below(self, turn_id: str) -> list[str]:
         """Return a turn and all turns called in it, at any depth: those of a turn in the order of their calls."""
@@ -201,11 +197,15 @@ class Turns:
 
     def back_from(self, turn_id: str) -> Iterator[str]:
         """Yield a turn and those that it follows, the newest first."""
+        return self._walk(turn_id, lambda first: first.follows)
+
+    def _walk(self, turn_id: str, after: Callable[[Message], str | None]) -> Iterator[str]:
+        """Yield a turn and those after it, as its first message says; in a damaged log they may be a ring."""
         seen: set[str] = set()
         while (first := self.first(turn_id)) is not None and turn_id not in seen:
             seen.add(turn_id)
             yield turn_id
-            turn_id = first.follows or ""
+            turn_id = after(first) or ""
 
     def versions(self, turn_id: str) -> tuple[str, ...]:
         """Return a turn's versions, itself among them, in the order in which they were made."""
