@@ -95,9 +95,9 @@ class Connections:
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, models=models or status.config.models, enabled=True)
-        stem = _NOT_OF_AN_ID.sub("-", (label or kind).lower()).strip("-")[:40] or "server"
+        free = self._free_id(label or kind, "server")
         return check_provider(
-            ProviderConfig(id=self._free_id(stem), kind=kind, label=label, base_url=address, models=models)
+            ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
         )
 
     async def use(self, server: FoundServer) -> ProviderConfig:
@@ -238,16 +238,9 @@ class Connections:
             if (config.kind, config.command, config.args) == (PROGRAM, command, args):
                 return config
         label = recipe.label if recipe.executable else PurePath(command).stem
-        stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or "agent"
+        free = self._free_id(label, "agent")
         return check_provider(
-            ProviderConfig(
-                id=self._free_id(stem),
-                kind=PROGRAM,
-                label=label,
-                command=command,
-                args=args,
-                recipe=recipe.name,
-            )
+            ProviderConfig(id=free, kind=PROGRAM, label=label, command=command, args=args, recipe=recipe.name)
         )
 
     async def allow_agent(self, shown: ProviderConfig) -> None:
@@ -269,7 +262,8 @@ class Connections:
             lambda consents: frozenset(one for one in consents if not one.startswith(own))
         )
 
-    def _free_id(self, stem: str) -> str:
+    def _free_id(self, label: str, instead: str) -> str:
+        stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or instead
         taken = {config.id for config in configured(self._documents)}
         names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
         return next(name for name in names if name not in taken)
