@@ -344,16 +344,14 @@ class Availability:
         return self._gate(provider).is_open(now)
 
     def _desk(self, agent_id: str) -> _Desk:
-        desk = self._desks.get(agent_id)
-        if desk is None:
-            desk = self._desks[agent_id] = _Desk(self._policy(agent_id), held=self._held(agent_id))
-        return desk
+        if agent_id not in self._desks:
+            self._desks[agent_id] = _Desk(self._policy(agent_id), held=self._held(agent_id))
+        return self._desks[agent_id]
 
     def _gate(self, provider: str) -> _Gate:
-        gate = self._gates.get(provider)
-        if gate is None:
-            gate = self._gates[provider] = _Gate(self._limit(provider) if provider else None)
-        return gate
+        if provider not in self._gates:
+            self._gates[provider] = _Gate(self._limit(provider) if provider else None)
+        return self._gates[provider]
 
 
 # The weight of the newest task in the estimate of how long the next will take.
