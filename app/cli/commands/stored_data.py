@@ -60,7 +60,7 @@ async def restore(
 ) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
     [path] = files
-    contents = await run.moot.engine.archive.contents(path)
+    contents = await run.moot.engine.archive.files.contents(path)
     wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
     if not yes:
         lines = columns(
