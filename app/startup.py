@@ -153,7 +153,7 @@ async def _warm_up(moot: Moot) -> None:
 async def _back_up(moot: Moot) -> None:
     """Make the daily backup, after the window has had the disk to itself."""
     await asyncio.sleep(BACK_UP_AFTER_S)
-    await moot.engine.archive.back_up_if_due()
+    await moot.engine.archive.files.back_up_if_due()
 
 
 async def _close(moot: Moot, server: ControlServer) -> None:

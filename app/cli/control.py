@@ -13,13 +13,14 @@ import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.storage.file_system import storage_errors
 
 MAX_LINE = 64 * 1024
@@ -56,33 +57,25 @@ class MovedError(Exception):
         self.session_id = session_id
 
 
+@dataclass(eq=False, repr=False)
 class ControlServer:
-    """Runs the commands of other processes, as long as this process holds the lock.
+    """Runs the commands of other processes, as long as this process holds the lock."""
 
-    `give_way` pauses all sessions because a window wants the data directory, and returns the ids of those that ran; None
-    where the window cannot have it now.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        run: Runner,
-        raise_window: Callable[[], None] | None = None,
-        give_way: GiveWay | None = None,
-    ) -> None:
-        self._path = path
-        self._run = run
-        self._raise_window = raise_window
-        self._give_way = give_way
-        self._yields = False
-        self.given_way = asyncio.Event()
-        self._token = secrets.token_hex(32)
-        self._socket: socket.socket | None = None
-        self._accepting: asyncio.Task[None] | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-        # Connections that have not shown the token yet, the oldest first.
-        self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
-        self._interrupts: set[Interrupt] = set()
+    _path: Path
+    _run: Runner
+    _raise_window: Callable[[], None] | None = None
+    # Pauses all sessions because a window wants the data directory, and returns the ids of those that ran;
+    # None where the window cannot have it now.
+    give_way: GiveWay | None = None
+    _yields: bool = field(default=False, init=False)
+    given_way: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _token: str = field(default_factory=lambda: secrets.token_hex(32), init=False)
+    _socket: socket.socket | None = field(default=None, init=False)
+    _accepting: asyncio.Task[None] | None = field(default=None, init=False)
+    _connections: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    # Connections that have not shown the token yet, the oldest first.
+    _strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = field(default_factory=dict, init=False)
+    _interrupts: set[Interrupt] = field(default_factory=set, init=False)
 
     async def start(self) -> None:
         """Listen, and write the port and token to the file. Raises StorageError."""
@@ -109,9 +102,7 @@ class ControlServer:
         await self._refuse()
         while self.busy:
             await asyncio.wait(self._connections, return_when=asyncio.FIRST_COMPLETED)
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await end_tasks(*self._connections)
         for writer in self._strangers.values():  # Connections whose task had not begun yet.
             writer.transport.abort()
 
@@ -121,8 +112,7 @@ class ControlServer:
             return
         listening, self._socket = self._socket, None
         self._path.unlink(missing_ok=True)
-        self._accepting.cancel()
-        await asyncio.gather(self._accepting, return_exceptions=True)
+        await end_tasks(self._accepting)
         listening.close()
 
     async def close(self) -> None:
@@ -189,7 +179,7 @@ class ControlServer:
 
     async def _yield(self, out: "_ChannelOut") -> None:
         """Pause everything and say what ran; no command of another process begins any more."""
-        pausing = self._give_way() if self._give_way is not None else None
+        pausing = self.give_way() if self.give_way is not None else None
         if pausing is None:
             await out.send({"exit": 2})
             return
@@ -287,9 +277,7 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Int
                 asking = asyncio.create_task(_answer(reply, out, writer))
     finally:
         passing_on.cancel()
-        if asking is not None:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+        await end_tasks(asking)
         writer.close()
 
 

@@ -5,6 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any
 
+from app.core.owned_tasks import end_tasks
+
 
 class Interrupt(asyncio.Event):
     """Set when a command shall pause what it runs, the session `session_id`; `closing` if Moot itself ends."""
@@ -25,6 +27,4 @@ async def beside(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any
     try:
         yield tasks
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(*tasks)

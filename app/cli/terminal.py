@@ -22,15 +22,12 @@ class Out(Protocol):
 
     async def write(self, text: str) -> None:
         """Write to standard output at once."""
-        ...
 
     async def complain(self, line: str) -> None:
         """Write one line to standard error."""
-        ...
 
     async def ask(self, question: str, *, secret: bool = False) -> str | None:
         """Return what the user types, hidden if it is `secret`; None if nobody can be asked."""
-        ...
 
 
 class TerminalOut:

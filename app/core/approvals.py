@@ -6,12 +6,11 @@ Approvals hold only where they were given. Used by the engine's import and by st
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.core.events import utc_now
-from app.core.ids import new_id
-from app.core.message import Message, MessageState, PromptType, Role
+from app.core.message import Message, PromptType, Role
 from app.core.reasons import Reason
 from app.core.session import Session
 from app.core.summary import Status
+from app.core.turns import failed_result
 from app.core.workflow import STEP
 
 CLOSED_RESULT = (
@@ -41,7 +40,8 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
             # A step of a workflow is written down as a call, but no tool has its name.
             is_step = session.workflow is not None and call.name == STEP
             if not is_step and (message.turn_id, call.id) not in finished:
-                results.setdefault((message.turn_id, call.id), _result(message, call.id))
+                closed = failed_result(message, call.id, CLOSED_RESULT)
+                results.setdefault((message.turn_id, call.id), closed)
     kept: list[Message] = []
     changed: list[Message] = []
     for message in messages:
@@ -61,19 +61,3 @@ def _is_of_call(message: Message, results: dict[tuple[str, str | None], Message]
     """Say whether a question asks for an approval, or belongs to a call that had no result."""
     assert message.prompt is not None
     return message.prompt.type == PromptType.APPROVAL or (message.turn_id, message.tool_call_id) in results
-
-
-def _result(answer: Message, call_id: str) -> Message:
-    return Message(
-        id=new_id(),
-        turn_id=answer.turn_id,
-        role=Role.TOOL,
-        author=answer.author,
-        content=CLOSED_RESULT,
-        parent_turn_id=answer.parent_turn_id,
-        parent_call_id=answer.parent_call_id,
-        follows=answer.follows,
-        tool_call_id=call_id,
-        state=MessageState.FAILED,
-        created_at=utc_now(),
-    )

@@ -118,7 +118,7 @@ class ProviderKind:
     """A provider that can be chosen.
 
     `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
-    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its route's).
+    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its kind).
     `form` says how a debate is put to its models: chat turns, or one transcript
     with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
     the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
@@ -133,12 +133,11 @@ class ProviderKind:
     kind: str
     label: str
     voice: str
-    route: str
-    base_url: str
-    models: tuple[str, ...]
+    route: str = "openai"
+    base_url: str = ""
+    models: tuple[str, ...] = ()
     variable: str = ""
     local: bool = False
-    needs_key: bool = True
     form: str = RequestForm.CHAT
     listed_as: str = ""
     guided: bool = False
@@ -154,13 +153,18 @@ class ProviderKind:
     rules: ServerRules = ServerRules()
 
     @property
+    def needs_key(self) -> bool:
+        """Whether it answers only with a key: then there is a variable for that."""
+        return bool(self.variable)
+
+    @property
     def path(self) -> str:
         """The path of the API on the provider's server."""
         return urlsplit(self.base_url or self.address_form).path
 
     def listed(self, model: str) -> str:
         """Return a model's name in LiteLLM's list of prices."""
-        return f"{self.listed_as or self.route}/{model}"
+        return f"{self.listed_as or self.kind}/{model}"
 
     def priced(self, model: str) -> tuple[str, ...]:
         """Return the names in LiteLLM's list whose price is that of a model."""
@@ -192,11 +196,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="openrouter",
         label="OpenRouter",
         voice="OpenRouter",
-        route="openai",
         base_url="https://openrouter.ai/api/v1",
         models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
         variable="OPENROUTER_API_KEY",
-        listed_as="openrouter",
         key_page="https://openrouter.ai/settings/keys",
         key_prefix="sk-or-",
         resells=True,
@@ -206,11 +208,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="deepseek",
         label="DeepSeek",
         voice="DeepSeek",
-        route="openai",
         base_url="https://api.deepseek.com/v1",
         models=("deepseek-v4-pro", "deepseek-v4-flash"),
         variable="DEEPSEEK_API_KEY",
-        listed_as="deepseek",
         images=False,
         key_page="https://platform.deepseek.com/api_keys",
         key_prefix="sk-",
@@ -221,11 +221,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="moonshot",
         label="Moonshot AI (Kimi)",
         voice="Kimi",
-        route="openai",
         base_url="https://api.moonshot.ai/v1",
         models=("kimi-k3", "kimi-k2.6"),
         variable="MOONSHOT_API_KEY",
-        listed_as="moonshot",
         key_page="https://platform.moonshot.ai/console/api-keys",
         key_prefix="sk-",
         rules=ServerRules(without=("temperature",), wants_thought=True),
@@ -236,11 +234,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="mistral",
         label="Mistral AI",
         voice="Mistral",
-        route="openai",
         base_url="https://api.mistral.ai/v1",
         models=("mistral-large-latest", "mistral-medium-latest", "mistral-small-latest"),
         variable="MISTRAL_API_KEY",
-        listed_as="mistral",
         key_page="https://console.mistral.ai/api-keys",
         rules=ServerRules(without=("stream_options",), short_call_ids=True, speech_after_tools=True),
     ),
@@ -249,11 +245,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="xai",
         label="xAI",
         voice="Grok",
-        route="openai",
         base_url="https://api.x.ai/v1",
         models=("grok-4.7", "grok-4.20-non-reasoning"),
         variable="XAI_API_KEY",
-        listed_as="xai",
         key_page="https://console.x.ai",
         key_prefix="xai-",
         rules=ServerRules(without=("stop",)),
@@ -263,11 +257,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="groq",
         label="Groq",
         voice="Groq",
-        route="openai",
         base_url="https://api.groq.com/openai/v1",
         models=("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
         variable="GROQ_API_KEY",
-        listed_as="groq",
         key_page="https://console.groq.com/keys",
         key_prefix="gsk_",
         rules=ServerRules(without=("response_format",)),
@@ -277,7 +269,6 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="together",
         label="Together AI",
         voice="Together",
-        route="openai",
         base_url="https://api.together.ai/v1",
         models=("moonshotai/Kimi-K3", "zai-org/GLM-5.3", "openai/gpt-oss-120b"),
         variable="TOGETHER_API_KEY",
@@ -289,11 +280,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="zai",
         label="Z.ai",
         voice="GLM",
-        route="openai",
         base_url="https://api.z.ai/api/paas/v4",
         models=("glm-5.3", "glm-5.3-flash"),
         variable="ZAI_API_KEY",
-        listed_as="zai",
         key_page="https://z.ai/manage-apikey/apikey-list",
         rules=ServerRules(without=("stream_options", "response_format")),
     ),
@@ -302,11 +291,9 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="cerebras",
         label="Cerebras",
         voice="Cerebras",
-        route="openai",
         base_url="https://api.cerebras.ai/v1",
         models=("gpt-oss-120b", "gemma-4-31b"),
         variable="CEREBRAS_API_KEY",
-        listed_as="cerebras",
         key_page="https://cloud.cerebras.ai",
         key_prefix="csk-",
         rules=ServerRules(max_completion_tokens=True),
@@ -317,11 +304,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="azure",
         label="Azure OpenAI",
         voice="Azure",
-        route="openai",
-        base_url="",
-        models=(),
         variable="AZURE_OPENAI_API_KEY",
-        listed_as="azure",
         key_page="https://ai.azure.com",
         address_form="https://NAME.openai.azure.com/openai/v1",
         own_names=True,
@@ -332,23 +315,11 @@ PRESETS: tuple[ProviderKind, ...] = (
         kind="lm-studio",
         label="LM Studio",
         voice="LM Studio",
-        route="openai",
         base_url="http://127.0.0.1:1234/v1",
-        models=(),
         local=True,
-        needs_key=False,
     ),
     # https://docs.vllm.ai/en/stable/serving/openai_compatible_server.html
-    ProviderKind(
-        kind="vllm",
-        label="vLLM",
-        voice="vLLM",
-        route="openai",
-        base_url="http://127.0.0.1:8000/v1",
-        models=(),
-        local=True,
-        needs_key=False,
-    ),
+    ProviderKind(kind="vllm", label="vLLM", voice="vLLM", base_url="http://127.0.0.1:8000/v1", local=True),
 )
 
 
@@ -397,7 +368,7 @@ LOCAL = "local"
 PROGRAM = "program"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LocalServer:
     """A program that serves models on this computer, at its usual address (with `/v1`).
 
@@ -417,7 +388,6 @@ USUAL: tuple[ProviderKind, ...] = (
         kind="openai",
         label="OpenAI",
         voice="GPT",
-        route="openai",
         base_url="https://api.openai.com/v1",
         models=("gpt-5.2", "gpt-5.4-mini"),
         variable="OPENAI_API_KEY",
@@ -450,31 +420,17 @@ USUAL: tuple[ProviderKind, ...] = (
         kind="ollama",
         label="Ollama",
         voice="Llama",
-        route="openai",
         base_url="http://127.0.0.1:11434/v1",
         models=("llama3.2",),
         local=True,
-        needs_key=False,
     ),
-    ProviderKind(
-        kind=COMPATIBLE,
-        label="OpenAI-compatible server",
-        voice="",
-        route="openai",
-        base_url="",
-        models=(),
-        local=True,
-        needs_key=False,
-    ),
+    ProviderKind(kind=COMPATIBLE, label="OpenAI-compatible server", voice="", local=True),
     ProviderKind(
         kind=EMBEDDED,
         label="On this computer",
         voice="SmolLM2",
-        route="openai",
-        base_url="",
         models=(EMBEDDED_MODEL,),
         local=True,
-        needs_key=False,
         in_moot=True,
         form=RequestForm.TRANSCRIPT,
         guided=True,
@@ -485,11 +441,7 @@ USUAL: tuple[ProviderKind, ...] = (
         kind=LOCAL,
         label="Downloaded models",
         voice="",
-        route="openai",
-        base_url="",
-        models=(),
         local=True,
-        needs_key=False,
         in_moot=True,
         images=False,
         calls_at_once=2,
@@ -501,9 +453,7 @@ EXTERNAL_AGENT = ProviderKind(
     label="External agent",
     voice="Agent",
     route="",
-    base_url="",
     models=(DEFAULT_MODEL,),
-    needs_key=False,
     images=False,
     calls_at_once=3,
     votes=False,
@@ -513,20 +463,8 @@ KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)
 
 # Of other services; in each both signs occur.
 _KEY_NAMES = (
-    "sk",
-    "rk",
-    "pk",
-    "gsk",
-    "hf",
-    "r8",
-    "ghp",
-    "gho",
-    "ghs",
-    "github_pat",
-    "glpat",
-    "pplx",
-    "nvapi",
-)
+    "sk", "rk", "pk", "gsk", "hf", "r8", "ghp", "gho", "ghs", "github_pat", "glpat", "pplx", "nvapi",
+)  # fmt: skip
 KEY_STARTS: tuple[str, ...] = (
     *(f"{name}{end}" for name in _KEY_NAMES for end in "-_"),
     *dict.fromkeys(kind.key_prefix for kind in KINDS if kind.key_prefix),
@@ -537,40 +475,19 @@ KEY_STARTS: tuple[str, ...] = (
 
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 
+# Each with its address, and the path and the sign by which it is known.
 LOCAL_SERVERS: tuple[LocalServer, ...] = (
+    LocalServer("Ollama", "http://127.0.0.1:11434/v1", "/", r"^Ollama is running", kind="ollama"),
     LocalServer(
-        name="Ollama",
-        kind="ollama",
-        address="http://127.0.0.1:11434/v1",
-        path="/",
-        sign=r"^Ollama is running",
-    ),
-    LocalServer(
-        name="LM Studio",
+        "LM Studio",
+        "http://127.0.0.1:1234/v1",
+        "/lmstudio-greeting",
+        r'"lmstudio"\s*:\s*true',
         kind="lm-studio",
-        address="http://127.0.0.1:1234/v1",
-        path="/lmstudio-greeting",
-        sign=r'"lmstudio"\s*:\s*true',
     ),
-    LocalServer(
-        name="llama.cpp",
-        address="http://127.0.0.1:8080/v1",
-        path="/v1/models",
-        sign=r'"owned_by"\s*:\s*"llamacpp"',
-    ),
-    LocalServer(
-        name="vLLM",
-        kind="vllm",
-        address="http://127.0.0.1:8000/v1",
-        path="/v1/models",
-        sign=r'"owned_by"\s*:\s*"vllm"',
-    ),
-    LocalServer(
-        name="Jan",
-        address="http://127.0.0.1:1337/v1",
-        path="/openapi.json",
-        sign=r'"title"\s*:\s*"Jan API',
-    ),
+    LocalServer("llama.cpp", "http://127.0.0.1:8080/v1", "/v1/models", r'"owned_by"\s*:\s*"llamacpp"'),
+    LocalServer("vLLM", "http://127.0.0.1:8000/v1", "/v1/models", r'"owned_by"\s*:\s*"vllm"', kind="vllm"),
+    LocalServer("Jan", "http://127.0.0.1:1337/v1", "/openapi.json", r'"title"\s*:\s*"Jan API'),
 )
 
 # Words first: a list may have thousands of names, and the expression is ten times as slow.

@@ -9,16 +9,9 @@ FOLDER = "{folder}"
 DEFAULT_MODEL = "default"
 
 # The modes in which programs ask nobody before they change files or run commands; Moot uses none of them.
-UNASKED_MODES = frozenset(
-    (
-        "bypasspermissions",
-        "yolo",
-        "full-access",
-        "agent-full-access",
-        "danger-full-access",
-        "autoedit",
-        "acceptedits",
-    )
+UNASKED_MODES = (
+    *("bypasspermissions", "yolo", "full-access", "agent-full-access", "danger-full-access"),
+    *("autoedit", "acceptedits"),
 )
 
 _RULES = (

@@ -105,7 +105,6 @@ class FileReader(Protocol):
 
         Raises BadInput with the file's name and why it cannot be read.
         """
-        ...
 
     async def as_it_looks(
         self,
@@ -119,15 +118,12 @@ class FileReader(Protocol):
 
         Raises BadInput with the file's name and why it cannot be read.
         """
-        ...
 
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
-        ...
 
     async def as_pdf(self, html: str, title: str) -> bytes:
         """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
-        ...
 
 
 def is_image_file(path: Path) -> bool:

@@ -9,15 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-# The index of each final consonant in a syllable that can also begin the next one.
-_FINALS = dict(
-    zip(
-        "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅇㅈㅊㅋㅌㅍㅎ",
-        (1, 2, 4, 7, 8, 16, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27),
-        strict=True,
-    )
-)
-_AT_FINAL = {place: letter for letter, place in _FINALS.items()}
+# The final consonants of syllables in their order; a blank for none, and for those that cannot begin the next
+# syllable.
+_FINALS = " ㄱㄲ ㄴ  ㄷㄹ       ㅁㅂ ㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _PER_INITIAL, _PER_VOWEL = 588, 28
 _NUMBERS = re.compile(r"\d+|\D")
@@ -88,6 +82,6 @@ def _last(letter: str) -> str:
     final = (code - _FIRST) % _PER_VOWEL
     if not final:
         return f"[{letter}-{chr(code + _PER_VOWEL - 1)}]"
-    following = _AT_FINAL.get(final)
+    following = _FINALS[final].strip()
     open_one = chr(code - final)
     return rf"(?:{letter}|{open_one}\s*{_letter(following)})" if following else letter

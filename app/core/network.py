@@ -12,4 +12,3 @@ class Network(Protocol):
         The processes that run end when they have answered; new ones take what is asked from now on. Raises BadInput for
         what cannot be used.
         """
-        ...

@@ -1,4 +1,7 @@
-"""Tasks that nobody awaits: a fault of the program that ends one is written to the log, and its owner is told."""
+"""Tasks that nobody awaits: a fault of the program that ends one is logged, and its owner is told.
+
+Also how tasks are ended.
+"""
 
 import asyncio
 import logging
@@ -38,3 +41,11 @@ def start_owned(
         among.add(task)
         task.add_done_callback(among.discard)
     return task
+
+
+async def end_tasks(*tasks: "asyncio.Future[Any] | None") -> None:
+    """Cancel tasks that there are, and return when they have ended."""
+    given = [task for task in tasks if task is not None]
+    for task in given:
+        task.cancel()
+    await asyncio.gather(*given, return_exceptions=True)

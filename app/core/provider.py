@@ -74,23 +74,18 @@ class LocalModelFiles(Protocol):
 
     def models(self) -> tuple[LocalModel, ...]:
         """Return the models of the catalogue, and those added from files; reads the disk."""
-        ...
 
     def total_memory(self) -> int:
         """Return the memory of this computer in bytes."""
-        ...
 
     def free_memory(self) -> int:
         """Return how many bytes models may take now."""
-        ...
 
     async def is_metered(self) -> bool:
         """Return whether the connection to the internet is metered; False where that is not known."""
-        ...
 
     async def allow(self, model_id: str) -> None:
         """Let an installed model be loaded also where it needs more memory than is free."""
-        ...
 
     async def fetch(
         self, model: LocalModel, source: str, on_progress: Callable[[FetchProgress], None]
@@ -101,23 +96,18 @@ class LocalModelFiles(Protocol):
 
         Cancelling pauses it. Raises MootError (model_fetch_…), after which only what can be resumed is kept.
         """
-        ...
 
     async def add(self, path: Path) -> LocalModel:
         """Check the header of a GGUF file and keep it as a model on trial; the file stays where it is. Raises BadInput."""
-        ...
 
     async def accept(self, model_id: str) -> None:
         """Keep a model that was on trial."""
-        ...
 
     async def remove(self, model_id: str) -> None:
         """Delete a model with what was downloaded of it; a file of the user's own stays. Raises StorageError."""
-        ...
 
     async def check(self, model: LocalModel) -> None:
         """Read a model's file and compare it with what it should be. Raises BadInput."""
-        ...
 
 
 def last_part(model: str) -> str:
@@ -324,7 +314,6 @@ class Models(Protocol):
     @property
     def local(self) -> LocalModelFiles:
         """The plug that keeps the files of downloaded models."""
-        ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or
@@ -332,92 +321,71 @@ class Models(Protocol):
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """
-        ...
 
     def answer_agent(self, ask: str, answer: str) -> None:
         """Answer what an external agent asked (`AgentAsk`) as its prompt was answered; everything unknown denies.
 
         Does nothing where nobody waits for it any more.
         """
-        ...
 
     async def warm(self) -> None:
         """Wait until the plug is ready for the first request; start it where it does not run."""
-        ...
 
     async def test(self, provider: str) -> TestResult:
         """Try a provider with its key: list its models and get one short answer."""
-        ...
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
         """Try a provider that is not saved, with a key that is kept nowhere ("" for none)."""
-        ...
 
     async def list_models(self, provider: str) -> TestResult:
         """Fetch a provider's list of models; makes no call of a model."""
-        ...
 
     async def found_agents(self) -> Mapping[str, str]:
         """Look for the known external agents; return the files of those that are installed, by recipe. Runs none of them."""
-        ...
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Look for the known servers of models on this computer; asks loopback addresses only."""
-        ...
 
     def can_fetch_embedded(self) -> bool:
         """Say whether nothing but its file is missing for the embedded model."""
-        ...
 
     def embedded_model(self) -> LocalModel:
         """Return the embedded model, whose file may be missing."""
-        ...
 
     async def unload(self, model: str) -> None:
         """End the process that runs a model on this computer, so that its file is open no more; its answer breaks off."""
-        ...
 
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
-        ...
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the embedded model's file; `progress` gets (bytes, all bytes). Raises MootError.
 
         Cancelling ends the download and leaves nothing behind.
         """
-        ...
 
     async def listens(self, provider: str) -> bool:
         """Say whether something listens at the provider's address; sends it nothing."""
-        ...
 
     def is_free(self, provider: str) -> bool:
         """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
-        ...
 
     def is_subscribed(self, provider: str) -> bool:
         """Say whether a provider is an external agent, for which a subscription pays where it names no cost."""
-        ...
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return a model's price, None where it is unknown; asks no provider."""
-        ...
 
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; asks no provider."""
-        ...
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model by now, without asking anybody."""
-        ...
 
     def note_stable(
         self, provider: str, model: str, stable: int, answers: str = "", address: str = ""
     ) -> None:
         """Keep what the voting check of a model has found, as `ModelFacts` says; -1 alone forgets it."""
-        ...
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
-        ...

@@ -76,47 +76,36 @@ class SessionStore(Protocol):
 
     def summaries(self) -> list[SessionSummary]:
         """List every session, newest first, from the index."""
-        ...
 
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages without reading the whole log."""
-        ...
 
     async def load(self, session_id: str) -> StoredSession:
         """Read a session whole. Raises NotFound, StorageError."""
-        ...
 
     def append(self, events: tuple[Event, ...]) -> None:
         """Queue one batch of one session as one line of its log; never blocks."""
-        ...
 
     async def flush(self, session_id: str) -> None:
         """Return when all that was appended is on the disk. Raises StorageError."""
-        ...
 
     async def discard(self, session_id: str) -> None:
         """Forget a session whose very start could not be written, and what is queued of it."""
-        ...
 
     async def delete(self, session_id: str) -> None:
         """Move a session to the trash."""
-        ...
 
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the trash."""
-        ...
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         """Save an imported session, whole or not at all; its id is not taken."""
-        ...
 
     async def search(self, text: str, limit: int) -> list[Hit]:
         """Find a text in titles and messages of all sessions, newest session first, case ignored."""
-        ...
 
     async def close(self) -> None:
         """Write what is left and close all files."""
-        ...
 
 
 class UsageLedger(Protocol):
@@ -124,25 +113,20 @@ class UsageLedger(Protocol):
 
     def add(self, entry: UsageEntry) -> None:
         """Queue one call for the disk; never blocks."""
-        ...
 
     async def months(self) -> dict[str, Total]:
         """Return the sum of each month (`2026-11`) that has any, without what was added since the program
         began. Raises StorageError.
         """
-        ...
 
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return a month's calls, all of them, oldest first. Raises StorageError."""
-        ...
 
     async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
         """Add the calls that are not there yet, by their ids; return them. Raises StorageError."""
-        ...
 
     async def close(self) -> None:
         """Write what is left and close the file."""
-        ...
 
 
 class DefinitionStore(Protocol[Definition]):
@@ -150,7 +134,6 @@ class DefinitionStore(Protocol[Definition]):
 
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
-        ...
 
     async def change(self, make: Callable[[], Definition]) -> Definition:
         """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
@@ -158,15 +141,12 @@ class DefinitionStore(Protocol[Definition]):
         `make` may be called in another thread, between no two other changes. Raises what it raises, BadInput, and
         StorageError, also where the file holds what cannot be read.
         """
-        ...
 
     async def delete(self, definition_id: str) -> None:
         """Move a definition to the trash; its versions are kept, so that saving it again brings it back."""
-        ...
 
     async def versions(self, definition_id: str) -> tuple[Definition, ...]:
         """Return the versions that are kept, newest first."""
-        ...
 
 
 class Documents(Protocol):
@@ -178,100 +158,79 @@ class Documents(Protocol):
 
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""
-        ...
 
     async def change_settings(self, change: Change[Settings]) -> None:
         """Change the settings, keeping a previous copy."""
-        ...
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return the entries of `providers.json`; the catalogue's defaults where there is no file."""
-        ...
 
     def provider_problem(self, provider_id: str) -> Problem | None:
         """Return why what is written about a provider cannot be used, None where it can."""
-        ...
 
     async def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         """Change `providers.json`, keeping unknown fields and a previous copy."""
-        ...
 
     async def throw_provider(self, provider_id: str) -> str:
         """Move a provider to the trash, without its key, and return its file there, for the archive.
 
         Raises NotFound, StorageError.
         """
-        ...
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models of `models.json`, which were fetched from the providers."""
-        ...
 
     async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Change `models.json`. Raises StorageError."""
-        ...
 
     @property
     def assistants(self) -> DefinitionStore[Agent]:
         """The assistants of `assistants/`."""
-        ...
 
     @property
     def groups(self) -> DefinitionStore[Group]:
         """The groups of `groups/`."""
-        ...
 
     @property
     def workflows(self) -> DefinitionStore[WorkflowDefinition]:
         """The workflows of `workflows/`; each can run."""
-        ...
 
     @property
     def panels(self) -> DefinitionStore[Panel]:
         """The panels of `panels/`."""
-        ...
 
     @property
     def journal(self) -> DefinitionStore[Decision]:
         """The decisions of `journal/`."""
-        ...
 
     @property
     def folders(self) -> DefinitionStore[Folder]:
         """The folders of `folders/`."""
-        ...
 
     @property
     def saved_prompts(self) -> DefinitionStore[SavedPrompt]:
         """The prompts of `saved_prompts/`."""
-        ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
-        ...
 
     async def change_mcp_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         """Change `mcp.json`, keeping unknown fields and a previous copy."""
-        ...
 
     async def throw_server(self, name: str) -> str:
         """Move an MCP server to the trash, without its secrets, and return its file there, for the archive.
 
         Raises NotFound, StorageError.
         """
-        ...
 
     def consents(self) -> frozenset[str]:
         """Return the fingerprints the user has allowed."""
-        ...
 
     async def change_consents(self, change: Change[frozenset[str]]) -> None:
         """Change what the user has allowed."""
-        ...
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""
-        ...
 
 
 class DraftFiles(Protocol):
@@ -279,15 +238,12 @@ class DraftFiles(Protocol):
 
     async def load(self) -> dict[str, Draft]:
         """Return all drafts; those that cannot be read are set aside and are among the `problems`."""
-        ...
 
     async def save(self, name: str, draft: Draft) -> None:
         """Write a draft; an empty one removes its file. Raises StorageError."""
-        ...
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, one entry a fault."""
-        ...
 
 
 class KeyNews(StrEnum):
@@ -319,46 +275,36 @@ class Secrets(Protocol):
     @property
     def unread(self) -> Mapping[str, str]:
         """Return why the keyring was not read, by place."""
-        ...
 
     def get(self, provider: str, kind: str) -> str | None:
         """Return a provider's key as already looked up; never blocks."""
-        ...
 
     def source(self, provider: str, kind: str) -> str:
         """Say where the key comes from: keyring, environment, session, or "" for none."""
-        ...
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
         """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked for that."""
-        ...
 
     async def unlock(self) -> bool:
         """Let the user unlock the keyring, and look up again what was looked up; false where that failed."""
-        ...
 
     async def set(self, provider: str, key: str) -> bool:
         """Store a key; false where it lives for this run only, or is stored later. Raises BadInput."""
-        ...
 
     async def keep(self, place: str, value: str) -> bool:
         """Store any text unchanged; false where it is kept for this run only, or is stored later."""
-        ...
 
     def hide(self, texts: Iterable[str]) -> None:
         """Remove these texts from every other text from now on; they are not stored here."""
-        ...
 
     async def remove(self, provider: str) -> bool:
         """Forget a key; false where the keyring has it still, or may have.
 
         Where the keyring has not answered yet the key is deleted once it does.
         """
-        ...
 
     def redact(self, text: str) -> str:
         """Return the text with every known key and key-like string removed."""
-        ...
 
 
 class ArchiveFiles(Protocol):
@@ -375,19 +321,15 @@ class ArchiveFiles(Protocol):
 
         `progress` is told how many files of how many are packed; if it is cancelled, there is no new file.
         """
-        ...
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the backup of the day; None where there is one, or nothing has changed since the last."""
-        ...
 
     async def backups(self) -> tuple[Backup, ...]:
         """Return the backups of the data directory, the newest first."""
-        ...
 
     async def contents(self, path: str) -> BackupContents:
         """Return what is in a backup, compared with what is here; changes nothing."""
-        ...
 
     async def restore(
         self,
@@ -402,38 +344,30 @@ class ArchiveFiles(Protocol):
 
         With `replace` a document that differs here is replaced as well. `progress` is told how many sessions are done.
         """
-        ...
 
     async def thrown(self) -> tuple[Thrown, ...]:
         """Return what is in the trash, the newest first."""
-        ...
 
     async def take_out(self, file: str) -> str:
         """Restore a file from the trash; return the session's id, "" for a definition.
 
         Raises NotFound, and BadInput where another one has taken its place.
         """
-        ...
 
     async def remove_thrown(self, files: Collection[str]) -> None:
         """Delete these files of the trash for good."""
-        ...
 
     async def sizes(self) -> tuple[PartSize, ...]:
         """Return the size of each part of the data directory, the largest first."""
-        ...
 
     def read_foreign(self, path: str) -> Iterator[Any]:
         """Yield the JSON values of a file that another program wrote, or of those in a zip; blocks.
 
         Of a file that is one long list its items are the values.
         """
-        ...
 
     def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
         """Return a session as Moot's own JSON export holds it, mended. Raises BadInput."""
-        ...
 
     async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
         """Write a zip of these (name, bytes), whole or not at all; the entries are made one by one in another thread."""
-        ...

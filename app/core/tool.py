@@ -98,43 +98,34 @@ class ToolContext(Protocol):
     @property
     def session_id(self) -> str:
         """The session it runs in."""
-        ...
 
     @property
     def mode(self) -> str:
         """The agent mode: default or settings."""
-        ...
 
     @property
     def pages(self) -> Sequence[str]:
         """The addresses of the agent's definition."""
-        ...
 
     def messages(self) -> Sequence[Message]:
         """Return the session's messages, oldest first."""
-        ...
 
     @property
     def plan(self) -> Plan | None:
         """The session's plan."""
-        ...
 
     def change_plan(self, plan: Plan | None) -> None:
         """Replace the session's plan; written in one batch with the call's result."""
-        ...
 
     @property
     def members(self) -> Sequence[Agent]:
         """The assistants of the session's group, in order; empty outside groups."""
-        ...
 
     async def ask(self, prompt: Prompt, /) -> str | None:
         """Put a question to the user while the tool runs; None when it was dismissed."""
-        ...
 
     def report(self, progress: ToolProgress, /) -> None:
         """Show how far the tool is."""
-        ...
 
 
 Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
@@ -230,14 +221,8 @@ class ServerStatus:
     @property
     def said_of_tools(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What is to be said of its tools: codes, each with a text `server.<code>`, and the tools it is about."""
-        said = {
-            "tools": self.tools,
-            "reading": self.reading,
-            "deleting": self.deleting,
-            "outside": self.outside,
-            "withheld": self.withheld,
-        }
-        return tuple((code, tools) for code, tools in said.items() if tools)
+        codes = ("tools", "reading", "deleting", "outside", "withheld")
+        return tuple((code, getattr(self, code)) for code in codes if getattr(self, code))
 
 
 class Tools(Protocol):
@@ -245,57 +230,44 @@ class Tools(Protocol):
 
     def allowed(self) -> tuple[Tool, ...]:
         """Return the allow-list."""
-        ...
 
     def servers(self) -> tuple[ServerStatus, ...]:
         """Return the MCP servers of `mcp.json` with their state."""
-        ...
 
     def server_tools(self, servers: Sequence[str]) -> tuple[Tool, ...]:
         """Return what the connected servers of these names offer and the user has allowed."""
-        ...
 
     async def attach(self, servers: Sequence[str]) -> None:
         """Connect to servers that may run; returns when each is connected, down or asking."""
-        ...
 
     async def consent(self, server: str) -> None:
         """Store the user's consent to a server as it is now, and connect."""
-        ...
 
     async def withdraw(self, server: str) -> None:
         """Withdraw the consent to a server, and close its connection."""
-        ...
 
     async def permit(self, consents: Collection[str]) -> None:
         """Store that these tools run without a question for good; one that has changed since asks again."""
-        ...
 
     async def ask_again(self, server: str) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        ...
 
     async def restart(self, server: str) -> None:
         """Reconnect."""
-        ...
 
     async def resources(self, server: str) -> tuple[ServerResource, ...]:
         """Return what a server lists. Raises ToolError."""
-        ...
 
     async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
         """Return what is in a resource, as files. Raises ToolError."""
-        ...
 
     async def prompt(
         self, prompt: ServerPrompt, values: Mapping[str, str]
     ) -> tuple[str, tuple[Attachment, ...]]:
         """Return the text of a server's prompt, and the files it names. Raises ToolError."""
-        ...
 
     async def log(self, server: str) -> str:
         """Return the last lines of a server's log, without secrets."""
-        ...
 
     async def login(
         self, server: str, agree: Callable[[str], Awaitable[bool]], client: Mapping[str, str] | None = None
@@ -304,26 +276,21 @@ class Tools(Protocol):
 
         `client` are the ID of a client and its secret, where the server lets no program register itself.
         """
-        ...
 
     async def logout(self, server: str) -> bool:
         """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
-        ...
 
     def can_fetch_viewer(self) -> bool:
         """Say whether the viewer of servers' pages is missing and can be installed here."""
-        ...
 
     async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
         """Install the viewer of servers' pages; `progress` gets (bytes, all bytes). Raises MootError (viewer_not_fetched).
 
         It is used from the next start on. Cancelling leaves nothing.
         """
-        ...
 
     async def close(self) -> None:
         """Close all servers and processes."""
-        ...
 
 
 MAX_ARGUMENTS = 200_000

@@ -5,11 +5,13 @@ versions of each other. A turn with a parent was called there: a sub-agent's, or
 the tree, at the turn up to which it goes. Engine, window, export and terminal have no other tree.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
 from itertools import takewhile
 from typing import NamedTuple
 
+from app.core.events import utc_now
+from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
 from app.core.workflow import WORKFLOW
@@ -167,11 +169,7 @@ class Turns:
 
     def above(self, turn_id: str) -> Iterator[str]:
         """Yield a turn and those that called it, innermost first."""
-        seen: set[str] = set()
-        while (first := self.first(turn_id)) is not None and turn_id not in seen:
-            seen.add(turn_id)
-            yield turn_id
-            turn_id = first.parent_turn_id or ""
+        return self._walk(turn_id, lambda first: first.parent_turn_id)
 
     def below(self, turn_id: str) -> list[str]:
         """Return a turn and all turns called in it, at any depth: those of a turn in the order of their calls."""
@@ -199,11 +197,15 @@ class Turns:
 
     def back_from(self, turn_id: str) -> Iterator[str]:
         """Yield a turn and those that it follows, the newest first."""
+        return self._walk(turn_id, lambda first: first.follows)
+
+    def _walk(self, turn_id: str, after: Callable[[Message], str | None]) -> Iterator[str]:
+        """Yield a turn and those after it, as its first message says; in a damaged log they may be a ring."""
         seen: set[str] = set()
         while (first := self.first(turn_id)) is not None and turn_id not in seen:
             seen.add(turn_id)
             yield turn_id
-            turn_id = first.follows or ""
+            turn_id = after(first) or ""
 
     def versions(self, turn_id: str) -> tuple[str, ...]:
         """Return a turn's versions, itself among them, in the order in which they were made."""
@@ -313,6 +315,28 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
     """Return the calls of an answer that have no result yet; none where there is no answer."""
     finished = {each.tool_call_id for each in messages if each.role == Role.TOOL and each.ended}
     return [call for call in answer.tool_calls if call.id not in finished] if answer else []
+
+
+def failed_result(answer: Message, call_id: str, text: str) -> Message:
+    """Return the failed result of a call that was not carried out to its end, in the turn of its answer."""
+    return Message(
+        id=new_id(),
+        turn_id=answer.turn_id,
+        role=Role.TOOL,
+        author=answer.author,
+        content=text,
+        parent_turn_id=answer.parent_turn_id,
+        parent_call_id=answer.parent_call_id,
+        follows=answer.follows,
+        retakes=answer.retakes,
+        tool_call_id=call_id,
+        round=answer.round,
+        part=answer.part,
+        data=answer.data,
+        state=MessageState.FAILED,
+        why=answer.why,
+        created_at=utc_now(),
+    )
 
 
 def last_answer(messages: Sequence[Message]) -> Message | None:

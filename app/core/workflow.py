@@ -1,9 +1,9 @@
 """Workflows: steps that depend on each other, as data; definitions are `workflows/<id>.json`."""
 
-from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 WORKFLOW: Final = "workflow"
@@ -127,27 +127,12 @@ def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None)
 
 
 def _circle(definition: WorkflowDefinition) -> list[str]:
-    """Return the steps of a cycle in order, empty where there is none; never recurses."""
-    missing = {step.id: len(set(step.depends_on)) for step in definition.steps}
-    after = dependents(definition)
-    free = deque(step_id for step_id, count in missing.items() if not count)
-    while free:
-        for one in after.get(free.popleft(), ()):
-            missing[one] -= 1
-            if not missing[one]:
-                free.append(one)
-    left = {step_id for step_id, count in missing.items() if count}
-    if not left:
-        return []
-    before = {step.id: [one for one in step.depends_on if one in left] for step in definition.steps}
-    path: list[str] = []
-    seen: dict[str, int] = {}
-    step_id = next(step.id for step in definition.steps if step.id in left)
-    while step_id not in seen:
-        seen[step_id] = len(path)
-        path.append(step_id)
-        step_id = before[step_id][0]
-    return path[seen[step_id] :][::-1]
+    """Return the steps of a cycle, each in front of one that depends on it; empty where there is none."""
+    try:
+        TopologicalSorter({step.id: step.depends_on for step in definition.steps}).prepare()
+    except CycleError as error:
+        return list(error.args[1][1:])
+    return []
 
 
 def dependents(definition: WorkflowDefinition) -> dict[str, list[str]]:

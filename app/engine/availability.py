@@ -18,7 +18,7 @@ from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
 from app.core.ids import new_id
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.core.reasons import Reason
 from app.core.roles import role_of
 from app.core.settings import Settings
@@ -154,30 +154,27 @@ class _Gate:
         return self.paused_until <= now and (self.limit is None or self.running < self.limit)
 
 
+@dataclass(eq=False, repr=False)
 class Availability:
-    """The assistants' slots; `policy` gives an assistant's rules, `limit` a provider's number of calls at once,
-    `held` whether an assistant takes no new work from the start.
+    """The assistants' slots.
 
     Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A
     provider may allow fewer, and may have to pause. It has no clock and never waits: every operation returns its
     effects.
     """
 
-    def __init__(
-        self,
-        policy: Callable[[str], Busy],
-        limit: Callable[[str], int | None] = lambda _: None,
-        held: Callable[[str], bool] = lambda _: False,
-    ) -> None:
-        self._policy = policy
-        self._limit = limit
-        self._held = held
-        self._desks: dict[str, _Desk] = {}
-        self._gates: dict[str, _Gate] = {}
-        self._tasks: dict[str, Task] = {}
-        # The deadlines of tasks; a task that has stopped waiting stays in it until its deadline.
-        self._deadlines: list[tuple[float, str]] = []
-        self._seen = 0.0
+    # An assistant's rules.
+    _policy: Callable[[str], Busy]
+    # A provider's number of calls at once.
+    _limit: Callable[[str], int | None] = lambda _: None
+    # Whether an assistant takes no new work from the start.
+    _held: Callable[[str], bool] = lambda _: False
+    _desks: dict[str, _Desk] = field(default_factory=dict, init=False)
+    _gates: dict[str, _Gate] = field(default_factory=dict, init=False)
+    _tasks: dict[str, Task] = field(default_factory=dict, init=False)
+    # The deadlines of tasks; a task that has stopped waiting stays in it until its deadline.
+    _deadlines: list[tuple[float, str]] = field(default_factory=list, init=False)
+    _seen: float = field(default=0.0, init=False)
 
     def can_accept(self, agent_id: str, now: float, provider: str = "") -> bool:
         """Say whether `enqueue` would not refuse a task of this assistant."""
@@ -347,16 +344,14 @@ class Availability:
         return self._gate(provider).is_open(now)
 
     def _desk(self, agent_id: str) -> _Desk:
-        desk = self._desks.get(agent_id)
-        if desk is None:
-            desk = self._desks[agent_id] = _Desk(self._policy(agent_id), held=self._held(agent_id))
-        return desk
+        if agent_id not in self._desks:
+            self._desks[agent_id] = _Desk(self._policy(agent_id), held=self._held(agent_id))
+        return self._desks[agent_id]
 
     def _gate(self, provider: str) -> _Gate:
-        gate = self._gates.get(provider)
-        if gate is None:
-            gate = self._gates[provider] = _Gate(self._limit(provider) if provider else None)
-        return gate
+        if provider not in self._gates:
+            self._gates[provider] = _Gate(self._limit(provider) if provider else None)
+        return self._gates[provider]
 
 
 # The weight of the newest task in the estimate of how long the next will take.
@@ -420,27 +415,21 @@ class _Entry:
     deadline: float | None = None
 
 
+@dataclass(eq=False, repr=False)
 class Slots:
-    """Hands out the assistants' slots; `changed` is called with the id of an assistant whose state has changed.
+    """Hands out the assistants' slots.
 
     Of two trees that would wait for each other the later is refused.
     """
 
-    def __init__(
-        self,
-        core: Availability,
-        *,
-        clock: Callable[[], float],
-        sleep: Callable[[float], Awaitable[None]],
-        changed: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._core = core
-        self._clock = clock
-        self._sleep = sleep
-        self._changed = changed
-        self._entries: dict[str, _Entry] = {}
-        self._takes: dict[str, float] = {}
-        self._timer: asyncio.Task[None] | None = None
+    _core: Availability
+    _clock: Callable[[], float]
+    _sleep: Callable[[float], Awaitable[None]]
+    # Called with the id of an assistant whose state has changed.
+    _changed: Callable[[str], None] = lambda _: None
+    _entries: dict[str, _Entry] = field(default_factory=dict, init=False)
+    _takes: dict[str, float] = field(default_factory=dict, init=False)
+    _timer: asyncio.Task[None] | None = field(default=None, init=False)
 
     @asynccontextmanager
     async def taken(
@@ -553,9 +542,7 @@ class Slots:
 
     async def close(self) -> None:
         """Stop the timer."""
-        if self._timer is not None:
-            self._timer.cancel()
-            await asyncio.gather(self._timer, return_exceptions=True)
+        await end_tasks(self._timer)
 
     def _job(self, entry: _Entry, place: int | None) -> Job:
         now, agent_id = self._clock(), entry.task.agent_id

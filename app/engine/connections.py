@@ -7,7 +7,7 @@ import asyncio
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
@@ -27,7 +27,7 @@ from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice, utc_now
 from app.core.external_agents import recipe_of
 from app.core.model_facts import ModelFacts
-from app.core.owned_tasks import start_owned
+from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, TestResult
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -47,26 +47,19 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9]+")
 
 
+@dataclass(eq=False, repr=False)
 class Connections:
     """The commands for adding providers, and for the models of those that are there."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        models: Models,
-        providers: Callable[[], list[ProviderStatus]],
-        save: Callable[[ProviderConfig], Awaitable[None]],
-        set_key: Callable[[str, str], Awaitable[bool]],
-    ) -> None:
-        self._documents = documents
-        self._models = models
-        self._providers = providers
-        self._save = save
-        self._set_key = set_key
-        # Whether the last test at a provider's address went well.
-        self._tested: dict[tuple[str, str], bool] = {}
-        # Two quick changes of the same list must not overlap.
-        self._changing = asyncio.Lock()
+    _documents: Documents
+    _models: Models
+    _providers: Callable[[], list[ProviderStatus]]
+    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _set_key: Callable[[str, str], Awaitable[bool]]
+    # Whether the last test at a provider's address went well.
+    _tested: dict[tuple[str, str], bool] = field(default_factory=dict, init=False)
+    # Two quick changes of the same list must not overlap.
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def warm(self) -> None:
         """Return when a try would not have to wait for Moot itself. Raises ProviderError."""
@@ -102,9 +95,9 @@ class Connections:
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, models=models or status.config.models, enabled=True)
-        stem = _NOT_OF_AN_ID.sub("-", (label or kind).lower()).strip("-")[:40] or "server"
+        free = self._free_id(label or kind, "server")
         return check_provider(
-            ProviderConfig(id=self._free_id(stem), kind=kind, label=label, base_url=address, models=models)
+            ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
         )
 
     async def use(self, server: FoundServer) -> ProviderConfig:
@@ -245,16 +238,9 @@ class Connections:
             if (config.kind, config.command, config.args) == (PROGRAM, command, args):
                 return config
         label = recipe.label if recipe.executable else PurePath(command).stem
-        stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or "agent"
+        free = self._free_id(label, "agent")
         return check_provider(
-            ProviderConfig(
-                id=self._free_id(stem),
-                kind=PROGRAM,
-                label=label,
-                command=command,
-                args=args,
-                recipe=recipe.name,
-            )
+            ProviderConfig(id=free, kind=PROGRAM, label=label, command=command, args=args, recipe=recipe.name)
         )
 
     async def allow_agent(self, shown: ProviderConfig) -> None:
@@ -276,7 +262,8 @@ class Connections:
             lambda consents: frozenset(one for one in consents if not one.startswith(own))
         )
 
-    def _free_id(self, stem: str) -> str:
+    def _free_id(self, label: str, instead: str) -> str:
+        stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or instead
         taken = {config.id for config in configured(self._documents)}
         names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
         return next(name for name in names if name not in taken)
@@ -323,23 +310,16 @@ class _Fetch:
     progress: FetchProgress
 
 
+@dataclass(eq=False, repr=False)
 class LocalModels:
     """The commands for models on this computer. Downloads go on until they are paused or Moot ends."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        models: Models,
-        bus: EventBus,
-        settings: Callable[[], Settings],
-        save: Callable[[ProviderConfig], Awaitable[None]],
-    ) -> None:
-        self._documents = documents
-        self._models = models
-        self._bus = bus
-        self._settings = settings
-        self._save = save
-        self._fetches: dict[str, _Fetch] = {}
+    _documents: Documents
+    _models: Models
+    _bus: EventBus
+    _settings: Callable[[], Settings]
+    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _fetches: dict[str, _Fetch] = field(default_factory=dict, init=False)
 
     def all(self) -> tuple[LocalModel, ...]:
         """Return all models of this computer, the built-in one first; reads the disk."""
@@ -431,8 +411,7 @@ class LocalModels:
     async def pause(self, model_id: str) -> None:
         """Stop a download; what is there of the file stays, and `fetch` goes on from it."""
         if fetch := self._fetches.get(model_id):
-            fetch.task.cancel()
-            await asyncio.gather(fetch.task, return_exceptions=True)
+            await end_tasks(fetch.task)
 
     async def offer(self, model_id: str) -> None:
         """Let an installed model be chosen for chats and debates. Raises StorageError."""

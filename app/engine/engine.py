@@ -163,18 +163,20 @@ class Engine:
         self._spoken = language
         self.drafts = Drafts(plugs.drafts, bus)
         self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
-        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock, sleep)
         metered = MeteredModels(models, self.usage, self._calls)
-        self.folders = Folders(documents, plugs.files, bus, self._language)
+        self.folders = Folders(documents, bus, self._language, {}, plugs.files)
         self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
-        self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
+        self.assistants = Assistants(documents, bus, self._language, resources.assistants, tools)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self._slots = Slots(
-            Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
-            clock=clock,
-            sleep=sleep,
-            changed=lambda agent_id: self.queues.tell(agent_id),
+            Availability(
+                self._policy, lambda _: None, lambda agent_id: agent_id in self.settings().held_back
+            ),
+            clock,
+            sleep,
+            lambda agent_id: self.queues.tell(agent_id),
         )
         self._services = Services(
             models=metered,
@@ -221,18 +223,15 @@ class Engine:
             documents,
             plugs.secrets,
             tools,
-            changed=lambda: bus.publish(ServersChanged(session_id="")),
-            change_agent=self.assistants.change,
-            take_out=self.archive.take_out,
+            lambda: bus.publish(ServersChanged(session_id="")),
+            self.assistants.change,
+            self.archive.take_out,
         )
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
-        sessions, directory = self._sessions, self._directory
-        self.groups = Groups(
-            documents, sessions, directory, self.assistants, prompts, bus, self._language, resources.groups
-        )
-        self.workflows = Workflows(
-            documents, self._sessions, self._directory, metered, bus, resources.workflows, self._language
-        )
+        shared = (documents, bus, self._language)
+        acting = (self._sessions, self._directory)
+        self.groups = Groups(*shared, {}, *acting, self.assistants, prompts, resources.groups)
+        self.workflows = Workflows(*shared, resources.workflows, *acting, metered)
 
     # Sessions
 

@@ -145,19 +145,19 @@ def _chats_of_chatgpt(value: Any, words: Mapping[str, str]) -> Iterator[ForeignC
     if leaf not in nodes:
         leaf = _newest_leaf(nodes)
     model = text_in(value, "default_model_slug") or _CHATGPT_NAME
-    messages = []
-    for node_id in path_to(leaf, parents):
-        raw = nodes[node_id].get("message")
-        if raw is not None:
-            where = f"mapping.{node_id}.message"
-            message = _message_of_chatgpt(taken(raw, dict, where), model, words, where)
-            if message is not None:
-                messages.append(message)
+    shown = (
+        (f"mapping.{node_id}.message", nodes[node_id].get("message")) for node_id in path_to(leaf, parents)
+    )
+    found = (
+        _message_of_chatgpt(taken(raw, dict, where), model, words, where)
+        for where, raw in shown
+        if raw is not None
+    )
     yield ForeignChat(
         app="chatgpt",
         source_id=text_in(value, "conversation_id", "id") or leaf,
         title=text_in(value, "title"),
-        messages=tuple(messages),
+        messages=tuple(filter(None, found)),
         created_at=moment(value.get("create_time")),
         updated_at=moment(value.get("update_time")),
     )
@@ -235,7 +235,7 @@ def _chats_of_claude(value: Any, words: Mapping[str, str]) -> Iterator[ForeignCh
         app="claude",
         source_id=text_in(value, "uuid") or text_in(raws[0] if raws else {}, "uuid"),
         title=text_in(value, "name"),
-        messages=tuple(message for message in found if message is not None),
+        messages=tuple(filter(None, found)),
         created_at=moment(value.get("created_at")),
         updated_at=moment(value.get("updated_at")),
     )
@@ -376,12 +376,11 @@ def _chats_of_open_webui(value: Any, words: Mapping[str, str]) -> Iterator[Forei
         models[0] if isinstance(models, list) and models and isinstance(models[0], str) else _OPEN_WEBUI_NAME
     )
     found = (_message_of_open_webui(raw, named, words, where) for where, raw in _shown_in_open_webui(chat))
-    messages = tuple(message for message in found if message is not None)
     yield ForeignChat(
         app="open-webui",
         source_id=text_in(value, "id") or text_in(chat, "id") or f"{chat.get('timestamp')}{named}",
         title=text_in(value, "title") or text_in(chat, "title"),
-        messages=messages,
+        messages=tuple(filter(None, found)),
         created_at=moment(value.get("created_at")) or moment(chat.get("timestamp")),
         updated_at=moment(value.get("updated_at")),
     )

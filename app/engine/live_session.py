@@ -202,7 +202,7 @@ class LiveSession:
 
     def start_message(self, message: Message, *extra: Event) -> None:
         """Add a message that will stream."""
-        self._check_writable()
+        self.check_writable()
         message = replace(message, state=MessageState.STREAMING, content="", thinking="")
         self._growing[message.id] = _Growing()
         fields = self._put(message)
@@ -251,7 +251,7 @@ class LiveSession:
 
     def finish_messages(self, messages: Sequence[Message], *extra: Event, **fields: object) -> None:
         """Write messages that belong together, and change fields of the session, in one batch."""
-        self._check_writable()
+        self.check_writable()
         events: list[Event] = []
         for message in messages:
             self._growing.pop(message.id, None)
@@ -289,12 +289,13 @@ class LiveSession:
         """Change the session and return the event for it; none where nothing changes."""
         if not fields:
             return ()
-        self._check_writable()
+        self.check_writable()
         before = self.session
         self.session = replace(before, **{"updated_at": utc_now(), **fields})  # type: ignore[arg-type]
         moved = (before.status, before.reason) != (self.session.status, self.session.reason)
         return (SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
 
-    def _check_writable(self) -> None:
+    def check_writable(self) -> None:
+        """Raise BadInput where a newer version wrote the session, so that it may only be read."""
         if self.read_only:
             raise BadInput("session_read_only", title=self.session.title)

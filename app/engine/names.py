@@ -6,7 +6,7 @@ A Korean name carries particles ("클로드는", "제미나이님에게"), so a 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -89,35 +89,22 @@ def normal(text: str) -> str:
 
 def find_names(text: str, participants: Sequence[Participant]) -> list[Found]:
     """Return every name in the text, in order; the longest alias wins ("GPT-4o-mini" before "GPT-4o")."""
-    pattern, owners = _pattern(tuple(participants))
-    if pattern is None:
-        return []
-    found = []
-    for match in pattern.finditer(text):
-        owner = owners[match["name"].casefold()]
-        found.append(Found(owner, match.start("name"), match.end("name"), match["particles"]))
-    return found
+    return _found(text, *_pattern(tuple(participants)))
 
 
 @lru_cache(maxsize=64)
-def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str] | None, dict[str, str]]:
+def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
     owners = {
         name.casefold(): participant_id
         for participant_id, names in _aliases(participants).items()
         for name in names
     }
-    if not owners:
-        return None, owners
     return _any_of(owners), owners
 
 
 def find_traces(text: str, words: Sequence[tuple[str, str]]) -> list[Found]:
     """Return every one of these words in a text, in order; each comes with a participant's id, "" where it fits several."""
-    pattern, owners = _traces(tuple(words))
-    return [
-        Found(owners[match["name"].casefold()], match.start("name"), match.end("name"), match["particles"])
-        for match in pattern.finditer(text)
-    ]
+    return _found(text, *_traces(tuple(words)))
 
 
 @lru_cache(maxsize=64)
@@ -130,8 +117,16 @@ def _traces(words: tuple[tuple[str, str], ...]) -> tuple[re.Pattern[str], dict[s
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:
-    either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    # Without names it fits nowhere.
+    either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or "(?!)"
     return re.compile(f"{_LEFT}@?(?P<name>{either}){_RIGHT}", re.IGNORECASE)
+
+
+def _found(text: str, pattern: re.Pattern[str], owners: Mapping[str, str]) -> list[Found]:
+    return [
+        Found(owners[match["name"].casefold()], match.start("name"), match.end("name"), match["particles"])
+        for match in pattern.finditer(text)
+    ]
 
 
 def begins_with(text: str, name: str) -> bool:

@@ -1,12 +1,12 @@
 """The tools that the user has allowed to run without a question, for good or in a session; `engine.permissions`."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.core.catalog import PROGRAM
 from app.core.store import Documents, SessionStore
 from app.core.summary import SessionSummary
-from app.core.tool import ServerStatus, Tools
+from app.core.tool import Tools
 from app.engine.servers import Servers
 from app.engine.sessions import Sessions
 
@@ -30,17 +30,15 @@ class Permission:
     folders: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class Permissions:
-    """Lists and revokes permissions; `sessions` are the open ones."""
+    """Lists and revokes permissions."""
 
-    def __init__(
-        self, store: SessionStore, documents: Documents, sessions: Sessions, tools: Tools, servers: Servers
-    ) -> None:
-        self._store = store
-        self._documents = documents
-        self._sessions = sessions
-        self._tools = tools
-        self._servers = servers
+    _store: SessionStore
+    _documents: Documents
+    _sessions: Sessions
+    _tools: Tools
+    _servers: Servers
 
     def all(self) -> tuple[Permission, ...]:
         """Return every permission, those for good first, then those of sessions, the newest session first."""
@@ -65,7 +63,7 @@ class Permissions:
         known = {
             tool.consent: tool.key for tool in self._tools.server_tools([one.server.name for one in statuses])
         }
-        of_server = _by_fingerprint(statuses)
+        of_server = {one.server.fingerprint: one.server.name for one in statuses}
         return (
             *lasting,
             *(one for summary in summaries for one in _of_session(summary, known, of_server, agents)),
@@ -89,15 +87,10 @@ class Permissions:
         await self._store.flush(live.id)
 
 
-def _by_fingerprint(statuses: Iterable[ServerStatus]) -> Callable[[str], str | None]:
-    names = {one.server.fingerprint: one.server.name for one in statuses}
-    return names.get
-
-
 def _of_session(
     summary: SessionSummary,
     known: Mapping[str, str],
-    of_server: Callable[[str], str | None],
+    of_server: Mapping[str, str],
     agents: Mapping[str, str],
 ) -> Iterable[Permission]:
     """Group a session's permissions by server. A consent of a server's tool begins with the server's fingerprint, and that of an
@@ -108,7 +101,7 @@ def _of_session(
         groups.setdefault(key.partition("/")[0] if "/" in key else "", []).append(key)
     for fingerprint, keys in groups.items():
         folders = fingerprint in agents
-        server = agents[fingerprint] if folders else of_server(fingerprint) if fingerprint else ""
+        server = agents[fingerprint] if folders else of_server.get(fingerprint) if fingerprint else ""
         yield Permission(
             server=server or "",
             tools=tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys),

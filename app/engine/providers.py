@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
@@ -214,21 +214,17 @@ def check_key(key: str) -> str:
 NOT_REMOVED = "key_not_removed_"
 
 
+@dataclass(eq=False, repr=False)
 class Keys:
     """Stores, removes and looks up keys. Late answers of the keyring are published as KeysChanged, with a Notice."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        secrets: Secrets,
-        bus: EventBus,
-        providers: Callable[[], Sequence[ProviderStatus]],
-    ) -> None:
-        self._documents = documents
-        self._secrets = secrets
-        self._bus = bus
-        self._providers = providers
-        secrets.on_news = self._on_news
+    _documents: Documents
+    _secrets: Secrets
+    _bus: EventBus
+    _providers: Callable[[], Sequence[ProviderStatus]]
+
+    def __post_init__(self) -> None:
+        self._secrets.on_news = self._on_news
 
     @property
     def problem(self) -> str:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError, NotFound, StorageError
@@ -22,29 +22,19 @@ from app.core.tool import ServerResource, ServerState, ServerStatus, ToolError, 
 from app.engine.providers import NOT_REMOVED
 
 
+@dataclass(eq=False, repr=False)
 class Servers:
-    """Saves, replaces and removes MCP servers; each command says whether their secrets outlast this run.
+    """Saves, replaces and removes MCP servers; each command says whether their secrets outlast this run."""
 
-    `changed` is called after each; `change_agent` changes an assistant whose server has another name; `take_out`
-    restores from the trash.
-    """
-
-    def __init__(
-        self,
-        documents: Documents,
-        secrets: Secrets,
-        tools: Tools,
-        *,
-        changed: Callable[[], None],
-        change_agent: Callable[[str, Callable[[Agent], Agent]], Awaitable[object]],
-        take_out: Callable[[str], Awaitable[None]],
-    ) -> None:
-        self._documents = documents
-        self._secrets = secrets
-        self._tools = tools
-        self._changed = changed
-        self._change_agent = change_agent
-        self._take_out = take_out
+    _documents: Documents
+    _secrets: Secrets
+    _tools: Tools
+    # Called after each command.
+    _changed: Callable[[], None]
+    # Changes an assistant whose server has another name.
+    _change_agent: Callable[[str, Callable[[Agent], Agent]], Awaitable[object]]
+    # Restores from the trash.
+    _take_out: Callable[[str], Awaitable[None]]
 
     async def save(self, servers: tuple[McpServer, ...]) -> bool:
         """Add servers to `mcp.json`, in place of those with the same names; their secrets go to the keyring.
@@ -100,11 +90,7 @@ class Servers:
         return await self._tools.log(name)
 
     async def login(
-        self,
-        name: str,
-        agree: Callable[[str], Awaitable[bool]],
-        client_id: str = "",
-        client_secret: str = "",
+        self, name: str, agree: Callable[[str], Awaitable[bool]], client_id: str = "", client_secret: str = ""
     ) -> None:
         """Log in to a server at an address and connect; its status says what came of it.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from app.core.errors import BadInput, StorageError
@@ -18,28 +18,23 @@ from app.engine.runner import Run
 KEPT = 32
 
 
+@dataclass(eq=False, repr=False)
 class Sessions:
-    """Opens sessions and holds their runs; `run_of` makes the run of a session's kind, `briefed` adds what its folder asks.
+    """Opens sessions and holds their runs.
 
     Of the sessions that do not run, only the latest and those that others refer to stay in memory.
     """
 
-    def __init__(
-        self,
-        store: SessionStore,
-        bus: EventBus,
-        run_of: Callable[[LiveSession], Run],
-        briefed: Callable[[Session], Awaitable[Session]],
-        check: Callable[[Session], None] = lambda _: None,
-    ) -> None:
-        self._store = store
-        self._bus = bus
-        self._run_of = run_of
-        self._briefed = briefed
-        self.check = check
-        self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
-        self._kept: dict[str, LiveSession] = {}
-        self._runs: dict[str, Run] = {}
+    _store: SessionStore
+    _bus: EventBus
+    # Makes the run of a session's kind.
+    _run_of: Callable[[LiveSession], Run]
+    # Adds what a session's folder asks.
+    _briefed: Callable[[Session], Awaitable[Session]]
+    check: Callable[[Session], None]
+    _live: WeakValueDictionary[str, LiveSession] = field(default_factory=WeakValueDictionary, init=False)
+    _kept: dict[str, LiveSession] = field(default_factory=dict, init=False)
+    _runs: dict[str, Run] = field(default_factory=dict, init=False)
 
     def live(self, session_id: str) -> LiveSession | None:
         """Return an open session, None where it is not open."""
@@ -61,8 +56,7 @@ class Sessions:
     async def open_to_change(self, session_id: str) -> LiveSession:
         """Open a session of any kind to change it. Raises BadInput for one that may only be read."""
         live = await self.open(session_id)
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
+        live.check_writable()
         return live
 
     async def open_chat(self, session_id: str) -> LiveSession:
@@ -104,9 +98,7 @@ class Sessions:
 
     async def move(self, session_id: str, folder_id: str) -> None:
         """Put a session into a folder, or "" for none; from now on it uses what that one has."""
-        live = await self.open(session_id)
-        if live.read_only:
-            raise BadInput("session_read_only", title=live.session.title)
+        live = await self.open_to_change(session_id)
         moved = await self._briefed(replace(live.session, folder=folder_id))
         # Only what the folder changes: the session may have gone on meanwhile. Its place in the list stays the same.
         fields: dict[str, object] = {"folder": folder_id, "updated_at": live.session.updated_at}
@@ -180,7 +172,6 @@ class Sessions:
 
 def check_open(live: LiveSession) -> None:
     """Raise BadInput where nothing may be added to a session: it has ended for good, or a newer version wrote it."""
-    if live.read_only:
-        raise BadInput("session_read_only", title=live.session.title)
+    live.check_writable()
     if has_ended(live.session) and not resumable(live.session):
         raise BadInput("session_ended", title=live.session.title)

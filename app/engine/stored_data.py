@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.agent import Agent
@@ -21,7 +22,7 @@ from app.core.events import (
     WorkflowsChanged,
 )
 from app.core.store import ArchiveFiles, SessionStore, StoredSession
-from app.core.stored_data import Backup, BackupContents, BackupReason, PartSize, Restored, Thrown
+from app.core.stored_data import Backup, BackupReason, Restored
 from app.core.summary import ExportFormat
 from app.core.texts import escape_markdown
 from app.engine.drafts import Drafts
@@ -35,30 +36,22 @@ from app.engine.usage_book import UsageBook
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False, repr=False)
 class Archive:
-    """The commands for stored data; all raise BadInput, NotFound or StorageError in words."""
+    """The commands for stored data; all raise BadInput, NotFound or StorageError in words.
 
-    def __init__(
-        self,
-        files: ArchiveFiles,
-        store: SessionStore,
-        bus: EventBus,
-        prompts: Prompts,
-        agents: Callable[[], Sequence[Agent]],
-        language: Callable[[], str],
-        drafts: Drafts,
-        look_for_keys: Callable[[], Awaitable[None]],
-        usage: UsageBook,
-    ) -> None:
-        self._files = files
-        self._store = store
-        self._bus = bus
-        self._prompts = prompts
-        self._agents = agents
-        self._language = language
-        self._drafts = drafts
-        self._look_for_keys = look_for_keys
-        self._usage = usage
+    `files` has those that concern the disk alone: the backups and what is in them, the trash, the sizes.
+    """
+
+    files: ArchiveFiles
+    _store: SessionStore
+    _bus: EventBus
+    _prompts: Prompts
+    _agents: Callable[[], Sequence[Agent]]
+    _language: Callable[[], str]
+    _drafts: Drafts
+    _look_for_keys: Callable[[], Awaitable[None]]
+    _usage: UsageBook
 
     # Backups
 
@@ -69,19 +62,7 @@ class Archive:
 
         `progress` is told how many files of how many are packed. If it is cancelled, the existing files stay.
         """
-        return await self._files.back_up(BackupReason.BY_HAND, target, progress)
-
-    async def back_up_if_due(self) -> Backup | None:
-        """Make the backup of the day; None where there is one, or nothing has changed since the last."""
-        return await self._files.back_up_if_due()
-
-    async def backups(self) -> tuple[Backup, ...]:
-        """Return the backups that are kept beside the data, the newest first."""
-        return await self._files.backups()
-
-    async def contents(self, path: str) -> BackupContents:
-        """Return what is in a backup, compared with what is here; changes nothing."""
-        return await self._files.contents(path)
+        return await self.files.back_up(BackupReason.BY_HAND, target, progress)
 
     async def restore(
         self,
@@ -97,7 +78,7 @@ class Archive:
         The present state is backed up first. A session that exists and differs is restored as a copy beside it; with `replace`
         documents that differ are replaced. `progress` is told how many sessions are done.
         """
-        restored = await self._files.restore(
+        restored = await self.files.restore(
             path, sessions, documents=documents, replace=replace, progress=progress
         )
         await self._usage.bring_in(restored.usage)
@@ -119,9 +100,9 @@ class Archive:
             language=self._language(),
             agent=next(iter(self._agents()), None),
             taken={summary.id for summary in self._store.summaries()},
-            read_exported=self._files.read_exported,
+            read_exported=self.files.read_exported,
         )
-        return await asyncio.to_thread(arrivals, Path(path).name, self._files.read_foreign(path), around)
+        return await asyncio.to_thread(arrivals, Path(path).name, self.files.read_foreign(path), around)
 
     async def bring_in(
         self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
@@ -168,7 +149,7 @@ class Archive:
                 loop.call_soon_threadsafe(progress, count)
             yield "index.md", "".join(lines).encode()
 
-        await self._files.write_zip(path, entries())
+        await self.files.write_zip(path, entries())
         return tuple(left_out)
 
     def _documents_of(self, stored: StoredSession) -> dict[str, str]:
@@ -184,26 +165,14 @@ class Archive:
 
     # The trash
 
-    async def thrown(self) -> tuple[Thrown, ...]:
-        """Return what is in the trash, the newest first."""
-        return await self._files.thrown()
-
     async def take_out(self, file: str) -> None:
         """Restore a file from the trash."""
-        session_id = await self._files.take_out(file)
+        session_id = await self.files.take_out(file)
         if session_id:
             self._announce(session_id)
         else:
             await self._look_for_keys()
             self._announce_documents()
-
-    async def remove_thrown(self, files: Collection[str]) -> None:
-        """Delete these files of the trash for good."""
-        await self._files.remove_thrown(files)
-
-    async def sizes(self) -> tuple[PartSize, ...]:
-        """Return the size of each part of the data directory, the largest first."""
-        return await self._files.sizes()
 
     def _announce_documents(self) -> None:
         definitions = (AssistantsChanged, GroupsChanged, WorkflowsChanged, PanelsChanged, JournalChanged)

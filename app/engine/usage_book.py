@@ -6,7 +6,7 @@ What a call used is noted where its message is finished, once, before the sessio
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import InitVar, dataclass, field, fields
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc_now
@@ -32,23 +32,19 @@ class MonthReport:
     sessions: Shares
 
 
+@dataclass(eq=False, repr=False)
 class UsageBook:
     """Knows what every month used and cost; months are UTC's, as providers bill them."""
 
-    def __init__(
-        self,
-        ledger: UsageLedger,
-        models: Models,
-        settings: Callable[[], Settings],
-        bus: EventBus,
-        now: Callable[[], str] = utc_now,
-    ) -> None:
-        self._ledger = ledger
-        self._models = models
-        self._settings = settings
-        self._now = now
-        self._before: dict[str, Total] | None = None
-        self._own: dict[str, Total] = {}
+    _ledger: UsageLedger
+    _models: Models
+    _settings: Callable[[], Settings]
+    _bus: InitVar[EventBus]
+    _now: Callable[[], str] = utc_now
+    _before: dict[str, Total] | None = field(default=None, init=False)
+    _own: dict[str, Total] = field(default_factory=dict, init=False)
+
+    def __post_init__(self, bus: EventBus) -> None:
         bus.subscribe(self._on_events)
 
     async def months(self) -> list[tuple[str, Total]]:

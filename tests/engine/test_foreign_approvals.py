@@ -160,7 +160,7 @@ async def restored(bench: Bench, folder: Path, session: Session, messages: list[
     back = await bench.engine.archive.restore(backup.path, [session.id])
     assert back.sessions == (session.id,)
     # It is known as the one in the backup.
-    assert (await bench.engine.archive.contents(backup.path)).sessions[0].state == "same"
+    assert (await bench.engine.archive.files.contents(backup.path)).sessions[0].state == "same"
     return back.unapproved == (session.id,)
 
 

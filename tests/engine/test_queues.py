@@ -82,8 +82,8 @@ async def test_how_long_yet_is_told_from_what_it_took_before(tmp_path: Path) -> 
 async def test_how_long_it_will_wait_at_most_is_told() -> None:
     slots = Slots(
         Availability(lambda _: Busy(strategy="wait", timeout_s=60)),
-        clock=asyncio.get_running_loop().time,
-        sleep=asyncio.sleep,
+        asyncio.get_running_loop().time,
+        asyncio.sleep,
     )
 
     async def hold() -> None:

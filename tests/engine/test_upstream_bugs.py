@@ -110,8 +110,8 @@ async def test_7_what_was_cancelled_was_overwritten_as_failed(tmp_path: Path) ->
 async def test_8_two_callers_could_take_the_same_place() -> None:
     slots = Slots(
         Availability(lambda _: Busy(strategy="queue", depth=50)),
-        clock=asyncio.get_running_loop().time,
-        sleep=asyncio.sleep,
+        asyncio.get_running_loop().time,
+        asyncio.sleep,
     )
     inside, most, order = 0, 0, []
 
@@ -138,8 +138,8 @@ async def test_8_two_callers_could_take_the_same_place() -> None:
 async def test_8_a_place_is_given_back_by_who_is_cancelled_or_fails() -> None:
     slots = Slots(
         Availability(lambda _: Busy(strategy="queue", depth=1)),
-        clock=asyncio.get_running_loop().time,
-        sleep=asyncio.sleep,
+        asyncio.get_running_loop().time,
+        asyncio.sleep,
     )
 
     async def work(seconds: float) -> None:

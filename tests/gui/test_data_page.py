@@ -227,7 +227,7 @@ async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path, monke
         packing.cancel()
 
     # The packing does not get to its end before it is cancelled, however busy the window is.
-    disk, cancelled = engine.archive._files._disk, threading.Event()
+    disk, cancelled = engine.archive.files._disk, threading.Event()
     read = disk.read
 
     def held(path: Path, *place: int) -> bytes:

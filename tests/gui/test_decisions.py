@@ -205,7 +205,7 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
         await until(lambda left=left: view.count() == left, what="the list without the decision")
     assert not journal.all()
     await until(lambda: person.sees("decisions_none") and not badge.isVisible())
-    gone = await person.window.controller.engine.archive.thrown()
+    gone = await person.window.controller.engine.archive.files.thrown()
     assert {one.kind for one in gone} == {"decision_file"}
 
 

@@ -41,7 +41,7 @@ def call(models: RemoteModels, server: WireServer, reply: Reply, model: str = PR
     """Return a call that is answered so."""
     server.script(model, [reply])
     usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
-    gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
+    gate = Slots(Availability(lambda _: ANY_NUMBER), time.monotonic, asyncio.sleep)
     return MeteredCall(models, usage, gate, request_to(server, model=model, temperature=None))
 
 
@@ -171,7 +171,7 @@ async def test_what_came_from_the_cache_is_counted_and_what_it_saved(
         for _ in range(2):
             server.script(PRICED, [Answer("Yes.", output_tokens=500, reasoning_tokens=300)])
             usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
-            gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
+            gate = Slots(Availability(lambda _: ANY_NUMBER), time.monotonic, asyncio.sleep)
             request = request_to(server, messages=({"role": "user", "content": text},), temperature=None)
             asked = MeteredCall(models, usage, gate, request)
             await asked.text()

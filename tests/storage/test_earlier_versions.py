@@ -273,7 +273,7 @@ async def test_the_definitions(moot: Moot, version: int) -> None:
     if version > 1000:
         trip = engine.folders.find("trip")
         assert (trip.name, trip.instructions) == ("Trip", "All about Kyoto.")
-    thrown = {item.title: item.kind for item in await engine.archive.thrown()}
+    thrown = {item.title: item.kind for item in await engine.archive.files.thrown()}
     assert thrown == {"Gone": "assistant", **({} if version > 1000 else {"Forget this": "chat"})}
 
 

@@ -182,6 +182,6 @@ async def test_opening_runs_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
     try:
         live = await moot.engine.open(session.id)
         assert [one.content for one in live.messages] == ["SAID"]
-        assert [one.why for one in await moot.engine.archive.backups()] == [BackupReason.BEFORE_UPGRADE]
+        assert [one.why for one in await moot.engine.archive.files.backups()] == [BackupReason.BEFORE_UPGRADE]
     finally:
         await moot.close()

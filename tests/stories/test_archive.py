@@ -75,7 +75,7 @@ async def test_they_are_handed_over_to_the_moot_that_has_the_data(data_dir: Path
         assert done.status == 0
         assert len(holder.engine.sessions()) == 2
         done = await asyncio.to_thread(moot, "backup")
-        (backup,) = await holder.engine.archive.backups()
+        (backup,) = await holder.engine.archive.files.backups()
         assert backup.path in done.out
         for summary in holder.engine.sessions():
             await holder.engine.delete(summary.id)

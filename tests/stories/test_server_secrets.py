@@ -267,7 +267,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         assert "env.NOTES, args.token" in found or "args.token, env.NOTES" in found
         await engine.servers.save((McpServer(name="b", command="c"),))
         backup = await engine.archive.back_up()
-        contents = await engine.archive.contents(backup.path)
+        contents = await engine.archive.files.contents(backup.path)
         assert {one.name: one.state for one in contents.documents}["mcp.json"] == Difference.SAME
         said += [found, *(text for name, text in written(data_dir) if "mcp.json" not in Path(name).name)]
         said += [text for name, text in written(data_dir) if ".zip/" in name]

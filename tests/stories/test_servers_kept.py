@@ -83,7 +83,7 @@ async def test_a_server_comes_back_from_the_bin_without_its_secrets(keyring: Bac
         assert (list(states(moot)), keyring.kept) == (["other"], {})
     async with opened(data_dir) as moot:
         engine = moot.engine
-        (thrown,) = await engine.archive.thrown()
+        (thrown,) = await engine.archive.files.thrown()
         assert (thrown.kind, thrown.title) == ("server", "process")
         await engine.archive.take_out(thrown.file)
         assert list(states(moot)) == ["process", "other"], "where it was"
@@ -105,6 +105,6 @@ async def test_what_stood_in_the_file_comes_back_by_undo_and_is_not_in_the_bin(d
         assert [name for name, text in written(data_dir) if leaks(text)] == []
         assert await undo()
         assert json.loads((data_dir / "mcp.json").read_text("utf-8")) == before
-        assert await moot.engine.archive.thrown() == ()
+        assert await moot.engine.archive.files.thrown() == ()
         await allow(moot.engine, "process")
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])

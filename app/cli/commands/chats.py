@@ -14,15 +14,7 @@ from app.core.agent import Agent, Effort, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
-from app.core.message import (
-    AGENT_OPTION,
-    DENY_BECAUSE,
-    Attachment,
-    Consent,
-    Message,
-    Prompt,
-    PromptType,
-)
+from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
 from app.core.summary import AgentMode
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text

@@ -35,6 +35,7 @@ from app.core.reasons import failure_text, no_vote_reason
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact
 from app.core.usage import money_text, saved_text, size_text, used_text
+from app.engine.export.event_lines import fields_of
 from app.engine.voting import votes_with
 from app.storage.secrets import variable_name
 
@@ -160,16 +161,9 @@ async def usage(run: CommandRun) -> int:
     """Print what each month used and cost, the newest first."""
     records, lines = [], []
     for month, total in await run.moot.engine.usage.months():
-        used = replace(total.used, cost_usd=total.cost_usd)
-        records.append(
-            {
-                "month": month,
-                "calls": total.calls,
-                **{name: getattr(used, name) for name in AMOUNTS},
-                "unpriced_calls": total.unpriced,
-                "estimated_calls": total.estimated,
-            }
-        )
+        used = fields_of(replace(total.used, cost_usd=total.cost_usd), *AMOUNTS)
+        counts = {"unpriced_calls": total.unpriced, "estimated_calls": total.estimated}
+        records.append({"month": month, "calls": total.calls, **used, **counts})
         money, tokens = money_text(run.texts, total), used_text(total)
         line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
         lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))
@@ -325,17 +319,11 @@ def _state(model: LocalModel) -> str:
 
 def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
     return {
-        "id": model.id,
-        "name": model.name,
+        **fields_of(model, "id", "name"),
         "state": _state(model),
-        "size": model.size,
-        "done": model.done,
-        "path": model.path,
-        "licence": model.licence,
-        "memory": model.memory,
+        **fields_of(model, "size", "done", "path", "licence", "memory"),
         "fits": run.moot.engine.local_models.fits(model),
-        "anyway": model.anyway,
-        "tried": model.tried,
+        **fields_of(model, "anyway", "tried"),
         "stable": _stable(run, model),
         "votes": _stable(run, model) >= 0 and not run.moot.engine.voting.reason((LOCAL, model.id)),
     }
@@ -430,8 +418,7 @@ def _fields(status: ProviderStatus) -> dict[str, object]:
         "label": status.label,
         "line": _command_line(config),
         "recipe": config.recipe,
-        "ready": status.ready,
-        "problem": status.problem,
+        **fields_of(status, "ready", "problem"),
     }
 
 

@@ -12,6 +12,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.texts import Texts, exact, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
+from app.engine.export.event_lines import fields_of
 
 Name = Annotated[str, Typed(text="servers.name", metavar="NAME")]
 
@@ -167,12 +168,6 @@ def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
         "variables": shown,
         "secret_variables": list(hidden),
         "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],
-        "changed": list(status.changed),
-        "changes": {tool: list(codes) for tool, codes in status.changes.items()},
-        "reading": list(status.reading),
-        "deleting": list(status.deleting),
-        "outside": list(status.outside),
-        "withheld": list(status.withheld),
-        "problem": status.problem,
-        "detail": status.detail,
+        **fields_of(status, "changed", "changes", "reading", "deleting", "outside", "withheld"),
+        **fields_of(status, "problem", "detail"),
     }

@@ -14,7 +14,9 @@ from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.core.summary import ExportFormat
 from app.engine.decisions.memo_formats import PDF
-from app.engine.importing import Arrival
+from app.engine.export.event_lines import fields_of
+
+_FIELDS = ("session_id", "app", "title", "messages", "known", "unapproved")
 
 
 async def bring_in(
@@ -28,7 +30,7 @@ async def bring_in(
         for fault in found.faults:
             await run.out.complain(error_line(fault, run.texts))
         await run.moot.engine.archive.bring_in(found.fresh)
-        rows += [_row(arrival) for arrival in found.sessions]
+        rows += [fields_of(arrival, *_FIELDS) for arrival in found.sessions]
         if not run.arguments.json:
             for each in found.sessions:
                 key = "cli.import.known" if each.known else "cli.import.done"
@@ -39,11 +41,6 @@ async def bring_in(
     if run.arguments.json:
         await run.out.write(json_line(rows))
     return OK
-
-
-def _row(arrival: Arrival) -> dict[str, object]:
-    names = ("session_id", "app", "title", "messages", "known", "unapproved")
-    return {name: getattr(arrival, name) for name in names}
 
 
 async def back_up(
@@ -63,7 +60,7 @@ async def restore(
 ) -> int:
     """List what a backup would restore, and restore it with `--yes`."""
     [path] = files
-    contents = await run.moot.engine.archive.contents(path)
+    contents = await run.moot.engine.archive.files.contents(path)
     wanted = [each.id for each in contents.sessions if each.state in (Difference.MISSING, Difference.CHANGED)]
     if not yes:
         lines = columns(

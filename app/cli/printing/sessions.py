@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
 
 from app.cli.printing.lines import json_line, named_text, one_line
 from app.cli.terminal import Out
@@ -118,6 +119,7 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
     return " · ".join(parts)
 
 
+@dataclass(eq=False, repr=False)
 class Follower:
     """Prints a session's events in order, from before it was created to its end.
 
@@ -125,18 +127,11 @@ class Follower:
     `texts`, notices and turns that wait go to standard error, which leaves the answers alone in a file; not amid a line.
     """
 
-    def __init__(
-        self,
-        printer: Printer,
-        out: Out,
-        acknowledged: Callable[[str], Awaitable[None]],
-        texts: Texts | None = None,
-    ) -> None:
-        self._printer = printer
-        self._out = out
-        self._acknowledged = acknowledged
-        self._texts = texts
-        self._queue: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
+    _printer: Printer
+    _out: Out
+    _acknowledged: Callable[[str], Awaitable[None]]
+    _texts: Texts | None = None
+    _queue: asyncio.Queue[tuple[Event, ...]] = field(default_factory=asyncio.Queue, init=False)
 
     def listen(self, events: tuple[Event, ...]) -> None:
         """Queue a batch from the event bus."""

@@ -169,22 +169,15 @@ _IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
 
 
+@dataclass(eq=False, repr=False)
 class Chats:
     """The commands of chats; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        directory: AgentDirectory,
-        prompts: Prompts,
-        language: Callable[[], str],
-        drafts: Drafts,
-    ) -> None:
-        self._sessions = sessions
-        self._drafts = drafts
-        self._directory = directory
-        self._prompts = prompts
-        self._language = language
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _prompts: Prompts
+    _language: Callable[[], str]
+    _drafts: Drafts
 
     async def start(
         self,
@@ -238,10 +231,7 @@ class Chats:
         self._check_model(provider, model)
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
-        question = next(
-            (one for one in open_questions(live) if one.prompt and one.prompt.takes_text),
-            None,
-        )
+        question = next((one for one in open_questions(live) if one.prompt and one.prompt.takes_text), None)
         if question is not None and by:
             raise BadInput("only_user_answers", title=live.session.title)
         if question is not None and not attachments:

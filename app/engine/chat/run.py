@@ -20,7 +20,7 @@ from app.core.message import (
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat
 from app.core.summary import DebateTools, Status
-from app.core.turns import last_answer, unanswered
+from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
 from app.engine.director import Ask, Decision, Send, Speak
@@ -220,25 +220,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
         answer = last_answer(messages)
         for call in unanswered(answer, messages):
             if answer is not None and only_call in (None, call.id):
-                written.append(
-                    replace(
-                        answer,
-                        id=new_id(),
-                        role=Role.TOOL,
-                        content=STOPPED_RESULT,
-                        tool_calls=(),
-                        tool_call_id=call.id,
-                        state=MessageState.FAILED,
-                        usage=None,
-                        thinking="",
-                        effort="",
-                        thinking_seconds=None,
-                        first_word_seconds=None,
-                        provider_state=None,
-                        told="",
-                        created_at=utc_now(),
-                    )
-                )
+                written.append(failed_result(answer, call.id, STOPPED_RESULT))
     if written:
         live.finish_messages(written)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from app.core.agent import Agent
 from app.core.errors import ProviderError
@@ -24,27 +25,20 @@ _AROUND = "\"'“”‘’«»「」『』*_#`> \t"
 _LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
 
 
+@dataclass(eq=False, repr=False)
 class Titles:
     """Asks the model that answered a chat for its title, or the one that the user chose for titles.
 
     No provider is asked that neither answered in the chat nor may read any: a private chat stays private.
     """
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        directory: AgentDirectory,
-        models: MeteredModels,
-        prompts: Prompts,
-        settings: Callable[[], Settings],
-    ) -> None:
-        self._sessions = sessions
-        self._directory = directory
-        self._models = models
-        self._prompts = prompts
-        self._settings = settings
-        # Chats whose model was asked since Moot started: it is not asked again after a failure.
-        self._asked: set[str] = set()
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _models: MeteredModels
+    _prompts: Prompts
+    _settings: Callable[[], Settings]
+    # Chats whose model was asked since Moot started: it is not asked again after a failure.
+    _asked: set[str] = field(default_factory=set, init=False)
 
     def wanted(self, session_id: str) -> bool:
         """Say whether a chat waits for its title: it has an answer, and its title is still the first line."""

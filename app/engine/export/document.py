@@ -94,7 +94,6 @@ class SessionDocument(Protocol):
 
     def parts(self) -> Iterator[DocumentPart]:
         """Yield its parts in the order of reading, the head first."""
-        ...
 
 
 def colour_of(place: int) -> str:

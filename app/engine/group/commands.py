@@ -1,17 +1,16 @@
 """The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line."""
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput
-from app.core.events import EventBus, GroupsChanged
+from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author, Failure
 from app.core.session import Chat, GroupSession, GroupState, Plan
-from app.core.store import Documents
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
@@ -40,26 +39,16 @@ _KIND = LibraryKind(
 )
 
 
+@dataclass(eq=False, repr=False)
 class Groups(Definitions[Group]):
     """What a user may do with groups; everything raises BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        sessions: Sessions,
-        directory: AgentDirectory,
-        assistants: Assistants,
-        prompts: Prompts,
-        bus: EventBus,
-        language: Callable[[], str],
-        ready_made: Path | None = None,
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, {})
-        self._sessions = sessions
-        self._directory = directory
-        self._assistants = assistants
-        self._prompts = prompts
-        self._ready_made = ready_made
+    _kind: LibraryKind[Group] = field(default=_KIND, init=False)
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _assistants: Assistants
+    _prompts: Prompts
+    _ready_made: Path | None
 
     def ready_made(self) -> dict[str, Shared[Group]]:
         """Return the groups that come with the program in the current language, by the names of their files; none is saved yet."""

@@ -5,14 +5,14 @@ The tool `subAgent` is the only way to delegate: who may be called, and what the
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.agent import Agent, Effort, Group
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, ProviderStatus, provider_kind
 from app.core.council import Participant
 from app.core.errors import BadInput
-from app.core.events import AssistantsChanged, EventBus
+from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import FactSource, ModelFacts
@@ -61,11 +61,7 @@ def description(callable_agents: Sequence[Agent]) -> str:
 
 
 def delegation(
-    arguments: Mapping[str, object],
-    caller: Agent,
-    stack: Sequence[str],
-    mode: str,
-    agents: Sequence[Agent],
+    arguments: Mapping[str, object], caller: Agent, stack: Sequence[str], mode: str, agents: Sequence[Agent]
 ) -> Delegation:
     """Check a call of `subAgent`; `stack` are the ids from the root to the caller.
 
@@ -197,19 +193,12 @@ def tools_off(settings: Settings, agent_id: str) -> set[str]:
 _CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")
 
 
+@dataclass(eq=False, repr=False)
 class Assistants(Definitions[Agent]):
     """What a user may do with assistants."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        tools: Tools,
-        bus: EventBus,
-        language: Callable[[], str],
-        built_in: Mapping[str, Sequence[Agent]],
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, built_in)
-        self._tools = tools
+    _kind: LibraryKind[Agent] = field(default=_KIND, init=False)
+    _tools: Tools
 
     def tools(self) -> tuple[ToolChoice, ...]:
         """Return what an assistant may be given, `subAgent` first; an orchestrator's own tools are not."""
@@ -297,22 +286,15 @@ def _is_meant(status: ProviderStatus) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False)
 class AgentDirectory:
     """The assistants of the user and of the program, and what they may use now."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        tools: Tools,
-        providers: Callable[[], Sequence[ProviderStatus]],
-        assistants: Definitions[Agent],
-        facts: Callable[[str, str], ModelFacts],
-    ) -> None:
-        self._facts = facts
-        self._documents = documents
-        self._tools = tools
-        self._providers = providers
-        self._assistants = assistants
+    _documents: Documents
+    _tools: Tools
+    _providers: Callable[[], Sequence[ProviderStatus]]
+    _assistants: Definitions[Agent]
+    _facts: Callable[[str, str], ModelFacts]
 
     def agents(self) -> tuple[Agent, ...]:
         """Return every assistant in the user's order."""
@@ -431,13 +413,9 @@ class AgentDirectory:
         found = [self.agent(agent_id) for agent_id in group.members]
         return tuple(agent for agent in found if agent is not None and agent.enabled)
 
-    def groups(self) -> tuple[Group, ...]:
-        """Return the user's groups."""
-        return self._documents.groups.all()
-
     def group(self, group_id: str) -> Group | None:
         """Return a group of the user's, None where it is gone."""
-        return next((one for one in self.groups() if one.id == group_id), None)
+        return next((one for one in self._documents.groups.all() if one.id == group_id), None)
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""

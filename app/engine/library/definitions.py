@@ -7,7 +7,7 @@ and the prompts that the user keeps and those that come with the program (`engin
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
@@ -67,39 +67,31 @@ class LibraryKind(Generic[Definition]):
     by_name: bool = True
 
 
+@dataclass(eq=False, repr=False)
 class Definitions(Generic[Definition]):
-    """The definitions of one kind; its commands raise BadInput, NotFound or StorageError in words.
+    """The definitions of one kind; its commands raise BadInput, NotFound or StorageError in words."""
 
-    `built_in` are those that come with the program, by language; they cannot be changed.
-    """
-
-    def __init__(
-        self,
-        kind: LibraryKind[Definition],
-        documents: Documents,
-        bus: EventBus,
-        language: Callable[[], str],
-        built_in: Mapping[str, Sequence[Definition]],
-    ) -> None:
-        self._kind: LibraryKind[Definition] = kind
-        self._documents = documents
-        self._store: DefinitionStore[Definition] = kind.store(documents)
-        self._bus = bus
-        self._language = language
-        self._by_language: dict[str, dict[str, Definition]] = {
-            name: {one.id: one for one in ones} for name, ones in built_in.items()
-        }
+    _kind: LibraryKind[Definition]
+    _documents: Documents
+    _bus: EventBus
+    _language: Callable[[], str]
+    # Those that come with the program, by language; they cannot be changed.
+    _by_language: Mapping[str, Sequence[Definition]]
 
     @property
-    def _built_in(self) -> Mapping[str, Definition]:
-        return self._by_language.get(self._language(), {})
+    def _store(self) -> DefinitionStore[Definition]:
+        return self._kind.store(self._documents)
+
+    @property
+    def _built_in(self) -> dict[str, Definition]:
+        return {one.id: one for one in self._by_language.get(self._language(), ())}
 
     def all(self) -> tuple[Definition, ...]:
         """Return every definition in the user's order; one of the program wins over a file of its id."""
         own, language = list(self._store.all()), self._language()
         if self._kind.by_name:
             own.sort(key=lambda one: name_order(one.name, language))
-        known = {one.id: one for one in own} | dict(self._built_in)
+        known = {one.id: one for one in own} | self._built_in
         ordered = getattr(self._documents.settings(), self._kind.order, ())
         order = {definition_id: place for place, definition_id in enumerate(ordered)}
         return tuple(sorted(known.values(), key=lambda one: order.get(one.id, len(order))))
@@ -271,13 +263,13 @@ def read_noun(
     Unknown fields are left out. Raises BadInput that names the field that is wrong, or the `place` of the object.
     """
     values = {}
-    for field in fields(noun):  # type: ignore[arg-type]
-        name, field_place = field.name, place or field.name
+    for described in fields(noun):  # type: ignore[arg-type]
+        name, field_place = described.name, place or described.name
         if only and name not in only:
             continue
         if name in document:
-            values[name] = _read_value(field.type, document[name], field_place)
-        elif field.default is MISSING:
+            values[name] = _read_value(described.type, document[name], field_place)
+        elif described.default is MISSING:
             raise BadInput("shared_field", field=field_place)
     return noun(**values)
 
@@ -348,14 +340,12 @@ _KIND = LibraryKind(
 )
 
 
+@dataclass(eq=False, repr=False)
 class Folders(Definitions[Folder]):
     """What a user may do with folders; a session of a deleted one is in none until the folder is restored."""
 
-    def __init__(
-        self, documents: Documents, files: FileReader, bus: EventBus, language: Callable[[], str]
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, {})
-        self._files = files
+    _kind: LibraryKind[Folder] = field(default=_KIND, init=False)
+    _files: FileReader
 
     async def briefed(self, session: Session) -> Session:
         """Return a session with the instructions and files of its folder as they are now. Raises BadInput for the files.

@@ -90,8 +90,10 @@ class ToolRun:
     plan as it was.
     """
 
-    context: TreeContext
-    turn: AgentTurn
+    live: LiveSession
+    mode: str
+    pages: Sequence[str]
+    members: Sequence[Agent]
     # Puts a question of the tool to the user.
     ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
     # Shows how far it is.
@@ -100,26 +102,14 @@ class ToolRun:
 
     @property
     def session_id(self) -> str:
-        return self.context.live.id
-
-    @property
-    def mode(self) -> str:
-        return self.turn.mode
-
-    @property
-    def pages(self) -> Sequence[str]:
-        return self.turn.agent.pages
+        return self.live.id
 
     @property
     def plan(self) -> Plan | None:
-        return self.new_plan[0] if self.new_plan else self.context.live.session.plan
+        return self.new_plan[0] if self.new_plan else self.live.session.plan
 
     def change_plan(self, plan: Plan | None) -> None:
         self.new_plan = (plan,)
 
-    @property
-    def members(self) -> Sequence[Agent]:
-        return self.context.members
-
     def messages(self) -> Sequence[Message]:
-        return self.context.live.messages
+        return self.live.messages

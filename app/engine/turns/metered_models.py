@@ -78,9 +78,7 @@ class MeteredModels:
 
     @asynccontextmanager
     async def place(
-        self,
-        provider: str,
-        waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext(),
+        self, provider: str, waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext()
     ) -> AsyncIterator["Place"]:
         """Hold one of a provider's places while the block runs; it makes the calls.
 

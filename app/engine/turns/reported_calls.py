@@ -68,8 +68,7 @@ class ReportedCalls:
         result = self._turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
         self._results[act.id] = result
         self._live.start_message(
-            result,
-            ToolStarted(**about_call(self._live, self._turn, call), arguments=call.arguments),
+            result, ToolStarted(**about_call(self._live, self._turn, call), arguments=call.arguments)
         )
         self.update(act)
 

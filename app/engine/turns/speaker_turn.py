@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 from app.core.agent import Effort
 from app.core.errors import FailureKind, ProviderError
@@ -409,54 +409,46 @@ _PERHAPS_TOO_LONG = (FailureKind.BAD_REQUEST, FailureKind.SERVER, FailureKind.EM
 _NEAR = 0.9
 
 
+@dataclass(eq=False, repr=False)
 class SpeakerTurn:
-    """One turn of a speaker; its errors never leave it, they become a failed message or a reason to pause.
+    """One turn of a speaker; its errors never leave it, they become a failed message or a reason to pause."""
 
-    `busy` is called with true when the speaker has too much to do and the turn must wait, and with false once
-    that is over. While the provider is waited for, the turn is inside `waits`. `about` says in words what the turn is for,
-    `may_move` whether another assistant may be given it while it waits.
-    """
-
-    def __init__(
-        self,
-        live: LiveSession,
-        services: Services,
-        author: Author,
-        *,
-        waits: Callable[[], AbstractContextManager[None]],
-        busy: Callable[[bool], None] = lambda _: None,
-        about: str = "",
-        may_move: bool = False,
-    ) -> None:
-        self._live = live
-        self._services = services
-        self._author = author
-        self._waits = waits
-        self._busy = busy
-        self._work = Work(session_id=live.id, about=about, may_move=may_move)
+    _live: LiveSession
+    _services: Services
+    _author: Author
+    _: KW_ONLY
+    # While the provider is waited for, the turn is inside.
+    waits: Callable[[], AbstractContextManager[None]]
+    # Called with true when the speaker is busy and the turn must wait, and with false once that is over.
+    busy: Callable[[bool], None] = lambda _: None
+    # What the turn is for, in words.
+    about: str = ""
+    # Whether another assistant may be given it while it waits.
+    may_move: bool = False
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold a slot of the speaker while the block runs. Raises NotFree, and SentTo where the work may move."""
+        work = Work(session_id=self._live.id, about=self.about, may_move=self.may_move)
         waiting = False
 
         def wait(waits: Waits) -> None:
             nonlocal waiting
             waiting = True
-            self._busy(True)
+            self.busy(True)
             if waits.held:
                 # Only the user ends that.
                 self._live.notice("held_back", name=self._author.name)
 
         try:
-            async with self._services.slots.taken(self._author.id, work=self._work, waits=wait):
+            async with self._services.slots.taken(self._author.id, work=work, waits=wait):
                 if waiting:
                     waiting = False
-                    self._busy(False)
+                    self.busy(False)
                 yield
         finally:
             if waiting:
-                self._busy(False)
+                self.busy(False)
 
     async def call(self, plan: CallPlan) -> Message | str:
         """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped.
@@ -538,7 +530,7 @@ class SpeakerTurn:
         def waiting(seconds: float) -> Iterator[None]:
             if seconds:
                 self._announce(plan, FailureKind.RATE_LIMIT, seconds)
-            with self._waits():
+            with self.waits():
                 yield
 
         return waiting
@@ -546,7 +538,7 @@ class SpeakerTurn:
     async def _rest(self, plan: CallPlan, error: ProviderError, seconds: float, repeat: int) -> None:
         """Wait before the model is asked again, without a place at its provider."""
         self._announce(plan, error.kind, seconds, repeat)
-        with self._waits():
+        with self.waits():
             await self._services.slots.rest(seconds)
 
     def _announce(self, plan: CallPlan, reason: str, seconds: float, repeat: int = 0) -> None:

@@ -28,7 +28,7 @@ from app.engine.history.summaries import (
     turns_to_replace,
     usable_summaries,
 )
-from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
+from app.engine.history.token_count import TokenCount, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.requests.merging import Item, as_transcript
@@ -126,18 +126,17 @@ async def ask_for_summary(
 
 def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
     """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
-    model = turn.agent_model
-    factor = count.factor(live.id, model.provider, model.model)
-
-    def tokens(items: list[dict[str, object]]) -> int:
-        sent = ModelRequest(provider=model.provider, model=model.model, messages=tuple(items))
-        return round(request_tokens(sent) * factor)
-
     return [
-        PastTurn(turn_id, tokens(items), messages[0].role == Role.USER, messages)
+        PastTurn(turn_id, _tokens(turn, live, items, count), messages[0].role == Role.USER, messages)
         for turn_id, items in history.turns
         if (messages := live.turns.said(turn_id))
     ]
+
+
+def _tokens(turn: AgentTurn, live: LiveSession, items: Sequence[Item], count: TokenCount) -> int:
+    """Return about how many tokens items take that are sent to a turn's model."""
+    provider, model = turn.agent_model.provider, turn.agent_model.model
+    return count.of(live.id, ModelRequest(provider=provider, model=model, messages=tuple(items)))
 
 
 class Summarizing:
@@ -359,9 +358,7 @@ class Summarizing:
         if tokens_of("\n".join((before, pruned_text(messages, results))), model) < LEAST_REPLACED * limit:
             return False
         items = turn_items(turn.turn_id, turn, live, words, until=last.id)
-        factor = self._services.count.factor(live.id, turn.agent_model.provider, model)
-        sent = ModelRequest(provider=turn.agent_model.provider, model=model, messages=tuple(items))
-        replaces = round(request_tokens(sent) * factor)
+        replaces = _tokens(turn, live, items, self._services.count)
         instead = "\n".join(filter(None, (before, pruned_text(messages, results, brief=True))))
         wanted = _Wanted(
             request=self._request(turn, [*items_before(turn, live, words), *items], TURN_SUMMARY, tail=True),

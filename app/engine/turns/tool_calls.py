@@ -24,16 +24,8 @@ from app.core.events import (
     utc_now,
 )
 from app.core.ids import new_id
-from app.core.message import (
-    Consent,
-    Message,
-    MessageState,
-    Prompt,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
+from app.core.owned_tasks import end_tasks
 from app.core.reasons import Reason
 from app.core.session import Plan
 from app.core.summary import Status
@@ -273,9 +265,7 @@ class ToolCalls:
                         call, _ = blocked.pop(call_id)
                         tasks[start(call)] = call
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(*tasks)
         outcomes = [outcome for _, outcome in blocked.values()]
         return next(
             (one for one in outcomes if one.state == TurnState.HELD), outcomes[0] if outcomes else None
@@ -369,12 +359,8 @@ class ToolCalls:
         self._live.start_message(
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
-        run = ToolRun(
-            self._context,
-            turn,
-            ask=partial(self.ask, turn, call),
-            report=partial(self._report, turn, call, tool),
-        )
+        ask, report = partial(self.ask, turn, call), partial(self._report, turn, call, tool)
+        run = ToolRun(self._live, turn.mode, turn.agent.pages, self._context.members, ask, report)
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
@@ -465,17 +451,16 @@ class ToolCalls:
     async def _delegate(
         self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
     ) -> Outcome | None:
+        """Let a sub-agent answer a call. Raises ToolError where it cannot begin."""
         context, directory = self._context, self._services.directory
         try:
             job = delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
         except ToolError as error:
-            self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
-            return None
+            raise ToolError(failed(str(error))) from error
         child_id = self._live.turns.child_turn(turn.turn_id, call.id)
         if child_id is None and not context.budget.take_sub_agent():
-            text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
-            self._write(turn, call, ToolResult(content=text, ok=False))
-            return None
+            limit = "The limit of sub-agents for one message is reached. Go on with what you have."
+            raise ToolError(failed(limit))
         model = directory.model_of(job.agent, turn.agent_model)
         child = AgentTurn(
             turn_id=child_id or new_id(),
@@ -506,9 +491,8 @@ class ToolCalls:
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:
-            text = failed(f"{job.agent.id} has too much to do now ({refused.reason}).")
-            self._write(turn, call, ToolResult(content=text, ok=False))
-            return None
+            busy = f"{job.agent.id} has too much to do now ({refused.reason})."
+            raise ToolError(failed(busy)) from refused
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:
                 raise

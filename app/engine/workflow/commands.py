@@ -1,19 +1,18 @@
 """The commands of workflows: definitions, running them, and which one a command calls for; `engine.workflows`."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import EventBus, WorkflowsChanged, utc_now
+from app.core.events import WorkflowsChanged, utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.reasons import Reason
 from app.core.roles import ROLES, role_of, roles_of
 from app.core.session import Chat, WorkflowSession, WorkflowState
-from app.core.store import Documents
 from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
@@ -78,25 +77,16 @@ _KIND = LibraryKind(
 )
 
 
+@dataclass(eq=False, repr=False)
 class Workflows(Definitions[WorkflowDefinition]):
     """The commands of workflows; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        sessions: Sessions,
-        directory: AgentDirectory,
-        models: MeteredModels,
-        bus: EventBus,
-        built_in: Mapping[str, Sequence[WorkflowDefinition]],
-        language: Callable[[], str],
-    ) -> None:
-        super().__init__(_KIND, documents, bus, language, built_in)
-        self._sessions = sessions
-        self._directory = directory
-        self._models = models
-        # The usage of choosing a workflow for a command, until its session starts.
-        self._asked: dict[str, UsageEntry] = {}
+    _kind: LibraryKind[WorkflowDefinition] = field(default=_KIND, init=False)
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _models: MeteredModels
+    # The usage of choosing a workflow for a command, until its session starts.
+    _asked: dict[str, UsageEntry] = field(default_factory=dict, init=False)
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
@@ -262,7 +252,7 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]
-        known = {field.name for field in fields(WorkflowStep)}
+        known = {described.name for described in fields(WorkflowStep)}
         unknown = [name for step in steps for name in step if name not in known]
         return replace(
             shared, dropped=(*shared.dropped, *(f"steps: {name[:40]}" for name in dict.fromkeys(unknown)))

@@ -16,6 +16,7 @@ from app.core.events import StepChanged, utc_now
 from app.core.files import with_files
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
+from app.core.owned_tasks import end_tasks
 from app.core.reasons import Reason
 from app.core.roles import role_of
 from app.core.session import WorkflowState
@@ -253,9 +254,7 @@ class WorkflowRun(ChatRun):
                 if self._news.is_set():
                     self._news.clear()
         finally:
-            for task in running.values():
-                task.cancel()
-            await asyncio.gather(*running.values(), return_exceptions=True)
+            await end_tasks(*running.values())
             running.clear()
             self._trees = []
         self._end(decision, held)
@@ -342,13 +341,7 @@ class WorkflowRun(ChatRun):
 
         author = Author(id=agent.id, name=agent.name)
         speaker = SpeakerTurn(
-            self._live,
-            self._services,
-            author,
-            waits=self._waits,
-            busy=busy,
-            about=step.name,
-            may_move=True,
+            self._live, self._services, author, waits=self._waits, busy=busy, about=step.name, may_move=True
         )
         async with speaker.slot():
             begun = self._services.clock()

@@ -130,7 +130,7 @@ class DataPage(QWidget):
 
     async def _read(self) -> None:
         try:
-            archive = self._engine.archive
+            archive = self._engine.archive.files
             self._kept, self._thrown, self._parts = (
                 await archive.backups(),
                 await archive.thrown(),
@@ -218,7 +218,7 @@ class DataPage(QWidget):
             raise
 
     async def _look_into(self, path: str) -> None:
-        contents = await self._looked_at(self._engine.archive.contents(path))
+        contents = await self._looked_at(self._engine.archive.files.contents(path))
         if contents is None:
             return
         dialog = RestoreDialog(self._language, self._look, contents, self)
@@ -348,7 +348,7 @@ class DataPage(QWidget):
 
     async def _remove_all(self, files: list[str]) -> None:
         for start in range(0, len(files), AT_ONCE):
-            await self._engine.archive.remove_thrown(files[start : start + AT_ONCE])
+            await self._engine.archive.files.remove_thrown(files[start : start + AT_ONCE])
             self._line.show_count(min(start + AT_ONCE, len(files)), len(files))
 
     # Helpers
