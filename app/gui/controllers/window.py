@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.events import Notice
@@ -20,7 +21,7 @@ from app.gui.controllers.debates import DebateController
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
 from app.gui.controllers.first_page import FirstPageController
-from app.gui.controllers.palette import PaletteController, SavedPromptController
+from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
@@ -101,6 +102,7 @@ class WindowController(QObject):
         self.settings = SettingsController(parts, data_dir)
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
+        LettersToInput(window, self._find_input)
         self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
@@ -309,6 +311,14 @@ class WindowController(QObject):
         view = self.panel.discussion if (in_panel and not self.panel.shows_summary) or page is None else page
         if view.session is not None and view.isVisible():
             view.open_find()
+
+    def _find_input(self) -> QWidget | None:
+        """Return the input that can be seen: of the panel if that has the focus, else of the page in front."""
+        focus = self.window.focusWidget()
+        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        views = (self.panel.discussion if in_panel else None, self.pages.current)
+        boxes = (view.composer.box for view in views if view is not None)
+        return next((box for box in boxes if box.isVisible() and box.isEnabled()), None)
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
