@@ -296,7 +296,7 @@ class WindowController(QObject):
 
     def toggle_side(self) -> None:
         """Show the sidebar or hide it."""
-        self.window.show_side(not self.window.side_bar.isVisible())
+        self.window.show_side(self.window.side_bar.isHidden())
 
     def undo(self) -> None:
         """Undo the last action that still offers it in a toast."""
@@ -416,7 +416,6 @@ class WindowController(QObject):
     def _restore(self) -> None:
         state = self._state
         self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
-        self.window.show_side(state.flag("side", True))
         for title in self.window.side_bar.titles:
             title.setChecked(state.flag(f"folded/{title.objectName()}", title.isChecked()))
         main = self.sessions.summary(state.text("main"))
@@ -429,8 +428,6 @@ class WindowController(QObject):
     def _remember(self) -> None:
         state = self._state
         state.keep_widths("widths", self.window.splitter.widths())
-        # Not isVisible: the window itself may already be hidden.
-        state.keep("side", not self.window.side_bar.isHidden())
         for title in self.window.side_bar.titles:
             state.keep(f"folded/{title.objectName()}", title.isChecked())
         page = self.pages.current
