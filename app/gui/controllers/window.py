@@ -100,6 +100,8 @@ class WindowController(QObject):
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(parts, data_dir)
+        self.settings.keep_favourites(composer.model, self.panel.setup.conclusion.judge)
+        self.panel.setup.seats.picker.favourites = lambda: self.settings.current().favourite_models
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         LettersToInput(window, self._find_input)
@@ -216,7 +218,8 @@ class WindowController(QObject):
         self.council_panels.chat_requested.connect(
             lambda _panel_id: self.first_page.decide(DebateMode.COUNCIL)
         )
-        self.palette.panel_requested.connect(self.council_panels.chat)
+        for asks in (self.palette.panel_requested, panel.setup.seats.picker.panel_chosen):
+            asks.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
