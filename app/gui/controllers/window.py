@@ -223,7 +223,8 @@ class WindowController(QObject):
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
-        bridge.message_finished.connect(self._on_sessions_changed)
+        for listed in (bridge.message_finished, bridge.journal_changed):
+            listed.connect(self._on_sessions_changed)
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
@@ -398,6 +399,8 @@ class WindowController(QObject):
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
+        steps = {one.id: "decided" if one.decided else "verdict" for one in self.engine.journal.all()}
+        self.window.side_bar.sessions.show_steps(steps)
         self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
         self.panel.history.show_sessions(summaries, self.folders.folder)
 
