@@ -126,7 +126,8 @@ class Person:
         return self.window.chat_page.composer._hint.text()
 
     def unfold_team(self) -> None:
-        """Show the lists of assistants, groups and panels in the sidebar."""
+        """Show the lists of assistants, groups and panels in the sidebar, which a narrow window folds away."""
+        self.window.show_side(True)
         self.window.side_bar.team.title.setChecked(False)
 
     async def settle(self, seconds: float = 0.05) -> None:
