@@ -148,6 +148,8 @@ def test_the_first_row_and_a_list_without_favourites_have_no_star(
 async def person(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
         yield person
+        # What a list has asked about its models is answered before the window closes.
+        await until(lambda: not person.window.controller.tasks.running("model facts"))
 
 
 async def test_a_favourite_is_kept_in_the_settings(person: Person) -> None:
