@@ -193,7 +193,7 @@ class WindowFrame(AppWindow):
         self.chat_page.take_focus()
 
     def show_side(self, shown: bool) -> None:
-        """Show or hide the sidebar, also later; a narrow window and a wide one remember it each for itself."""
+        """Show or hide the sidebar; a narrow window and a wide one remember it each for itself."""
         self.state.keep("side_narrow" if self._is_narrow else "side", shown)
         self._fit_side()
 

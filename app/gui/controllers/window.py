@@ -317,7 +317,7 @@ class WindowController(QObject):
             view.open_find()
 
     def _find_input(self) -> QWidget | None:
-        """Return the input that can be seen: of the panel if that has the focus, else of the page in front."""
+        """Return the input that is seen: of the panel if that has the focus, else of the page in front."""
         focus = self.window.focusWidget()
         in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
         views = (self.panel.discussion if in_panel else None, self.pages.current)

@@ -88,7 +88,7 @@ class SessionList(ItemList):
         self.folded.emit()
 
     def show_steps(self, steps: Mapping[str, str]) -> None:
-        """Show at the sessions of decisions, by id, the step they have reached: answers, verdict or decided."""
+        """Show at decisions, by their sessions' ids, the step they have reached: verdict or decided."""
         self._rows.steps = steps
         self.viewport().update()
 

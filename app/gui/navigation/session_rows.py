@@ -26,7 +26,7 @@ class SessionRows(ItemModel):
     """Headings (now, pinned, days, folders, months), folders, and sessions (summaries), newest first.
 
     The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
-    the folder in which new sessions begin. `steps` are those that decisions have reached, by the id of the session.
+    the folder in which new sessions begin. `steps` are those that decisions have reached, by their sessions' ids.
     """
 
     def __init__(self, language: Language, parent: QWidget | None = None) -> None:
@@ -150,7 +150,7 @@ class SessionRows(ItemModel):
         return self._step(summary) or words.age(summary.updated_at), colour
 
     def _step(self, summary: SessionSummary) -> str:
-        """Return the step that a decision which is over has reached, "" for a debate without a verdict and for others."""
+        """Return the step that a decision which is over has reached, "" for a debate without a verdict."""
         first = "answers" if summary.mode == DebateMode.COUNCIL else ""
         step = self.steps.get(summary.id, first) if summary.mode and summary.status in ENDED else ""
         return self._language(f"side.step.{step}") if step else ""

@@ -200,7 +200,7 @@ class ShorteningButton(Button):
 
 
 class MenuButton(ShorteningButton):
-    """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above itself, or below it.
+    """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below itself.
 
     It is below in the upper half of the window, where there is more room.
     """

@@ -175,8 +175,8 @@ class ModelChoice(Choice):
 class ModelLines(ItemDelegate):
     """Paints a model as two lines, its name and what it can do, and a provider as a heading.
 
-    `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone. With
-    `favourites`, as provider/model, a star stands before each model, in the accent colour before these.
+    `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone.
+    With `favourites`, as provider/model, a star stands before each model, in the accent colour before these.
     """
 
     def __init__(
@@ -247,8 +247,8 @@ class ModelMenu(SearchPopUp):
 
     With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
     list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
-    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key change them, which
-    emits `favourites_chosen` with all of them. Without such a list there are no stars.
+    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key change them,
+    which emits `favourites_chosen` with all of them. Without such a list there are no stars.
     """
 
     chosen = Signal(str, str)
@@ -350,7 +350,7 @@ class ModelMenu(SearchPopUp):
                 self.list.setCurrentIndex(self._rows.index(place, 0))
 
     def _facts_of(self, pair: tuple[str, str]) -> str:
-        """Return what a model can do and costs; of a favourite, which has no heading for that, also its provider."""
+        """Return what a model can do and costs; of a favourite, which stands elsewhere, also its provider."""
         if not pair[1]:
             return ""
         words, status, facts = self._language, self._statuses[pair[0]], self._facts(*pair)
@@ -421,8 +421,8 @@ class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
 
     With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
-    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers. `favourites` returns
-    those that come first, as provider/model; `favourites_chosen` has them once they were changed.
+    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers. `favourites`
+    returns those that come first, as provider/model; `favourites_chosen` has them once they were changed.
     """
 
     chosen = Signal(str, str)

@@ -372,7 +372,7 @@ class ChatComposer(AttachingComposer):
         self._fit_hint()
 
     def _fit_hint(self) -> None:
-        """Show the hint only if all of it fits; to a price the words of menus give way first, and then it is elided."""
+        """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided."""
         places = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
         parts = [one for one in places if one is not None and one is not self._hint and not one.isHidden()]
         menus = [one for one in parts if isinstance(one, MenuButton)]

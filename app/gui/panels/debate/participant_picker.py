@@ -74,10 +74,10 @@ class ModelOffer:
 
 
 class ParticipantPicker(SearchPopUp):
-    """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model and its tick.
+    """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model, its tick.
 
-    Saved panels may stand at the top; `panel_chosen` has the id of the one to ask. Then come the user's `favourites`, as
-    provider/model.
+    Saved panels may stand at the top; `panel_chosen` has the id of the one to ask. Then come the user's
+    `favourites`, as provider/model.
     """
 
     opened = Signal()
