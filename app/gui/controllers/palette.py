@@ -1,7 +1,7 @@
 """Keyboard shortcuts and the palette, which lists commands, settings, assistants and sessions, and searches.
 
-Also the prompts that the user keeps: offered in the message boxes after a /, and written there; and letters that
-are typed where nothing takes them, which go to the input of the page.
+Also the prompts that the user keeps: offered in the message boxes after a /, and written there; and letters
+that are typed where nothing takes them, which go to the input of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -200,8 +200,8 @@ FINDS_BY_LETTERS = (QAbstractItemView, QComboBox, SearchField)
 class LettersToInput(QObject):
     """Gives the input of the page in front what is typed while nothing in the window takes letters.
 
-    A key reaches the window only if no widget has used it. An input method composes only where that is allowed, so
-    it is allowed for whatever has the focus, and what it begins to compose goes on in the input.
+    A key reaches the window only if no widget has used it. An input method composes only where that is
+    allowed, so it is allowed for whatever has the focus, and what it begins to compose goes on in the input.
     """
 
     def __init__(self, window: WindowFrame, find_input: Callable[[], QWidget | None]) -> None:

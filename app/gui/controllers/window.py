@@ -399,7 +399,8 @@ class WindowController(QObject):
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
-        steps = {one.id: "decided" if one.decided else "verdict" for one in self.engine.journal.all()}
+        known = self.engine.journal.all()
+        steps = {decision.id: "decided" if decision.decided else "verdict" for decision in known}
         self.window.side_bar.sessions.show_steps(steps)
         self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
         self.panel.history.show_sessions(summaries, self.folders.folder)

@@ -26,7 +26,7 @@ class SessionRows(ItemModel):
     """Headings (now, pinned, days, folders, months), folders, and sessions (summaries), newest first.
 
     The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
-    the folder in which new sessions begin. `steps` are those that decisions have reached, by their sessions' ids.
+    the folder in which new sessions begin. `steps` are those that decisions have reached, by session ids.
     """
 
     def __init__(self, language: Language, parent: QWidget | None = None) -> None:

@@ -160,7 +160,7 @@ class ShorteningButton(Button):
     @property
     def spare(self) -> int:
         """The width in pixels that its short text saves; a pixel is left to each for what is rounded."""
-        words, short = (self.fontMetrics().horizontalAdvance(one) for one in (self._words, self._short))
+        words, short = map(self.fontMetrics().horizontalAdvance, (self._words, self._short))
         return max(0, words - short - 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -200,7 +200,7 @@ class ShorteningButton(Button):
 
 
 class MenuButton(ShorteningButton):
-    """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below itself.
+    """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below.
 
     It is below in the upper half of the window, where there is more room.
     """

@@ -247,8 +247,8 @@ class ModelMenu(SearchPopUp):
 
     With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
     list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
-    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key change them,
-    which emits `favourites_chosen` with all of them. Without such a list there are no stars.
+    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key
+    change them, which emits `favourites_chosen` with all of them. Without such a list there are no stars.
     """
 
     chosen = Signal(str, str)
@@ -333,7 +333,7 @@ class ModelMenu(SearchPopUp):
         words, starred = self._language, self._favourites
         names = {provider: words.provider(status) for provider, status in self._statuses.items()}
         offered = {f"{key}/{model}": (key, model) for key in names for model in self._statuses[key].models}
-        groups = {words("model.favourites"): [offered[one] for one in starred if one in offered]}
+        groups = {words("model.favourites"): [offered[key] for key in starred if key in offered]}
         for provider, name in names.items():
             rest = [pair for key, pair in offered.items() if pair[0] == provider and key not in starred]
             groups[name] = groups.get(name, []) + rest
@@ -421,8 +421,8 @@ class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
 
     With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
-    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers. `favourites`
-    returns those that come first, as provider/model; `favourites_chosen` has them once they were changed.
+    emits `chosen_once` for one message alone, and `more_requested` for the models of other providers.
+    `favourites` returns those that come first, as provider/model; `favourites_chosen` has them once changed.
     """
 
     chosen = Signal(str, str)

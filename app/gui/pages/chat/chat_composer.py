@@ -374,9 +374,11 @@ class ChatComposer(AttachingComposer):
     def _fit_hint(self) -> None:
         """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided."""
         places = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
-        parts = [one for one in places if one is not None and one is not self._hint and not one.isHidden()]
-        menus = [one for one in parts if isinstance(one, MenuButton)]
-        widths = (max(one.minimumWidth(), min(one.sizeHint().width(), one.maximumWidth())) for one in parts)
+        parts = [part for part in places if part not in (None, self._hint) and not part.isHidden()]
+        menus = [part for part in parts if isinstance(part, MenuButton)]
+        widths = (
+            max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth())) for part in parts
+        )
         taken = sum(widths) + len(parts) * self.foot.spacing()
         wanted = self._hint.sizeHint().width()
         room = self.contentsRect().width() - taken - MARGINS

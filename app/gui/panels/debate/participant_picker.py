@@ -74,7 +74,7 @@ class ModelOffer:
 
 
 class ParticipantPicker(SearchPopUp):
-    """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model, its tick.
+    """A pop-up with the rows on offer in groups; `model_chosen` has a provider's status, a model and its tick.
 
     Saved panels may stand at the top; `panel_chosen` has the id of the one to ask. Then come the user's
     `favourites`, as provider/model.
@@ -169,7 +169,7 @@ class ParticipantPicker(SearchPopUp):
             pass
         found = [row for row in self._rows if fits(row.words, wanted)]
         models = sorted(
-            (one for one in self._offers if fits(self._words_of(one), wanted)), key=self._place_of
+            (offer for offer in self._offers if fits(self._words_of(offer), wanted)), key=self._place_of
         )
         panels = [panel for panel in self._panels if fits(panel.name, wanted)]
         self._model_rows = {self._model_row(one): one for one in models[:MOST_SHOWN]}
@@ -209,7 +209,7 @@ class ParticipantPicker(SearchPopUp):
         for number, panel in enumerate(panels, 1):
             pick = ShorteningButton("foot", f"pick_panel_{number}")
             pick.dress(self._look, "scale")
-            names = ", ".join(one.name for one in panel.participants)
+            names = ", ".join(seat.name for seat in panel.participants)
             pick.show_words(exact(panel.name).replace("&", "&&"), plain_tip(names))
             pick.setAccessibleName(exact(panel.name))
             pick.clicked.connect(self.close)
