@@ -74,7 +74,7 @@ class ModelOffer:
 
 
 class ParticipantPicker(SearchPopUp):
-    """A pop-up with the rows on offer in groups; `model_chosen` has a provider's status, a model and its tick.
+    """A pop-up with the rows on offer in groups; `model_chosen` has the status, a model and its tick.
 
     Saved panels may stand at the top; `panel_chosen` has the id of the one to ask. Then come the user's
     `favourites`, as provider/model.
