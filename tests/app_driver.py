@@ -65,8 +65,10 @@ class Person:
             return False
 
     async def click(self, name: str) -> None:
-        """Click the middle of a widget that can be seen and used."""
+        """Click the middle of a widget that can be seen and used; open the sidebar for what is in it."""
         widget = self.find(name)
+        if self.window.side_bar.isAncestorOf(widget) and self.window.side_bar.isHidden():
+            await self.click("side_button")
         await until(lambda: widget.isVisible() and widget.isEnabled(), what=f"{name} to be there")
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
         await asyncio.sleep(0)
@@ -126,7 +128,8 @@ class Person:
         return self.window.chat_page.composer._hint.text()
 
     def unfold_team(self) -> None:
-        """Show the lists of assistants, groups and panels in the sidebar."""
+        """Show the lists of assistants, groups and panels in the sidebar, which a narrow window folds away."""
+        self.window.show_side(True)
         self.window.side_bar.team.title.setChecked(False)
 
     async def settle(self, seconds: float = 0.05) -> None:

@@ -50,7 +50,8 @@ def _setting(default: Any, page: str = "", **rule: Any) -> Any:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What the user chose, in the order of the dialog's rows. `may_read_any` are ids of providers that may be asked for
-    titles and summaries of any session, `helper_model` is who writes these ("provider/model", "" for the model that answers).
+    titles and summaries of any session, `helper_model` is who writes these ("provider/model", "" for the
+    model that answers), `favourite_models` come first where a model is chosen.
     `language` and `theme` are `system` or a name.
 
     `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
@@ -74,6 +75,7 @@ class Settings:
     debate_history: str = _setting(DebateHistory.LAST, "chats", choices=tuple(DebateHistory))
     may_read_any: tuple[str, ...] = ()
     helper_model: str = ""
+    favourite_models: tuple[str, ...] = ()
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
     shortcuts: tuple[str, ...] = ()

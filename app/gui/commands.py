@@ -29,7 +29,7 @@ class Command:
 # In the order of the palette.
 COMMANDS = (
     Command("new", "plus", "Ctrl+N"),
-    Command("new_chat", "message-circle", ""),
+    Command("new_chat", "message-circle", "Ctrl+Shift+O"),
     # Its keys work while another program is in front, where the desktop allows that.
     Command(QUICK, "message-circle", ""),
     Command("new_debate", "scale", "Ctrl+Shift+D"),

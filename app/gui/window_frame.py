@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSettings, QSize, Signal
-from PySide6.QtGui import QColor, QPaintEvent, QPalette
+from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.gui.display.theme import Tokens
@@ -102,6 +102,8 @@ SMALLEST_BODY = QSize(900, 600)  # a smaller window scrolls its content
 FIRST_SIZE = QSize(1440, 900)
 FRAME = QSize(8, 40)  # the system's frame around the window has no known size before it is shown
 SIDE_WIDTH = 248
+NARROW = 1000
+"""A window of less than so many pixels has the sidebar folded away until it is asked for."""
 BAR_HEIGHT = 52
 _FAR = 10_000
 
@@ -144,6 +146,7 @@ class WindowFrame(AppWindow):
         self.resize(FIRST_SIZE.boundedTo(room))
         self.state = state
         self._is_painted = self.hides_on_close = False
+        self._is_narrow: bool | None = None
         _fill(self, tokens.bg)
         self.setCentralWidget(_outline(tokens))
         geometry = state.bytes_of("geometry")
@@ -184,24 +187,40 @@ class WindowFrame(AppWindow):
         # The widths of the outline, so that nothing moves until the controllers restore those of the last run.
         self.splitter.setStretchFactor(1, 1)
         self.splitter.set_widths([SIDE_WIDTH])
-        body = QWidget()
-        body.setMinimumSize(SMALLEST_BODY)
-        hbox(self.splitter, inside=body)
+        self._body = QWidget()
+        hbox(self.splitter, inside=self._body)
         self.toasts = Toasts(middle)
         scrolled = QScrollArea()
         scrolled.setFrameShape(QFrame.Shape.NoFrame)
         scrolled.setWidgetResizable(True)
         # The Tab key scrolls to what it focuses.
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scrolled.setWidget(body)
+        scrolled.setWidget(self._body)
         self.setCentralWidget(scrolled)
         self.top_bar.show_session_tools(False)
+        self._fit_side()
         self.chat_page.take_focus()
 
     def show_side(self, shown: bool) -> None:
-        """Show or hide the sidebar."""
+        """Show or hide the sidebar; a narrow window and a wide one remember it each for itself."""
+        self.state.keep("side_narrow" if self._is_narrow else "side", shown)
+        self._fit_side()
+
+    def _fit_side(self) -> None:
+        """Show the sidebar if it is wanted at this width; without it the page needs less room."""
+        self._is_narrow = self.width() < NARROW
+        shown = self.state.flag("side_narrow" if self._is_narrow else "side", not self._is_narrow)
         self.side_bar.setVisible(shown)
         self.top_bar.side_button.setVisible(not shown)
+        self._body.setMinimumSize(SMALLEST_BODY - QSize(0 if shown else SIDE_WIDTH, 0))
+        # In this frame: nothing is painted at a place that it leaves.
+        self.splitter.refresh()
+        self.splitter.set_widths(self.splitter.widths())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._is_narrow not in (None, self.width() < NARROW):
+            self._fit_side()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from app.gui.desktop.event_loop import AppLoop
 from app.main import open_window
@@ -18,7 +18,7 @@ NAMES = ("new_button", "debate_button", "settings_button", "send_button")
 
 async def _open(data_dir: Path) -> None:
     window = await open_window(data_dir)
-    assert isinstance(window, QMainWindow)
+    window.show_side(True)
     for _ in range(20):
         await asyncio.sleep(0.05)
     room = window.screen().availableGeometry()
@@ -35,7 +35,7 @@ async def _open(data_dir: Path) -> None:
     await window.shutdown()
 
 
-def _reached(area: QAbstractScrollArea, window: QMainWindow, name: str) -> bool:
+def _reached(area: QAbstractScrollArea, window: QWidget, name: str) -> bool:
     """Say whether a widget can be scrolled into view, whole, as the Tab key does."""
     shown = [one for one in window.findChildren(QWidget, name) if one.isVisible()]
     if not shown:

@@ -274,6 +274,7 @@ async def test_the_topic_stands_at_the_top_and_unfolds_with_its_files(person):
     assert card._files.text() == "notes.md · 2.0k tokens"
     wide = card._whole.height()
     person.window.resize(900, 600)
+    person.window.show_side(True)
     await until(lambda: card._whole.height() > wide)
     assert card._whole.height() >= card._text.heightForWidth(card._text.width())
     person.window.resize(1440, 900)

@@ -63,8 +63,8 @@ async def test_the_switch_keeps_what_is_typed_and_changes_what_is_in_the_box(per
     box = person.find("composer")
     await person.write("composer", "Tea or coffee?")
     shown = {
-        "chat": {"assistant_button", "composer_model", "tools_button"},
-        "decide": {"decide_how", "more_models"},
+        "chat": {"assistant_button", "tools_button"},
+        "decide": {"decide_how", "decide_ends"},
     }
     shown["work"] = {"work_with"}
     for mode, names in shown.items():

@@ -78,7 +78,15 @@ async def test_every_button_of_the_first_page_is_reached_in_the_order_in_which_t
     person.window.controller.first_page.show(DECIDE)
     names = [stop.objectName() for stop in await walk(person, person.window.chat_page.chat_composer.box)]
     chips = [f"model_chip_{number}" for number in (1, 2)]
-    order = ["composer", *chips, "more_models", "attach_button", "decide_how", "first_example", "first_group"]
+    order = [
+        "composer",
+        *chips,
+        "composer_model",
+        "attach_button",
+        "decide_how",
+        "first_example",
+        "first_group",
+    ]
     assert [name for name in names if name in order] == order
     assert any(name.startswith("segment_") for name in names), "the switch is one stop"
     for name in ("search_everything", "work_button", "decisions_button", "team_title"):

@@ -173,6 +173,7 @@ def test_days_of_a_week_stand_alone_and_older_ones_together(qapp):
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp, data_dir):
     async with at_window(data_dir, size=(900, 600)) as person:
+        person.window.show_side(True)
         desk, side = person.window.controller, person.window.side_bar
         session, messages = session_of(
             next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
@@ -240,3 +241,44 @@ async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
         person.find("queue_dialog").reject()
         await person.click("decisions_button")
         await until(lambda: person.sees("decisions_page"))
+
+
+@pytest.mark.parametrize(
+    ("language", "answers", "verdict", "decided"),
+    [("en", "answers", "verdict", "decided"), ("ko", "답변", "판정", "결정됨")],
+)
+def test_a_decision_shows_its_step_and_a_fork_its_icon(qapp, language, answers, verdict, decided):
+    words, now = Language(RESOURCES / "i18n", language), datetime.now().astimezone().isoformat()
+    rows = SessionRows(words, None)
+    rows.steps = {
+        "judged": "verdict",
+        "kept": "decided",
+        "argued": "verdict",
+        "runs": "verdict",
+        "chat": "decided",
+    }
+    over = summary("answered", Status.COMPLETED, now, now)
+    council = over._replace(mode="council")
+    shown = [
+        council,
+        council._replace(id="judged"),
+        council._replace(id="kept"),
+        over._replace(id="argued", mode="free"),
+        over._replace(id="talk", mode="free"),
+        council._replace(id="runs", status=Status.RUNNING),
+        over._replace(id="chat", kind="chat"),
+        council._replace(id="copy", status=Status.PAUSED, reason="forked"),
+    ]
+    rows.show(shown, frozenset())
+    items = {one: rows.item(rows.row_of(one)) for one in (summary.id for summary in shown)}
+    age = words.age(now)
+    assert {name: item.note for name, item in items.items()} == {
+        "answered": answers, "judged": verdict, "kept": decided, "argued": verdict, "talk": age,
+        "runs": words("status.short.running"), "chat": age, "copy": words("status.short.paused"),
+    }  # fmt: skip
+    assert {name: item.icon for name, item in items.items() if name in ("copy", "kept", "chat")} == {
+        "copy": "git-branch",
+        "kept": "scale",
+        "chat": "message-circle",
+    }
+    assert decided in rows.said_of(shown[2]) and verdict not in rows.said_of(shown[4])

@@ -145,6 +145,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
 async def test_a_toast_has_room_beside_a_panel(person, text_size):
     window, desk = person.window, person.window.controller
     desk.settings.change({"text_size": text_size})
+    window.show_side(True)
     desk.debates.show_setup()
     words = window.language("history.deleted", title="Should cities ban private cars?")
     window.toasts.show_toast(words, window.language("toast.undo"), print)
@@ -163,6 +164,8 @@ async def test_a_toast_has_room_beside_a_panel(person, text_size):
 
 
 async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
+    person.window.show_side(True)
+    await person.settle()
     search = person.window.side_bar.search
     words = search.fontMetrics().horizontalAdvance(search.text())
     assert words + 33 < search.width()
@@ -171,6 +174,7 @@ async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
 @pytest.mark.slow
 async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
     window, desk = person.window, person.window.controller
+    window.show_side(True)
     desk.debates.show_setup()
     search = window.side_bar.search
     for text_size in (100, 130, 150):

@@ -495,6 +495,7 @@ async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir)
 
 async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
     async with at_window(data_dir, size=(900, 600)) as person:
+        person.window.show_side(True)
         show(person, *a_session())
         await person.settle()
         assert person.sees("debate_fork") and person.sees("debate_again")

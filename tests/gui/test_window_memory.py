@@ -38,6 +38,8 @@ async def test_after_a_while_in_a_small_window_the_sides_are_as_wide_as_before(q
         await until(lambda: window.splitter.sizes()[2] == 470)
         wide = window.splitter.sizes()
         window.resize(900, 600)
+        await until(lambda: window.splitter.sizes()[:1] + window.splitter.sizes()[2:3] == [0, 470])
+        window.show_side(True)
         await until(lambda: window.splitter.sizes()[2] < 470)
         window.resize(1440, 900)
         await until(lambda: window.splitter.sizes() == wide)

@@ -298,7 +298,9 @@ class FirstPageController(Controller):
         first.ends.choices.aboutToShow.connect(self._fill_ends)
         first.work.choices.aboutToShow.connect(self._fill_work)
         first.chips.dropped.connect(setup.seats.drop)
-        first.chips.more.clicked.connect(lambda: setup.seats.picker.open(first.chips.more))
+        first.chips.more.clicked.connect(
+            lambda: setup.seats.picker.open(first.chips.more, self._engine.councils.panels.all())
+        )
         first.example_requested.connect(self._on_example)
         first.group_wanted.connect(self._on_group_wanted)
         setup.draft_changed.connect(lambda _draft: self._on_setup())

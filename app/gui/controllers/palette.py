@@ -1,14 +1,23 @@
 """Keyboard shortcuts and the palette, which lists commands, settings, assistants and sessions, and searches.
 
-Also the prompts that the user keeps: offered in the message boxes after a /, and written there.
+Also the prompts that the user keeps: offered in the message boxes after a /, and written there; and letters
+that are typed where nothing takes them, which go to the input of the page.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
 from app.core.summary import Status
@@ -22,6 +31,7 @@ from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.controls import PageScroller
+from app.gui.widgets.search import SearchField
 from app.gui.window_frame import AppWindow, WindowFrame
 
 SEARCH = "search everything"
@@ -180,6 +190,60 @@ def _can_undo(field: QObject) -> bool:
     if isinstance(field, QLineEdit):
         return field.isUndoAvailable()
     return isinstance(field, QPlainTextEdit | QTextEdit) and field.document().isUndoAvailable()
+
+
+COMPOSES = Qt.WidgetAttribute.WA_InputMethodEnabled
+SHIFTED = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+FINDS_BY_LETTERS = (QAbstractItemView, QComboBox, SearchField)
+
+
+class LettersToInput(QObject):
+    """Gives the input of the page in front what is typed while nothing in the window takes letters.
+
+    A key reaches the window only if no widget has used it. An input method composes only where that is
+    allowed, so it is allowed for whatever has the focus, and what it begins to compose goes on in the input.
+    """
+
+    def __init__(self, window: WindowFrame, find_input: Callable[[], QWidget | None]) -> None:
+        super().__init__(window)
+        self._window, self._find_input = window, find_input
+        self._watched: QWidget | None = None
+        self._moves = False
+        window.installEventFilter(self)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is self._window:
+            letters = event.text() if not event.modifiers() & ~SHIFTED else ""
+            return bool(letters.strip()) and letters.isprintable() and self._pass_on(event)
+        if isinstance(event, QInputMethodEvent) and (event.preeditString() or event.commitString()):
+            return self._pass_on(event)
+        # Qt would end the composition, and with it the syllable that has just begun.
+        return self._moves and event.type() == QEvent.Type.FocusAboutToChange
+
+    def _pass_on(self, event: QEvent) -> bool:
+        box, over = self._find_input(), QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if box is None or box.hasFocus() or over:
+            return False
+        self._moves = True
+        box.setFocus()
+        self._moves = False
+        QApplication.sendEvent(box, event)
+        return True
+
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None and before is self._watched:
+            before.removeEventFilter(self)
+            before.setAttribute(COMPOSES, False)
+        self._watched = None
+        if now is None or now.window() is not self._window or isinstance(now, FINDS_BY_LETTERS):
+            return
+        if not now.testAttribute(COMPOSES):
+            self._watched = now
+            now.setAttribute(COMPOSES)
+            now.installEventFilter(self)
 
 
 class SavedPromptController(PageController):

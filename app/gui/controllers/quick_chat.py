@@ -142,6 +142,7 @@ class QuickChatController(Controller):
         for pictures in (page.picture_requested, chats.files.picture_requested):
             pictures.connect(sessions.on_picture)
         composer, main = page.chat_composer, self._main_chats
+        self._settings.keep_favourites(composer.model)
         page.cards.viewer = main.page.cards.viewer
         chats.session_started.connect(
             lambda session_id: tasks.replace("open", self._open(page, sessions.summary(session_id)))

@@ -13,6 +13,7 @@ from app.core.settings import Settings
 from app.core.texts import next_language
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.pages.settings.settings_dialog import SettingsDialog
+from app.gui.widgets.model_choice import ModelButton
 from app.gui.window_frame import WindowFrame
 
 SAVE = "save settings"
@@ -91,6 +92,12 @@ class SettingsController(Controller):
         if "theme" in values:
             self._look.choose(settings.theme)
         self._tasks.start(SAVE, self._save())
+
+    def keep_favourites(self, *lists: ModelButton) -> None:
+        """Let lists of models begin with the user's favourites, and keep those that are chosen there."""
+        for models in lists:
+            models.favourites = lambda: self.current().favourite_models
+            models.favourites_chosen.connect(lambda chosen: self.change({"favourite_models": chosen}))
 
     async def _save(self) -> None:
         """Save what was chosen, also what is chosen meanwhile."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.events import Notice
@@ -20,7 +21,7 @@ from app.gui.controllers.debates import DebateController
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
 from app.gui.controllers.first_page import FirstPageController
-from app.gui.controllers.palette import PaletteController, SavedPromptController
+from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
@@ -99,8 +100,11 @@ class WindowController(QObject):
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(parts, data_dir)
+        self.settings.keep_favourites(composer.model, self.panel.setup.conclusion.judge)
+        self.panel.setup.seats.picker.favourites = lambda: self.settings.current().favourite_models
         self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
+        LettersToInput(window, self._find_input)
         self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
@@ -214,11 +218,13 @@ class WindowController(QObject):
         self.council_panels.chat_requested.connect(
             lambda _panel_id: self.first_page.decide(DebateMode.COUNCIL)
         )
-        self.palette.panel_requested.connect(self.council_panels.chat)
+        for asks in (self.palette.panel_requested, panel.setup.seats.picker.panel_chosen):
+            asks.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
-        bridge.message_finished.connect(self._on_sessions_changed)
+        for listed in (bridge.message_finished, bridge.journal_changed):
+            listed.connect(self._on_sessions_changed)
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
@@ -294,7 +300,7 @@ class WindowController(QObject):
 
     def toggle_side(self) -> None:
         """Show the sidebar or hide it."""
-        self.window.show_side(not self.window.side_bar.isVisible())
+        self.window.show_side(self.window.side_bar.isHidden())
 
     def undo(self) -> None:
         """Undo the last action that still offers it in a toast."""
@@ -309,6 +315,14 @@ class WindowController(QObject):
         view = self.panel.discussion if (in_panel and not self.panel.shows_summary) or page is None else page
         if view.session is not None and view.isVisible():
             view.open_find()
+
+    def _find_input(self) -> QWidget | None:
+        """Return the input that is seen: of the panel if that has the focus, else of the page in front."""
+        focus = self.window.focusWidget()
+        in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
+        views = (self.panel.discussion if in_panel else None, self.pages.current)
+        boxes = (view.composer.box for view in views if view is not None)
+        return next((box for box in boxes if box.isVisible() and box.isEnabled()), None)
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
@@ -385,6 +399,9 @@ class WindowController(QObject):
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
+        known = self.engine.journal.all()
+        steps = {decision.id: "decided" if decision.decided else "verdict" for decision in known}
+        self.window.side_bar.sessions.show_steps(steps)
         self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
         self.panel.history.show_sessions(summaries, self.folders.folder)
 
@@ -406,7 +423,6 @@ class WindowController(QObject):
     def _restore(self) -> None:
         state = self._state
         self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
-        self.window.show_side(state.flag("side", True))
         for title in self.window.side_bar.titles:
             title.setChecked(state.flag(f"folded/{title.objectName()}", title.isChecked()))
         main = self.sessions.summary(state.text("main"))
@@ -419,8 +435,6 @@ class WindowController(QObject):
     def _remember(self) -> None:
         state = self._state
         state.keep_widths("widths", self.window.splitter.widths())
-        # Not isVisible: the window itself may already be hidden.
-        state.keep("side", not self.window.side_bar.isHidden())
         for title in self.window.side_bar.titles:
             state.keep(f"folded/{title.objectName()}", title.isChecked())
         page = self.pages.current

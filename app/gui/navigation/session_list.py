@@ -1,7 +1,7 @@
 """The sidebar's list of sessions: pinned ones, those in folders, and the others grouped by day."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
@@ -86,6 +86,11 @@ class SessionList(ItemList):
         (self._rows.closed.add if closed else self._rows.closed.discard)(folder_id)
         self.show_sessions(self._summaries, self._asking, self._pinned, self._folders)
         self.folded.emit()
+
+    def show_steps(self, steps: Mapping[str, str]) -> None:
+        """Show at decisions, by their sessions' ids, the step they have reached: verdict or decided."""
+        self._rows.steps = steps
+        self.viewport().update()
 
     def mark(self, folder_id: str) -> None:
         """Mark the folder in which new sessions begin, "" for none."""

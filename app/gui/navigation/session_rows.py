@@ -9,7 +9,8 @@ from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.core.matching import fits
-from app.core.summary import Folder, SessionSummary, Status
+from app.core.reasons import Reason, main_code
+from app.core.summary import ENDED, DebateMode, Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemModel, ListStyle, RowItem
@@ -25,7 +26,7 @@ class SessionRows(ItemModel):
     """Headings (now, pinned, days, folders, months), folders, and sessions (summaries), newest first.
 
     The sessions of a folder follow it unless it is one of `closed`; `inside` are the ids of those that do, `current`
-    the folder in which new sessions begin.
+    the folder in which new sessions begin. `steps` are those that decisions have reached, by session ids.
     """
 
     def __init__(self, language: Language, parent: QWidget | None = None) -> None:
@@ -35,6 +36,7 @@ class SessionRows(ItemModel):
         self._counts: dict[str, int] = {}
         self.inside: frozenset[str] = frozenset()
         self.closed: set[str] = set()
+        self.steps: Mapping[str, str] = {}
         self.current = ""
 
     def show(
@@ -103,7 +105,7 @@ class SessionRows(ItemModel):
             return words("folder.said", name=row.name, count=self._counts.get(row.id, 0), state=state)
         state = words("status.waiting") if self.asks(row) else state_of(row, words)[0]
         title = f"{kind_text(row.kind, words)}: {row.title}"
-        return ", ".join(filter(None, (title, state, asked_by(row, words))))
+        return ", ".join(filter(None, (title, state, self._step(row), asked_by(row, words))))
 
     def asks(self, summary: SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
@@ -130,7 +132,8 @@ class SessionRows(ItemModel):
             title=" ".join(summary.title[:MOST_TITLE].split()),
             note=note,
             note_colour=colour,
-            icon=icon_of(summary.kind),
+            # A copy of a question differs from it at first sight, until it has gone on by itself.
+            icon="git-branch" if main_code(summary.reason) == Reason.FORKED else icon_of(summary.kind),
             indent=INDENT if summary.id in self.inside else 0,
             tip="\n".join(filter(None, (title, asked_by(summary, words)))),
         )
@@ -145,7 +148,13 @@ class SessionRows(ItemModel):
             return words("status.short.busy"), colour
         if status in (Status.RUNNING, Status.PAUSED):
             return words(f"status.short.{status}"), colour
-        return words.age(summary.updated_at), colour
+        return self._step(summary) or words.age(summary.updated_at), colour
+
+    def _step(self, summary: SessionSummary) -> str:
+        """Return the step that a decision which is over has reached, "" for a debate without a verdict."""
+        first = "answers" if summary.mode == DebateMode.COUNCIL else ""
+        step = self.steps.get(summary.id, first) if summary.mode and summary.status in ENDED else ""
+        return self._language(f"side.step.{step}") if step else ""
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         content = self._rows[index.row()] if index.isValid() else None

@@ -336,6 +336,8 @@ class SideBar(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_head()
+        # In this frame: the button is not painted where it was.
+        self.layout().activate()
 
     def _fit_head(self) -> None:
         """Show only the icon of the New button if its text does not fit."""
@@ -434,7 +436,9 @@ class SideSplitter(QSplitter):
     def set_widths(self, widths: Sequence[int]) -> None:
         """Set the widths of the parts in pixels; the middle one takes the rest, whatever its value."""
         self._widths = {place: width for place, width in enumerate(widths) if place != MAIN and width > 0}
-        rest = max(1, self.width() - sum(self._widths.values()))
+        shown = [place for place in self._widths if (part := self.widget(place)) and not part.isHidden()]
+        taken = sum(self._widths[place] + self.handleWidth() for place in shown)
+        rest = max(1, self.width() - taken)
         self.setSizes([self._widths.get(place, rest) for place in range(self.count())])
 
     def event(self, event: QEvent) -> bool:

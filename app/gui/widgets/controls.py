@@ -157,6 +157,12 @@ class ShorteningButton(Button):
         super().setText(words)
         self._fit()
 
+    @property
+    def spare(self) -> int:
+        """The width in pixels that its short text saves; a pixel is left to each for what is rounded."""
+        words, short = map(self.fontMetrics().horizontalAdvance, (self._words, self._short))
+        return max(0, words - short - 2)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(60 if self.icon().isNull() else BARE, super().minimumSizeHint().height())
 
@@ -194,7 +200,7 @@ class ShorteningButton(Button):
 
 
 class MenuButton(ShorteningButton):
-    """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself, or below it.
+    """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below.
 
     It is below in the upper half of the window, where there is more room. What fills the menu when it is wanted is
     connected to `aboutToShow` of `choices`.
@@ -205,7 +211,8 @@ class MenuButton(ShorteningButton):
         self._look = look
         self._chevron = chevron
         self.choices = QMenu(self)
-        self.dress(look, icon)
+        if icon:
+            self.dress(look, icon)
         self.clicked.connect(self.showMenu)
 
     def minimumSizeHint(self) -> QSize:
@@ -559,6 +566,11 @@ class TextBox(QPlainTextEdit):
             self.setPlainText(text + self.toPlainText())
         self.moveCursor(self.textCursor().MoveOperation.End)
         self.setFocus()
+
+    def set_lines(self, lines: int) -> None:
+        """Set how many lines high the box is at least."""
+        self._lines = lines
+        self._fit()
 
     @property
     def composing(self) -> bool:

@@ -4,10 +4,18 @@ Forms and dialogs take `ModelChoice`, a field that is searched; a `ModelButton` 
 the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity and length.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QStandardItem, QStandardItemModel
+from PySide6.QtCore import QKeyCombination, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
@@ -168,13 +176,20 @@ class ModelLines(ItemDelegate):
     """Paints a model as two lines, its name and what it can do, and a provider as a heading.
 
     `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone.
+    With `favourites`, as provider/model, a star stands before each model, in the accent colour before these.
     """
 
     def __init__(
-        self, look: Look, facts_of: Callable[[tuple[str, str]], str], parent: QWidget, *, whole: bool = False
+        self,
+        look: Look,
+        facts_of: Callable[[tuple[str, str]], str],
+        parent: QWidget,
+        *,
+        whole: bool = False,
+        favourites: Callable[[], Collection[str]] | None = None,
     ) -> None:
         super().__init__(look, STYLE, parent)
-        self._facts_of, self._whole = facts_of, whole
+        self._facts_of, self._whole, self._favourites = facts_of, whole, favourites
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(WIDE, super().sizeHint(option, index).height())
@@ -183,8 +198,18 @@ class ModelLines(ItemDelegate):
         words, pair = str(index.data() or ""), index.data(PAIR)
         if not pair:
             return RowItem(title=str(index.data(HEADING) or ""), heading=True)
-        title = words if self._whole else pair[1] or words
-        return RowItem(title=title, second=self._facts_of((pair[0], pair[1])))
+        title, second = words if self._whole else pair[1] or words, self._facts_of((pair[0], pair[1]))
+        if self._favourites is None:
+            return RowItem(title=title, second=second)
+        colour = "accent" if "/".join(pair) in self._favourites() else "edge"
+        starred, room = bool(pair[1]), STYLE.mark + STYLE.space
+        return RowItem(
+            title=title,
+            second=second,
+            icon="star" if starred else "",
+            icon_colour=colour,
+            indent=0 if starred else room,
+        )
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
@@ -196,13 +221,25 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
         parts.append(words("model.window", tokens=rough_tokens(facts.window)))
     if facts.prices is not None:
         read, written = (amount_text(one * MILLION) for one in (facts.prices.read, facts.prices.written))
-        parts.append(words("model.prices", read=read, written=written))
+        costs = facts.prices.read or facts.prices.written
+        parts.append(words("model.prices", read=read, written=written) if costs else words("cost.free"))
     return " · ".join(parts)
 
 
 SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
 FACTS_AGAIN_MS = 500
 FOUND_BY = Qt.ItemDataRole.UserRole + 3
+FAVOUR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
+
+
+class StarredList(QListView):
+    """A list that knows whether its stars were clicked."""
+
+    on_star = False
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.on_star = event.position().x() < STYLE.left + STYLE.mark + STYLE.space // 2
+        super().mousePressEvent(event)
 
 
 class ModelMenu(SearchPopUp):
@@ -210,12 +247,14 @@ class ModelMenu(SearchPopUp):
 
     With `first`, a text, the list begins with that, and two empty texts are emitted for it. With `more` a tick under the
     list is for one message alone, which emits `chosen_once`, and a button for the models of other providers emits
-    `more_requested`.
+    `more_requested`. The `favourites`, as provider/model, come first; a star before each model and a key
+    change them, which emits `favourites_chosen` with all of them. Without such a list there are no stars.
     """
 
     chosen = Signal(str, str)
     chosen_once = Signal(str, str)
     more_requested = Signal()
+    favourites_chosen = Signal(object)
 
     def __init__(
         self,
@@ -228,15 +267,18 @@ class ModelMenu(SearchPopUp):
         *,
         first: str = "",
         more: bool = False,
+        favourites: Sequence[str] | None = None,
     ) -> None:
         search = say(SearchBox(look, "model_search"), language, hint="model.search", name="model.search")
         super().__init__(search, "model_menu", SIZE, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.list = named("model_list", QListView())
+        self._language, self._facts, self._first = language, facts, first
+        self._favourites, self._stars = list(favourites or ()), favourites is not None
+        self._statuses = {status.config.id: status for status in providers if status.ready}
+        self.list = named("model_list", StarredList())
         self.list.setAccessibleName(language("assistant.field.model"))
-        self.list.setItemDelegate(
-            ModelLines(look, lambda pair: facts_text(facts(*pair), language) if pair[1] else "", self)
-        )
+        stars = (lambda: self._favourites) if self._stars else None
+        self.list.setItemDelegate(ModelLines(look, self._facts_of, self, favourites=stars))
         self.list.setUniformItemSizes(True)
         self._rows = QStandardItemModel(self)
         self.list.setModel(self._rows)
@@ -250,19 +292,9 @@ class ModelMenu(SearchPopUp):
         column.addLayout(hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0)))
         for part in (self._once, self._more):
             part.setVisible(more)
-        if first:
-            self._add(first, ("", ""), first)
-        for status in providers:
-            if status.ready and status.models:
-                name = language.provider(status)
-                self._add(name, None, "")
-                for model in status.models:
-                    self._add(model, (status.config.id, model), f"{name} {model}")
-        for place in range(self._rows.rowCount()):
-            if self._rows.item(place).data(PAIR) == shown:
-                self.list.setCurrentIndex(self._rows.index(place, 0))
+        self._fill(shown)
         self.search.textChanged.connect(self._filter)
-        self.list.clicked.connect(self._take)
+        self.list.clicked.connect(self._on_clicked)
         # What is known about the models may arrive while the list is open.
         again = QTimer(self, interval=FACTS_AGAIN_MS)
         again.timeout.connect(self.list.viewport().update)
@@ -287,6 +319,8 @@ class ModelMenu(SearchPopUp):
                 self._take(self.list.currentIndex())
         elif event.key() == Qt.Key.Key_Escape:
             self.close()
+        elif event.keyCombination() == FAVOUR:
+            self._favour(self.list.currentIndex())
         else:
             super().keyPressEvent(event)
 
@@ -294,10 +328,58 @@ class ModelMenu(SearchPopUp):
         self.close()
         self.more_requested.emit()
 
+    def _fill(self, current: tuple[str, str]) -> None:
+        """List the models, the favourites first, and make one of them the current row."""
+        words, starred = self._language, self._favourites
+        names = {provider: words.provider(status) for provider, status in self._statuses.items()}
+        offered = {f"{key}/{model}": (key, model) for key in names for model in self._statuses[key].models}
+        groups = {words("model.favourites"): [offered[key] for key in starred if key in offered]}
+        for provider, name in names.items():
+            rest = [pair for key, pair in offered.items() if pair[0] == provider and key not in starred]
+            groups[name] = groups.get(name, []) + rest
+        self._rows.clear()
+        if self._first:
+            self._add(self._first, ("", ""), self._first)
+        for heading, pairs in groups.items():
+            if pairs:
+                self._add(heading, None, "")
+            for pair in pairs:
+                self._add(pair[1], pair, f"{names[pair[0]]} {pair[1]}")
+        for place in range(self._rows.rowCount()):
+            if self._rows.item(place).data(PAIR) == current:
+                self.list.setCurrentIndex(self._rows.index(place, 0))
+
+    def _facts_of(self, pair: tuple[str, str]) -> str:
+        """Return what a model can do and costs; of a favourite, which stands elsewhere, also its provider."""
+        if not pair[1]:
+            return ""
+        words, status, facts = self._language, self._statuses[pair[0]], self._facts(*pair)
+        name = words.provider(status) if "/".join(pair) in self._favourites else ""
+        cost = "" if facts.prices else words("cost.free" if status.local else "cost.unknown")
+        return " · ".join(filter(None, (name, facts_text(facts, words), cost)))
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        (self._favour if self._stars and self.list.on_star else self._take)(index)
+
+    def _favour(self, index: QModelIndex) -> None:
+        """Make a model a favourite, or no longer one."""
+        pair = index.data(PAIR)
+        if pair and pair[1] and self._stars:
+            key = "/".join(pair)
+            (self._favourites.remove if key in self._favourites else self._favourites.append)(key)
+            self._fill(pair)
+            current = self.list.currentIndex()
+            self._filter()
+            self.list.setCurrentIndex(current)
+            self.favourites_chosen.emit(tuple(self._favourites))
+
     def _add(self, text: str, pair: tuple[str, str] | None, words: str) -> None:
         """Add a model, found by `words`; without a model the heading of a provider, which cannot be chosen."""
         item = QStandardItem(text)
         item.setData(pair, PAIR)
+        if pair and pair[1] and self._stars:
+            keys = QKeySequence(FAVOUR).toString(QKeySequence.SequenceFormat.NativeText)
+            item.setToolTip(plain_tip(self._language("model.favour", keys=keys)))
         item.setData(words, FOUND_BY)
         if pair is None:
             item.setData(text, HEADING)
@@ -340,12 +422,14 @@ class ModelButton(ShorteningButton):
 
     With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it. With `more` it
     emits `chosen_once` for one message alone, and `more_requested` for the models of other providers.
+    `favourites` returns those that come first, as provider/model; `favourites_chosen` has them once changed.
     """
 
     chosen = Signal(str, str)
     chosen_once = Signal(str, str)
     opened = Signal()
     more_requested = Signal()
+    favourites_chosen = Signal(object)
 
     def __init__(
         self,
@@ -361,6 +445,7 @@ class ModelButton(ShorteningButton):
         super().__init__("menu", name)
         self._language, self._look, self._automatic, self._more = language, look, automatic, more
         self._providers, self._facts = providers, facts
+        self.favourites: Callable[[], Sequence[str]] | None = None
         self._shown = ("", "")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._open)
@@ -394,7 +479,9 @@ class ModelButton(ShorteningButton):
             self,
             first=first,
             more=self._more,
+            favourites=self.favourites and self.favourites(),
         )
+        menu.favourites_chosen.connect(self.favourites_chosen)
         menu.chosen.connect(self.chosen)
         menu.chosen_once.connect(self.chosen_once)
         menu.more_requested.connect(self.more_requested)

@@ -22,8 +22,10 @@ from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
-MARGINS, SEND, WORDY = 40, 34, 480
+MARGINS, SEND, WORDY = 30, 34, 480
 LONGEST_NAME = 24
+# Of the input of a new session; and the least width in pixels at which its price is worth showing.
+LINES, LEAST_PRICE = 2, 110
 
 
 class SwitchMenu(QMenu):
@@ -73,7 +75,7 @@ class ChatComposer(AttachingComposer):
         self._language = language
         self._busy = self._held = self._english_only = False
         self._escape_stops = True
-        self._begins, self._lacks, self._new = CHAT, "", False
+        self._begins, self._lacks, self._new, self._priced = CHAT, "", False, False
         self.readings = ReadingStrip(language, look)
         self.reading_cancelled = self.readings.cancelled
         self.message_box = box = MessageBox()
@@ -221,6 +223,7 @@ class ChatComposer(AttachingComposer):
         `lacks` says why it cannot begin yet, and Send is disabled. The button of a new session says its word.
         """
         self._begins, self._lacks, self._new = begins, lacks, new
+        self.box.set_lines(LINES if new else 1)
         self._show_parts()
         self._show_send()
 
@@ -341,6 +344,7 @@ class ChatComposer(AttachingComposer):
     def retranslate(self, placeholder: str, hint: str = "") -> None:
         """Show every text in the language in use; `hint` stands in place of how to send."""
         words = self._language
+        self._priced = bool(hint)
         self.set_words(placeholder, hint or words("discussion.hint"), words("discussion.send"))
         self.box.setAccessibleDescription(hint)
         self._show_send()
@@ -357,14 +361,24 @@ class ChatComposer(AttachingComposer):
         self._fit_hint()
 
     def _fit_hint(self) -> None:
-        """Show the hint only if all of it fits."""
-        parts = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
-        taken = sum(
-            part.sizeHint().width() + self.foot.spacing()
-            for part in parts
-            if part is not None and part is not self._hint and not part.isHidden()
+        """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided."""
+        places = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
+        parts = [part for part in places if part not in (None, self._hint) and not part.isHidden()]
+        menus = [part for part in parts if isinstance(part, MenuButton)]
+        widths = (
+            max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth())) for part in parts
         )
-        self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
+        taken = sum(widths) + len(parts) * self.foot.spacing()
+        wanted = self._hint.sizeHint().width()
+        room = self.contentsRect().width() - taken - MARGINS
+        if self._priced:
+            room += sum(menu.spare for menu in menus)
+        shown = room >= (min(wanted, LEAST_PRICE) if self._priced else wanted)
+        self._hint.setVisible(shown)
+        gives_way = shown and self._priced
+        self._hint.setMinimumWidth(min(wanted, room) if gives_way else 0)
+        for menu in menus:
+            menu.setMinimumWidth(menu.sizeHint().width() - menu.spare if gives_way else 0)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if self.message_box.canInsertFromMimeData(event.mimeData()):

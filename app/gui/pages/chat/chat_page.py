@@ -327,6 +327,10 @@ class ChatPage(ConversationView):
         for part in (first.over, first.under):
             part.setVisible(new)
         first.chips.setVisible(begins == DECIDE)
+        # The list of models has one name, whatever it is chosen for.
+        names = ("more_models", "composer_model") if begins != DECIDE else ("composer_model", "chat_model")
+        for part, name in zip((first.chips.more, self.chat_composer.model), names, strict=True):
+            part.setObjectName(name)
         for menu in (first.how, first.ends):
             menu.setVisible(begins == DECIDE)
         first.work.setVisible(begins == WORK)

@@ -1,20 +1,29 @@
 """The list in which participants are chosen: every assistant and every provider's models, with tick boxes and a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.core.catalog import ProviderStatus
+from app.core.council import Panel
 from app.core.matching import fits
+from app.core.texts import exact
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import TickBox, button, icon_button, scrolling
+from app.gui.widgets.controls import (
+    ShorteningButton,
+    TickBox,
+    button,
+    icon_button,
+    put_in_tab_order,
+    scrolling,
+)
 from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, say
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
 
 SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.
@@ -65,10 +74,15 @@ class ModelOffer:
 
 
 class ParticipantPicker(SearchPopUp):
-    """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model and its tick."""
+    """A pop-up with the rows on offer in groups; `model_chosen` has the status, a model and its tick.
+
+    Saved panels may stand at the top; `panel_chosen` has the id of the one to ask. Then come the user's
+    `favourites`, as provider/model.
+    """
 
     opened = Signal()
     model_chosen = Signal(object, str, bool)
+    panel_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look, facts: Facts, parent: QWidget) -> None:
         """`facts` returns what is known about a provider's model."""
@@ -80,14 +94,17 @@ class ParticipantPicker(SearchPopUp):
         self._model_rows: dict[PickRow, ModelOffer] = {}
         self._offers: Sequence[ModelOffer] = ()
         self._headings: list[QWidget] = []
+        self._panels: Sequence[Panel] = ()
+        self.favourites: Callable[[], Sequence[str]] = tuple
         self._more = plain_label("hint", wrap=True)
         body = QWidget()
         self._column = vbox(self._more, inside=body, margins=(2, 0, 6, 0), spacing=1)
         vbox(self.search, (scrolling(body), 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
         self.search.textChanged.connect(lambda _text: self._fill())
 
-    def open(self, under: QWidget) -> None:
+    def open(self, under: QWidget, panels: Sequence[Panel] = ()) -> None:
         """Open below a button, with what is offered now."""
+        self._panels = panels
         self.search.clear()
         self.opened.emit()
         self._fill()
@@ -128,6 +145,9 @@ class ParticipantPicker(SearchPopUp):
     def _toggle(self) -> None:
         """Tick what has the focus; from the search, what was found first."""
         focused = QApplication.focusWidget()
+        if isinstance(focused, QPushButton):
+            focused.click()
+            return
         shown = [one for one in (*self._rows, *self._model_rows) if one.isVisible() and one.tick.isEnabled()]
         first = min(shown, key=lambda one: one.y(), default=None)
         tick = (
@@ -148,14 +168,19 @@ class ParticipantPicker(SearchPopUp):
         while self._column.takeAt(0) is not None:
             pass
         found = [row for row in self._rows if fits(row.words, wanted)]
-        models = [one for one in self._offers if fits(self._words_of(one), wanted)]
+        models = sorted(
+            (offer for offer in self._offers if fits(self._words_of(offer), wanted)), key=self._place_of
+        )
+        panels = [panel for panel in self._panels if fits(panel.name, wanted)]
         self._model_rows = {self._model_row(one): one for one in models[:MOST_SHOWN]}
         for row in self._rows:
             row.setVisible(row in found)
         groups: dict[str, list[PickRow]] = {}
-        for row in (*found, *self._model_rows):
+        rows = [*found, *self._model_rows]
+        for row in sorted(rows, key=lambda row: row.group != self._language("model.favourites")):
             groups.setdefault(row.group, []).append(row)
         self._headings = []
+        self._add_panels(panels)
         for group, rows in groups.items():
             heading = plain_label("section", text=group)
             self._headings.append(heading)
@@ -169,13 +194,35 @@ class ParticipantPicker(SearchPopUp):
             words("setup.search.more", count=rest)
             if rest > 0
             else ""
-            if groups
+            if groups or panels
             else words("setup.search.none")
         )
         self._more.setText(text)
         self._more.setVisible(bool(text))
         self._column.addWidget(self._more)
         self._column.addStretch(1)
+
+    def _add_panels(self, panels: Sequence[Panel]) -> None:
+        """Add saved panels; a click asks for a decision by one."""
+        if panels:
+            self._headings.append(plain_label("section", text=self._language("side.panels")))
+        for number, panel in enumerate(panels, 1):
+            pick = ShorteningButton("foot", f"pick_panel_{number}")
+            pick.dress(self._look, "scale")
+            names = ", ".join(seat.name for seat in panel.participants)
+            pick.show_words(exact(panel.name).replace("&", "&&"), plain_tip(names))
+            pick.setAccessibleName(exact(panel.name))
+            pick.clicked.connect(self.close)
+            pick.clicked.connect(lambda _checked=False, chosen=panel.id: self.panel_chosen.emit(chosen))
+            self._headings.append(pick)
+        for part in self._headings:
+            self._column.addWidget(part)
+        put_in_tab_order((self.search, *self._headings[1:]))
+
+    def _place_of(self, offer: ModelOffer) -> int:
+        """Return the place of a model among the favourites, or behind them all."""
+        favourites, key = self.favourites(), f"{offer.status.config.id}/{offer.model}"
+        return favourites.index(key) if key in favourites else len(favourites)
 
     def _words_of(self, offer: ModelOffer) -> str:
         return f"{offer.model} {self._language.provider(offer.status)}"
@@ -185,7 +232,10 @@ class ParticipantPicker(SearchPopUp):
         tick.setObjectName(f"seat_{offer.status.config.id}/{offer.model}")
         tick.setChecked(offer.added)
         tick.setAccessibleName(offer.model)
-        row = PickRow(self._look, tick, offer.status, self._language.provider(offer.status))
+        words = self._language
+        favourite = self._place_of(offer) < len(self.favourites())
+        group = words("model.favourites") if favourite else words.provider(offer.status)
+        row = PickRow(self._look, tick, offer.status, group)
         self._show_offer(row, offer)
         tick.toggled.connect(lambda on: self.model_chosen.emit(offer.status, offer.model, on))
         row.again_requested.connect(lambda: self.model_chosen.emit(offer.status, offer.model, True))
