@@ -32,11 +32,10 @@ async def test_a_new_session_has_two_lines_to_write_in(person: Person) -> None:
     assert box.height() == high + line
 
 
-async def test_how_and_ends_have_no_icons_and_are_whole_where_there_is_room(person: Person) -> None:
+async def test_how_and_ends_are_whole_where_there_is_room(person: Person) -> None:
     await person.click("segment_decide")
     await person.settle(0.1)
     menus = [person.find(name) for name in ("decide_how", "decide_ends")]
-    assert all(menu.icon().isNull() for menu in menus)
     assert tuple(menu.text() for menu in menus) == WHOLE[person.window.language.name]
     for name in ("work_with", "assistant_button"):
         assert not person.find(name).icon().isNull(), name

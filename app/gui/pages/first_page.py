@@ -179,8 +179,8 @@ class FirstPage(QObject):
         self.mode = BeginSwitch(language, look, "composer_mode")
         self._about = ElidedLabel("hint")
         self.chips = ModelChips(language, look)
-        self.how = MenuButton(look, "", "decide_how", chevron=True)
-        self.ends = MenuButton(look, "", "decide_ends", chevron=True)
+        self.how = MenuButton(look, "scale", "decide_how", chevron=True)
+        self.ends = MenuButton(look, "flag", "decide_ends", chevron=True)
         self.work = MenuButton(look, "users", "work_with", chevron=True)
         for menu in (self.how, self.ends, self.work):
             menu.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
