@@ -35,6 +35,7 @@ from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.message_box import AttachmentStrip, Reading
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.widgets.controls import DropHint
+from app.gui.widgets.text import say
 from app.gui.window_frame import AppWindow, WindowFrame
 
 MOST_SOURCES = 32
@@ -100,10 +101,9 @@ class AttachmentController(PageController):
         composer.send_waited.connect(self._on_send_waited)
         composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
         self.wire_looks(composer.strip)
-        self._hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
-        self._hint.dropped.connect(composer.message_box.insertFromMimeData)
-        self._language.changed.connect(self._retranslate)
-        self._retranslate()
+        hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
+        say(hint, self._language, "chat.drop")
+        hint.dropped.connect(composer.message_box.insertFromMimeData)
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
 
@@ -112,9 +112,6 @@ class AttachmentController(PageController):
         strip.picture_requested.connect(self.picture_requested)
         strip.why_not_seen = self._why_not_seen
         strip.look_chosen.connect(self._on_look_chosen)
-
-    def _retranslate(self) -> None:
-        self._hint.words = self._language("chat.drop")
 
     def _takes(self, given: QMimeData) -> bool:
         """Say whether dragged data can be dropped on the page: files or a picture, while the page can be written on."""

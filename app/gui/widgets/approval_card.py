@@ -22,10 +22,10 @@ from app.core.texts import exact, visible
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
-from app.gui.widgets.boxes import FlowBox, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, TextBox, scrolling
 from app.gui.widgets.question_card import PromptCard
-from app.gui.widgets.text import ElidedLabel, named, plain_label, show_or_hide
+from app.gui.widgets.text import ElidedLabel, named, plain_label, say, show_or_hide
 
 _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
@@ -120,16 +120,17 @@ class ApprovalCard(GuardedCard):
         self._list = vbox(inside=self._body, spacing=BETWEEN)
         self._area = scrolling(self._body)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._hint = plain_label("hint", wrap=True)
+        self._hint = say(plain_label("hint", wrap=True), language, "approval.look")
         for part in (self._why, self._area, self._hint):
             self.column.addWidget(part)
         self.deny = GuardedButton("", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = AlwaysButton(look)
         self.always.chosen.connect(self._on_always)
-        self.why_not = GuardedButton("plain", "approval_why_not")
+        self.why_not = say(GuardedButton("plain", "approval_why_not"), language, "approval.why_not")
         self.why_not.clicked.connect(self._ask_reason)
-        self.reason = named("approval_reason", QLineEdit())
+        reason = "approval.reason"
+        self.reason = say(named("approval_reason", QLineEdit()), language, name=reason, hint=reason)
         self.reason.setMaxLength(MAX_REASON)
         self.reason.returnPressed.connect(self._deny_because)
         self._add_answers(
@@ -151,8 +152,7 @@ class ApprovalCard(GuardedCard):
         self._rows = tuple(known.pop(one.id) if one.id in known else self._new_row(one) for one in messages)
         for gone in known.values():
             self._list.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+            drop(gone)
         high = -BETWEEN
         for place, row in enumerate(self._rows):
             self._list.insertWidget(place, row)
@@ -219,10 +219,6 @@ class ApprovalCard(GuardedCard):
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
         self.allow.setText(words("approval.run_again" if self._again else allow))
-        self.why_not.setText(words("approval.why_not"))
-        self.reason.setPlaceholderText(words("approval.reason"))
-        self.reason.setAccessibleName(words("approval.reason"))
-        self._hint.setText(words("approval.look"))
         self.always.offer([row.message for row in self._rows], words)
         for row in self._rows:
             row.retranslate(words)
@@ -396,18 +392,12 @@ class HandOverCard(GuardedCard):
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
         # As shown: if it is not changed, the call runs with its own arguments.
         self._instruction = visible(str(self._arguments.get("instruction", "")))
-        hint = plain_label("hint", wrap=True)
-        hint.setText(language("hand_over.hint"))
-        self.box = TextBox(lines=2, most=8, submits=False)
-        self.box.setObjectName("hand_over_instruction")
-        self.box.setFrameShape(TextBox.Shape.StyledPanel)
-        self.box.setAccessibleName(language("hand_over.instruction"))
+        self.box = named("hand_over_instruction", TextBox(lines=2, most=8, submits=False))
+        say(self.box, language, name="hand_over.instruction").setFrameShape(TextBox.Shape.StyledPanel)
         self.box.setPlainText(self._instruction)
-        self.deny = GuardedButton("", "hand_over_deny")
-        self.allow = GuardedButton("", "hand_over_allow")
-        self.deny.setText(language("hand_over.deny"))
-        self.allow.setText(language("hand_over.allow"))
-        self.column.addWidget(hint)
+        self.deny = say(GuardedButton("", "hand_over_deny"), language, "hand_over.deny")
+        self.allow = say(GuardedButton("", "hand_over_allow"), language, "hand_over.allow")
+        self.column.addWidget(plain_label("hint", wrap=True, text=language("hand_over.hint")))
         self.column.addWidget(self.box)
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
         self.box.textChanged.connect(self._show_state)

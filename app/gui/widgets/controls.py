@@ -57,7 +57,7 @@ from PySide6.QtWidgets import (
 
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import follow_width, hbox, vbox
 from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
 
 TICK = 16
@@ -300,9 +300,7 @@ class WrappedTick(TickBox):
 
     def __init__(self, look: Look) -> None:
         super().__init__(look)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     def minimumSizeHint(self) -> QSize:
         hint = super().sizeHint()
@@ -719,6 +717,10 @@ class DropHint(QWidget):
         for widget in self._watched:
             widget.installEventFilter(self)
         self.hide()
+
+    def setText(self, text: str) -> None:
+        """Set what is said over the page."""
+        self.words = text
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched in self._watched and isinstance(event, QDragEnterEvent) and self._takes(event.mimeData()):

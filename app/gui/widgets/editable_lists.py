@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWid
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button, put_in_tab_order
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
 
@@ -355,9 +355,7 @@ class PlanList(QWidget):
     def _refresh(self) -> None:
         items, focused, before = self._plan.items, self._focused(), len(self._rows)
         while len(self._rows) > len(items):
-            row = self._rows.pop()
-            row.hide()
-            row.deleteLater()
+            drop(self._rows.pop())
         if len(self._rows) < len(items):
             self._rows += [self._make_row(place) for place in range(len(self._rows), len(items))]
         current = next((place for place, item in enumerate(items) if not item.done), -1)
@@ -588,8 +586,7 @@ class QueueStrip(QScrollArea):
             row = self._rows.pop(queued_id)
             if focus in (row, *row.stops, row.box):
                 self.left.emit()
-            row.hide()
-            row.deleteLater()
+            drop(row)
         for place, queued in enumerate(queue):
             row = self._rows.get(queued.id) or self._add(queued.id)
             if self._column.indexOf(row) != place + 1:

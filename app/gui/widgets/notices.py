@@ -14,7 +14,7 @@ from app.core.provider import FoundServer
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
@@ -221,13 +221,9 @@ class Banner(QFrame):
         self.setObjectName("notice_banner")
         self.setProperty("kind", "banner")
         self.setProperty("tone", "error")
-        self._language = language
         self._label = plain_label(wrap=True)
-        self._close = icon_button(look, "x", "notice_close")
-        hbox((self._label, 1), self._close, inside=self, margins=(16, 6, 8, 6))
-        self._close.clicked.connect(self._on_close)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        close = say(icon_button(look, "x", "notice_close", self._on_close), language, tip="notice.dismiss")
+        hbox((self._label, 1), close, inside=self, margins=(16, 6, 8, 6))
         self.hide()
 
     def show_text(self, text: str) -> None:
@@ -244,9 +240,6 @@ class Banner(QFrame):
     def _on_close(self) -> None:
         self.hide()
         self.closed.emit()
-
-    def _retranslate(self) -> None:
-        name_button(self._close, self._language("notice.dismiss"))
 
 
 def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:

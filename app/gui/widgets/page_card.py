@@ -39,6 +39,7 @@ from app.gui.web_view.mcp_page import (
 )
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.boxes import drop
 from app.gui.widgets.controls import button
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
@@ -56,8 +57,6 @@ class PageCard(QuestionCard):
     def __init__(self, language: Language, look: Look, message: Message, viewer: ViewerOffer) -> None:
         super().__init__(language, look, message)
         self._viewer = viewer
-        assert message.prompt is not None
-        self._prompt = message.prompt
         self._page = read_page(message.resources)
         self._view: SandboxView | None = None
         self._talk: PageTalk | None = None
@@ -193,8 +192,7 @@ class PageCard(QuestionCard):
             view.said.disconnect(self._on_said)
             view.ended.disconnect(self._on_ended)
             self.column.removeWidget(view)
-            view.hide()
-            view.deleteLater()
+            drop(view)
         self.updateGeometry()
 
     def _set_height(self, height: int) -> None:
@@ -281,6 +279,5 @@ class PageCard(QuestionCard):
         card, self._asked = self._asked, None
         if card is not None:
             self.column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            drop(card)
             self.updateGeometry()

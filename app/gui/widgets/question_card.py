@@ -20,17 +20,18 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QLayout, QLineEdit, QWidget
 
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
 from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, sized
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
 from app.gui.widgets.controls import (
     ENTER,
     TICK,
+    Button,
     Choice,
     IconButton,
     TextBox,
@@ -39,7 +40,7 @@ from app.gui.widgets.controls import (
     icon_button,
     paint_tick,
 )
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
 WIDEST = 640
 DEAD_S = 0.5
@@ -151,21 +152,19 @@ class OptionRow(QAbstractButton):
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
         look.changed.connect(self.update)
 
-    def set_words(self, words: str) -> None:
-        """Set the text."""
-        self._words = words
-        self.setAccessibleName(words)
-        self.updateGeometry()
-        self.update()
-
-    def words(self) -> str:
+    def text(self) -> str:
         """Return the text."""
         return self._words
+
+    def setText(self, text: str) -> None:
+        """Set the text."""
+        self._words = text
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -218,10 +217,10 @@ class OptionRow(QAbstractButton):
 YES, NO = "yes", "no"
 
 
-class QuestionCard(PromptCard):
-    """Asks; 1 to 9 choose, Enter answers, Skip dismisses.
+class AnswerCard(PromptCard):
+    """Asks for an answer; Skip dismisses it. Emits written(text) while it is being written.
 
-    Emits written(text) while an answer is being typed, and link_requested(address) of the question's link.
+    Emits link_requested(address) of a link of the question.
     """
 
     written = Signal(str)
@@ -229,16 +228,42 @@ class QuestionCard(PromptCard):
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
-        prompt = message.prompt
-        super().__init__(language, look, message, "circle-question-mark", prompt.question)
-        self._link = button("link", "prompt_link", lambda: self.link_requested.emit(prompt.link))
-        self._link.setVisible(bool(prompt.link))
-        self.column.addWidget(self._link, 0, Qt.AlignmentFlag.AlignLeft)
+        super().__init__(language, look, message, "circle-question-mark", message.prompt.question)
+        self._prompt = message.prompt
+
+    def _add_link(self, name: str, address: str) -> Button:
+        link = button("link", name, partial(self.link_requested.emit, address))
+        self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        return link
+
+    def _add_buttons(self) -> None:
+        self._answer = say(
+            button("primary", "prompt_answer", self._on_answer), self._language, "prompt.answer"
+        )
+        self._skip = say(button("plain", "prompt_skip", self.dismissed), self._language, "prompt.skip")
+        self.column.addSpacing(2)
+        self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
+
+    def _give(self, answer: str) -> None:
+        # Only the first Enter answers.
+        self._answer.setEnabled(False)
+        self.answered.emit(answer)
+
+    def _on_answer(self) -> None:
+        raise NotImplementedError
+
+
+class QuestionCard(AnswerCard):
+    """Asks for a text, or for one of several answers; 1 to 9 choose, Enter answers."""
+
+    def __init__(self, language: Language, look: Look, message: Message) -> None:
+        super().__init__(language, look, message)
+        prompt = self._prompt
+        link = say(self._add_link("prompt_link", prompt.link), language, "prompt.link")
+        link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
-        self._own: list[tuple[OptionRow, str]] = []
-        self._box = TextBox(lines=1, most=6)
-        self._box.setObjectName("prompt_text")
+        self._box = say(named("prompt_text", TextBox(lines=1, most=6)), language, hint="prompt.write")
         self._box.setAccessibleName(visible(prompt.question))
         if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")
@@ -248,21 +273,13 @@ class QuestionCard(PromptCard):
                 self._add(visible(option), option)
             self._add("", "", "prompt.other")
         self.column.addWidget(self._box)
-        self._answer = button("primary", "prompt_answer")
-        self._skip = button("plain", "prompt_skip")
-        foot = hbox(self._answer, self._skip, STRETCH, spacing=6)
-        self.column.addSpacing(2)
-        self.column.addLayout(foot)
+        self._add_buttons()
         if prompt.type == PromptType.OPTIONS and self._rows:
             self._rows[0].setChecked(True)
         elif not self._rows:
             self.setFocusProxy(self._box)
-        self._answer.clicked.connect(self._on_answer)
-        self._skip.clicked.connect(self.dismissed)
         self._box.submitted.connect(self._on_answer)
         self._box.textChanged.connect(self._on_text)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
         self._show_state()
 
     def choose(self, number: int) -> None:
@@ -284,20 +301,12 @@ class QuestionCard(PromptCard):
         """Add an answer in the words of the question, or with the text of a `key`."""
         row = OptionRow(self._look, words, len(self._rows) + 1)
         if key:
-            self._own.append((row, key))
+            say(row, self._language, key)
         self._answers.append(answer)
         self._rows.append(row)
         row.toggled.connect(lambda _on: self._show_state())
         row.clicked.connect(lambda: self._box.setFocus() if self._writes() else None)
         self.column.addWidget(row)
-
-    def _retranslate(self) -> None:
-        for row, key in self._own:
-            row.set_words(self._language(key))
-        self._box.setPlaceholderText(self._language("prompt.write"))
-        self._link.setText(self._language("prompt.link"))
-        self._answer.setText(self._language("prompt.answer"))
-        self._skip.setText(self._language("prompt.skip"))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         number = event.key() - Qt.Key.Key_0
@@ -338,9 +347,7 @@ class QuestionCard(PromptCard):
             return
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]
         if answer:
-            # Only the first Enter answers.
-            self._answer.setEnabled(False)
-            self.answered.emit(answer)
+            self._give(answer)
 
 
 _EXAMPLES = {
@@ -350,39 +357,25 @@ _EXAMPLES = {
 }
 
 
-class FormCard(PromptCard):
-    """Asks for the values of fields; optional ones may stay empty. Skip dismisses it.
-
-    Emits written(text) with the values so far, without hidden ones, when one changes, and link_requested(address) of a link
-    in its texts.
-    """
-
-    written = Signal(str)
-    link_requested = Signal(str)
+class FormCard(AnswerCard):
+    """Asks for the values of fields; optional ones may stay empty. What is `written` is without hidden values."""
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        super().__init__(language, look, message, "circle-question-mark", message.prompt.question)
+        super().__init__(language, look, message)
+        prompt = self._prompt
         self._warning = plain_label("warn", wrap=True)
-        self._warning.setVisible(any(field.hidden for field in message.prompt.fields))
+        self._warning.setVisible(any(field.hidden for field in prompt.fields))
         self.column.addWidget(self._warning)
-        self.fields = tuple(FieldRow(language, look, one) for one in message.prompt.fields)
+        self.fields = tuple(FieldRow(language, look, one) for one in prompt.fields)
         for row in self.fields:
             self.column.addWidget(row)
             row.changed.connect(lambda: self.written.emit(self._text()))
-        texts = [
-            visible(one) for one in (message.prompt.question, *(one.detail for one in message.prompt.fields))
-        ]
+        texts = [visible(one) for one in (prompt.question, *(one.detail for one in prompt.fields))]
         found = dict.fromkeys(text[begin:end] for text in texts for begin, end in bare_links(text))
         # A link says its address itself: texts of servers are shown as they are.
         for number, address in enumerate(found):
-            link = button("link", f"form_link_{number}", partial(self.link_requested.emit, address))
-            link.setText(address.replace("&", "&&"))
-            self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        self._answer = button("primary", "prompt_answer", self._on_answer)
-        self._skip = button("plain", "prompt_skip", self.dismissed)
-        self.column.addSpacing(2)
-        self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
+            self._add_link(f"form_link_{number}", address).setText(address.replace("&", "&&"))
+        self._add_buttons()
         if self.fields:
             self.setFocusProxy(self.fields[0].first)
         language.changed.connect(self._retranslate)
@@ -403,10 +396,7 @@ class FormCard(PromptCard):
         return form_text({row.field.key: row.values() for row in rows})
 
     def _retranslate(self) -> None:
-        assert self.message.prompt is not None
-        self._warning.setText(self._language("form.secret", server=exact(self.message.prompt.server)))
-        self._answer.setText(self._language("prompt.answer"))
-        self._skip.setText(self._language("prompt.skip"))
+        self._warning.setText(self._language("form.secret", server=exact(self._prompt.server)))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER:
@@ -420,9 +410,7 @@ class FormCard(PromptCard):
         if wrong:
             wrong[0].first.setFocus()
         elif self._answer.isEnabled():
-            # Only the first Enter answers.
-            self._answer.setEnabled(False)
-            self.answered.emit(self._text(hidden=True))
+            self._give(self._text(hidden=True))
 
 
 class FieldRow(QWidget):
