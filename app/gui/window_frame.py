@@ -189,6 +189,12 @@ class WindowFrame(AppWindow):
         self.top_bar.show_session_tools(False)
         self.chat_page.take_focus()
 
+    def show_page(self, page: QWidget) -> None:
+        """Show a page that is no session's in the main area."""
+        self.main_area.setCurrentWidget(page)
+        self.top_bar.show_session_tools(False)
+        self.side_bar.sessions.select("")
+
     def show_side(self, shown: bool) -> None:
         """Show or hide the sidebar."""
         self.side_bar.setVisible(shown)

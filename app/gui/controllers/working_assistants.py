@@ -94,8 +94,9 @@ class GroupController(Controller):
         box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
         box.plan_requested.connect(lambda plan: self._change(self._page.session_id, plan))
         box.item_removed.connect(lambda item, place: self._offer_back(self._page.session_id, item, place))
-        box.asking_chosen.connect(self._on_asking_chosen)
-        box.given_up.connect(self._on_given_up)
+        groups = self._engine.groups
+        self._run(box.asking_chosen, lambda on: groups.ask_before_hand_over(self._page.session_id, on))
+        self._run(box.given_up, lambda: groups.go_on_without(self._page.session_id))
         self.panel.plan_requested.connect(lambda plan: self._change(self._planned_id, plan))
         self.panel.item_removed.connect(lambda item, place: self._offer_back(self._planned_id, item, place))
         self._window.top_bar.needs_you.question_requested.connect(self._on_question_requested)
@@ -157,14 +158,6 @@ class GroupController(Controller):
             plan = live.session.plan or Plan()
             items = (*plan.items[:place], item, *plan.items[place:])
             self._change(session_id, Plan(goal=plan.goal, items=items))
-
-    # Hand-overs
-
-    def _on_asking_chosen(self, on: bool) -> None:
-        self._start(self._engine.groups.ask_before_hand_over(self._page.session_id, on))
-
-    def _on_given_up(self) -> None:
-        self._start(self._engine.groups.go_on_without(self._page.session_id))
 
     # Questions to the user
 
