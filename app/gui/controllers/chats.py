@@ -216,7 +216,7 @@ class ChatController(PageController):
         page, composer = self._page, self._page.chat_composer
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
-        page.edit_requested.connect(self._on_edit)
+        self._run(page.edit_requested, self._edit)
         self._run(page.answer_requested, chats.answer)
         self._run(page.calls_answer_requested, chats.answer_calls)
         page.hand_over_requested.connect(
@@ -352,15 +352,10 @@ class ChatController(PageController):
         if draft.rewriting is not None:
             written = draft.rewriting
             self._engine.drafts.keep(session_id, replace(draft, rewriting=None))
-            self._on_edit(session_id, written.message_id, written.text, written.attachments)
+            self._start(self._edit(session_id, written.message_id, written.text, written.attachments))
         else:
             self._engine.drafts.keep(session_id, replace(draft, text="", attachments=()))
             self._on_send(session_id, draft.text, draft.attachments)
-
-    def _on_edit(
-        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
-    ) -> None:
-        self._start(self._edit(session_id, message_id, text, attachments))
 
     async def _edit(
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]

@@ -435,13 +435,27 @@ class AgentDialog(ValueDialog):
         self.go.setFocus()
 
 
-class AgentConsentDialog(AskDialog):
-    """Shows the exact command line of an external agent before it may run. Enter and Escape both refuse."""
+class RunDialog(AskDialog):
+    """Asks whether a program may run, or a server be asked; Enter and Escape both refuse."""
+
+    def __init__(self, words: Language, name: str, title: str, parent: QWidget) -> None:
+        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
+        super().__init__(words, parent, name, title, allow, refuse, safe=True)
+
+    def _show(self, said: Sequence[QWidget]) -> None:
+        """Show what the user must know, in full."""
+        column = self.arrange(self.heading, *said, 4)
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
+        self.cancel.setFocus()
+
+
+class AgentConsentDialog(RunDialog):
+    """Shows the exact command line of an external agent before it may run."""
 
     def __init__(self, words: Language, config: ProviderConfig, parent: QWidget) -> None:
-        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
         title = words("agent.consent", name=exact(config.label or config.id))
-        super().__init__(words, parent, "agent_consent", title, allow, refuse, safe=True)
+        super().__init__(words, "agent_consent", title, parent)
         line = exact(shlex.join([config.command, *config.args]))
         said: list[QWidget] = [
             Paragraph("card_text", text=words("consent.command")),
@@ -453,10 +467,7 @@ class AgentConsentDialog(AskDialog):
         said.append(Paragraph("warn", text=words("agent.truth")))
         if recipe_of(config.recipe) not in RECIPES:
             said.append(Paragraph("warn", text=words("agent.no_recipe")))
-        column = self.arrange(self.heading, *said, 4)
-        self.ensurePolished()
-        self.resize(WIDTH, column.heightForWidth(WIDTH))
-        self.cancel.setFocus()
+        self._show(said)
 
 
 WEB = ("http://", "https://")
@@ -610,15 +621,11 @@ class ServerDialog(AskDialog):
         self.given.emit(servers)
 
 
-class ConsentDialog(AskDialog):
-    """Shows a server's exact command line or address before it may run, and what it has changed since.
-
-    Enter and Escape both refuse.
-    """
+class ConsentDialog(RunDialog):
+    """Shows a server's exact command line or address before it may run, and what it has changed since."""
 
     def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
-        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
-        super().__init__(words, parent, "consent", words("consent.title"), allow, refuse, safe=True)
+        super().__init__(words, "consent", words("consent.title"), parent)
         server = status.server
         self.heading.setText(words("consent.of", name=exact(server.name)))
         said: list[QWidget] = [
@@ -643,10 +650,7 @@ class ConsentDialog(AskDialog):
                     Paragraph("warn", text=title),
                     exact_field(f"consent_{name}", title, "\n".join(lines)),
                 ]
-        column = self.arrange(self.heading, *said, 4)
-        self.ensurePolished()
-        self.resize(WIDTH, column.heightForWidth(WIDTH))
-        self.cancel.setFocus()
+        self._show(said)
 
 
 class ClientDialog(AskDialog):
@@ -684,30 +688,30 @@ async def log_in(
 
     `gone` says that what the dialogs would stand over was closed meanwhile. Raises NotFound, BadInput.
     """
-    name, loop = status.server.name, asyncio.get_running_loop()
+    name = status.server.name
 
     async def agree(url: str) -> bool:
         if gone():
             return False
-        answer: asyncio.Future[bool] = loop.create_future()
         dialog = LinkDialog(words, url, "", parent)
         dialog.heading.setText(words("server.login_title", name=exact(name)))
-        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
-        dialog.open()
-        return await answer
+        return await _accepted(dialog)
 
-    client = ("", "")
+    client: list[str] = []
     if status.problem == ServerProblem.CLIENT:
-        given: asyncio.Future[tuple[str, str] | None] = loop.create_future()
         dialog = ClientDialog(words, name, parent)
-        dialog.given.connect(lambda client_id, secret: given.set_result((client_id, secret)))
-        dialog.rejected.connect(lambda: None if given.done() else given.set_result(None))
-        dialog.open()
-        entered = await given
-        if entered is None:
+        dialog.given.connect(lambda client_id, secret: client.extend((client_id, secret)))
+        if not await _accepted(dialog):
             return
-        client = entered
     await engine.servers.login(name, agree, *client)
+
+
+async def _accepted(dialog: QDialog) -> bool:
+    """Open a dialog, and return whether it was accepted."""
+    answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
+    dialog.open()
+    return await answer
 
 
 class ServerLogDialog(AskDialog):

@@ -213,11 +213,11 @@ class UsedBar(QWidget):
 class HeadingIcon(QLabel):
     """An icon that follows the theme."""
 
-    def __init__(self, look: Look, icon: str, colour: str) -> None:
+    def __init__(self, look: Look, icon: str, colour: str, side: int = HEADING_ICON) -> None:
         super().__init__()
-        self._look, self._icon, self._colour = look, icon, colour
+        self._look, self._icon, self._colour, self._side = look, icon, colour, side
         look.changed.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        self.setPixmap(self._look.picture(self._icon, self._colour, HEADING_ICON, self.devicePixelRatioF()))
+        self.setPixmap(self._look.picture(self._icon, self._colour, self._side, self.devicePixelRatioF()))

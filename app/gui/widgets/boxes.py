@@ -76,6 +76,12 @@ def empty(layout: QLayout, but: QWidget | None = None) -> None:
             drop(widget)
 
 
+def set_across(line: QBoxLayout, across: bool) -> None:
+    """Lay out the parts of a line side by side, or one below the other."""
+    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+    line.setDirection(side if across else below)
+
+
 def follow_width(widget: QWidget) -> None:
     """Let layouts ask a widget for the height that it takes in a width."""
     policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -193,6 +193,13 @@ class ShorteningButton(Button):
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
 
 
+def paint_chevron(widget: QWidget, look: Look, right: int) -> None:
+    """Paint a chevron so many pixels from the right edge of a widget."""
+    picture = look.picture("chevron-down", "text_2", CHEVRON, widget.devicePixelRatioF())
+    place = QPoint(widget.width() - CHEVRON - right, (widget.height() - CHEVRON) // 2)
+    QPainter(widget).drawPixmap(place, picture)
+
+
 class MenuButton(ShorteningButton):
     """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself, or below it.
 
@@ -213,9 +220,7 @@ class MenuButton(ShorteningButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._chevron:
-            picture = self._look.picture("chevron-down", "text_2", CHEVRON, self.devicePixelRatioF())
-            place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
-            QPainter(self).drawPixmap(place, picture)
+            paint_chevron(self, self._look, 6)
 
     def clear(self) -> None:
         """Empty the menu; QMenu.clear alone keeps its submenus in memory."""
@@ -363,8 +368,7 @@ class Choice(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        chevron = self._look.picture("chevron-down", "text_2", 14, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(self.width() - 23, (self.height() - 14) // 2, chevron)
+        paint_chevron(self, self._look, 9)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

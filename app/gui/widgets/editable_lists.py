@@ -23,10 +23,10 @@ from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button, put_in_tab_order
+from app.gui.widgets.item_list import STEPS, takes_f2
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
 
 EDITS = (*ENTER, Qt.Key.Key_F2)
-STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class EditBox(TextBox):
@@ -89,11 +89,7 @@ class EditableRow(QFrame):
             name_button(tool, self._language(key), shortcut)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
-            # The window uses F2 too.
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_f2(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

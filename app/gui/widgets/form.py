@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.appearance import Language, tall
-from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, set_across, vbox
 from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
@@ -310,8 +310,7 @@ class Form(QFrame):
             fields = _fields_of(line)
             part: Any = self._row(fields[0].name) if len(fields) == 1 else line
             if len(fields) > 1:
-                across = QBoxLayout(QBoxLayout.Direction.TopToBottom)
-                across.setSpacing(14)
+                across = vbox(spacing=14)
                 for field in fields:
                     across.addWidget(self._row(field.name), field.share)
                 self._across.append(across)
@@ -354,9 +353,7 @@ class Sentence(QWidget):
         super().__init__()
         self._language, self._key = language, key
         self._labels = [plain_label("hint") for _ in range(len(controls) + 1)]
-        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._line.setContentsMargins(0, 0, 0, 0)
-        self._line.setSpacing(spacing)
+        self._line = hbox(inside=self, spacing=spacing)
         before, *after = self._labels
         for place, (control, label) in enumerate(zip(controls, after, strict=True)):
             first = [] if place else [before]
@@ -378,12 +375,6 @@ class Sentence(QWidget):
         if self._key:
             for label, text in zip(self._labels, self._language(self._key).split("{}"), strict=True):
                 show_or_hide(label, text.strip())
-
-
-def set_across(line: QBoxLayout, across: bool) -> None:
-    """Lay out the parts of a line side by side, or one below the other."""
-    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-    line.setDirection(side if across else below)
 
 
 def _fields_of(line: Line) -> Sequence[Field]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 from shiboken6 import isValid
 
 from app.core.provider import FoundServer
 from app.gui.display.appearance import Language, Look
+from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
@@ -259,10 +260,8 @@ class OfferLine(QFrame):
 
     def __init__(self, look: Look, name: str, icon: str, colour: str) -> None:
         super().__init__()
-        self._look, self._icon, self._colour = look, icon, colour
         self.setObjectName(name)
         self.setProperty("kind", "card")
-        self._picture = QLabel()
         self._text = ElidedLabel("meta")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -271,7 +270,7 @@ class OfferLine(QFrame):
         self._button = button("link", f"{name}_accept")
         self._dismiss = icon_button(look, "x", f"{name}_dismiss")
         hbox(
-            self._picture,
+            HeadingIcon(look, icon, colour),
             (self._text, 1),
             (self._bar, 0, Qt.AlignmentFlag.AlignVCenter),
             self._button,
@@ -282,8 +281,6 @@ class OfferLine(QFrame):
         )
         self._button.clicked.connect(self.accepted)
         self._dismiss.clicked.connect(self.dismissed)
-        look.changed.connect(self._draw)
-        self._draw()
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
         """Show an offer; without a text for `dismiss` it cannot be dismissed."""
@@ -308,10 +305,6 @@ class OfferLine(QFrame):
     def text(self) -> str:
         """Return the text."""
         return self._text.text()
-
-    def _draw(self) -> None:
-        ratio = self.devicePixelRatioF()
-        self._picture.setPixmap(self._look.picture(self._icon, self._colour, 16, ratio))
 
 
 MOST_SHOWN = 3

@@ -20,13 +20,14 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidget
 
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
 from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, sized
+from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
 from app.gui.widgets.controls import (
     ENTER,
@@ -63,22 +64,19 @@ class PromptCard(QFrame):
         self.message = message
         self._language = language
         self._look = look
-        self._icon = icon
         self._shown_at = time.monotonic()
-        self._picture = QLabel()
-        self._picture.setContentsMargins(0, 2, 0, 0)
+        picture = HeadingIcon(look, icon, "text", side=17)
+        picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
         self.ask(question)
         self.column = vbox(inside=self, margins=(15, 13, 15, 12), spacing=6)
         self._who = ElidedLabel("meta")
         self._who.setVisible(message.author.depth > 0)
         self.column.addWidget(self._who)
-        head = hbox((self._picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
+        head = hbox((picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
         self.column.addLayout(head)
         self.column.addSpacing(2)
-        look.changed.connect(self._draw)
         language.changed.connect(self._say_who)
-        self._draw()
         self._say_who()
 
     def ask(self, question: str) -> None:
@@ -123,9 +121,6 @@ class PromptCard(QFrame):
         self._who.setText(
             self._language("prompt.asks", name=visible(author.name), path=visible(path_of(author)))
         )
-
-    def _draw(self) -> None:
-        self._picture.setPixmap(self._look.picture(self._icon, "text", 17, self.devicePixelRatioF()))
 
 
 def path_of(author: Author) -> str:
