@@ -443,7 +443,7 @@ class ServerFilesController(PageController):
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
-        dialog.chosen.connect(lambda chosen: self._take(server, chosen, put))
+        dialog.given.connect(lambda chosen: self._take(server, chosen, put))
         dialog.open()
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:

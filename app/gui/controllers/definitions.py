@@ -492,7 +492,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.chosen.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
+        dialog.given.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
         dialog.open()
 
     def _wire(self, bridge: Bridge) -> None:

@@ -76,10 +76,16 @@ class PaletteController(Controller):
 
     def search(self, typed: str = "") -> None:
         """Open the palette, or close it."""
+        self._commands = [*self.commands(), *self._settings(), *self.prompts()]
+        self.palette.come(typed)
+
+    def commands(self) -> list[PaletteEntry]:
+        """Return the commands that the palette lists."""
         words = self._language
-        commands = [
+        return [
             PaletteEntry(
                 section="command",
+                id=one.name,
                 text=words(f"palette.{one.name}"),
                 icon=one.icon,
                 act=self._actions[one.name],
@@ -88,8 +94,6 @@ class PaletteController(Controller):
             for one in COMMANDS
             if one.listed
         ]
-        self._commands = [*commands, *self._settings(), *self.prompts()]
-        self.palette.come(typed)
 
     def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""

@@ -36,7 +36,6 @@ class Serving:
     window: QuickWindow
     tasks: Tasks
     chats: ChatController
-    others: tuple[object, ...]
 
 
 class QuickChatController(Controller):
@@ -132,12 +131,8 @@ class QuickChatController(Controller):
         chats, sessions = ChatController(parts, page), SessionController(parts)
         prompts = SavedPromptController(parts, page.chat_composer)
         prompts.files_given.connect(chats.files.attach)
-        others = (
-            sessions,
-            VersionController(parts, page),
-            SummaryController(parts, page, (), self._views, chats),
-            prompts,
-        )
+        VersionController(parts, page)
+        SummaryController(parts, page, (), self._views, chats)
         page.link_requested.connect(sessions.open_link)
         for pictures in (page.picture_requested, chats.files.picture_requested):
             pictures.connect(sessions.on_picture)
@@ -161,7 +156,7 @@ class QuickChatController(Controller):
         for show in (chats.show_new_draft, chats.refresh):
             window.came.connect(show)
         window.left.connect(self._main_chats.show_new_draft)
-        return Serving(window, tasks, chats, others)
+        return Serving(window, tasks, chats)
 
     async def _open(self, page: ChatPage, summary: SessionSummary | None) -> None:
         if summary is not None:

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
-from app.core.events import PromptAsked, SessionChanged
+from app.core.events import SessionChanged
 from app.core.session import Session
 from app.core.settings import Settings
 from app.core.summary import Status
@@ -51,17 +51,12 @@ class Tray(QObject):
         self._language = language
         self._waiting = 0
         self.icon = QSystemTrayIcon(moot_icon(look), self)
-        self._menu = QMenu()
-        self.icon.setContextMenu(self._menu)
+        self.menu = QMenu()
+        self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
         self.icon.messageClicked.connect(self.note_clicked)
         language.changed.connect(self.retranslate)
         self.retranslate()
-
-    @property
-    def menu(self) -> QMenu:
-        """The menu of the icon."""
-        return self._menu
 
     def show(self) -> None:
         """Show the icon."""
@@ -71,7 +66,7 @@ class Tray(QObject):
         """Remove the icon."""
         self._language.changed.disconnect(self.retranslate)
         self.icon.hide()
-        self._menu.deleteLater()
+        self.menu.deleteLater()
         self.deleteLater()
 
     def show_note(self, title: str, text: str) -> None:
@@ -88,7 +83,7 @@ class Tray(QObject):
     def retranslate(self) -> None:
         """Set every text in the language in use."""
         words = self._language
-        self._menu.clear()
+        self.menu.clear()
         for text, chosen in (
             (words("tray.open"), self.open_requested),
             (words("palette.new_chat"), self.chat_requested),
@@ -97,8 +92,8 @@ class Tray(QObject):
             (words("tray.quit"), self.quit_requested),
         ):
             if chosen is self.quit_requested:
-                self._menu.addSeparator()
-            self._menu.addAction(text).triggered.connect(chosen)
+                self.menu.addSeparator()
+            self.menu.addAction(text).triggered.connect(chosen)
         self.show_waiting(self._waiting)
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
@@ -137,7 +132,7 @@ class Attention(QObject):
         self._window = window
         self._alert = alert
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.prompt_asked.connect(self._on_prompt_asked)
+        bridge.prompt_asked.connect(lambda event: self._call(event.session_id))
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         session = event.session
@@ -147,9 +142,6 @@ class Attention(QObject):
         )
         if wanted and session.reason not in THE_USERS_DOING:
             self._call(event.session_id)
-
-    def _on_prompt_asked(self, event: PromptAsked) -> None:
-        self._call(event.session_id)
 
     def _call(self, session_id: str) -> None:
         # One of our dialogs in front counts as the window.

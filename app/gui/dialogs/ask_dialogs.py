@@ -132,9 +132,8 @@ class PasswordDialog(ValueDialog):
         line = named("password_field", QLineEdit())
         line.setEchoMode(QLineEdit.EchoMode.Password)
         line.setAccessibleName(title)
-        said = Paragraph("warn" if wrong else "card_text")
-        said.setText(words("password.wrong" if wrong else "password.text"))
-        self.ask(said, Field("password", line, fits=bool), width=440)
+        kind, key = ("warn", "password.wrong") if wrong else ("card_text", "password.text")
+        self.ask(Paragraph(kind, text=words(key)), Field("password", line, fits=bool), width=440)
 
 
 class WindowDialog(ValueDialog):
@@ -300,10 +299,8 @@ def example(words: Language) -> str:
     return "{" + words("saved_prompt.example") + "}"
 
 
-class VariablesDialog(AskDialog):
-    """Asks for the variables of a prompt; emits `given` with their values. Enter inserts it, Shift+Enter breaks a line."""
-
-    given = Signal(object)
+class VariablesDialog(ValueDialog):
+    """Asks for the values of the variables of a prompt. Enter inserts it, Shift+Enter breaks a line."""
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         super().__init__(words, parent, "variables", prompt.name, ("insert", words("saved_prompt.insert")))
@@ -324,9 +321,8 @@ class VariablesDialog(AskDialog):
         )
         self.resize(460, self.sizeHint().height())
 
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit({name: one.text() for name, one in self.fields.items()})
+    def value(self) -> object:
+        return {name: one.text() for name, one in self.fields.items()}
 
 
 class FolderDialog(ValueDialog):
@@ -515,10 +511,8 @@ class RestoreDialog(ChoosingDialog):
         self.go.setEnabled(bool(self.sessions()) or self.documents())
 
 
-class ResourcesDialog(AskDialog):
-    """Lets the user choose what to attach of an MCP server's resources; emits `chosen` with them."""
-
-    chosen = Signal(object)
+class ResourcesDialog(ValueDialog):
+    """Lets the user choose what to attach of an MCP server's resources."""
 
     def __init__(
         self, words: Language, look: Look, server: str, resources: Sequence[ServerResource], parent: QWidget
@@ -541,7 +535,5 @@ class ResourcesDialog(AskDialog):
     def _show_go(self) -> None:
         self.go.setEnabled(bool(self.list.chosen()))
 
-    def _on_go(self) -> None:
-        chosen = [self._resources[uri] for uri in self.list.chosen()]
-        self.accept()
-        self.chosen.emit(chosen)
+    def value(self) -> object:
+        return [self._resources[uri] for uri in self.list.chosen()]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
@@ -127,7 +128,10 @@ class ConnectDialog(QDialog):
             gap=9,
         ).lay_out()
         self._page = plain_label("hint", wrap=True)
-        self._copy = say(button("link", "connect_copy"), language, "connect.copy")
+        copy = QGuiApplication.clipboard().setText
+        self._copy = say(
+            button("link", "connect_copy", lambda: copy(self._key_page())), language, "connect.copy"
+        )
         self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
         self._anyway = say(
@@ -135,11 +139,10 @@ class ConnectDialog(QDialog):
             language,
             "connect.anyway",
         )
-        self._cancel = say(button("", "connect_cancel"), language, "link.cancel")
+        self._cancel = say(button("", "connect_cancel", self.reject), language, "link.cancel")
         self.go = button("primary", "connect_go", self._on_go)
         self.go.setDefault(True)
-        self._clock = QTimer(self)
-        self._clock.setInterval(500)
+        self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._lay_out()
         self._connect()
@@ -195,8 +198,6 @@ class ConnectDialog(QDialog):
         self.search.textChanged.connect(self._show_cards)
         for field in (self.address, self.model):
             field.textChanged.connect(lambda _text: self._forget_result())
-        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
-        self._cancel.clicked.connect(self.reject)
         self.finished.connect(self._on_finished)
         self._language.changed.connect(self._retranslate)
 
@@ -419,12 +420,13 @@ class AgentDialog(ValueDialog):
         row, words = QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
-            act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
+            act = button(
+                "", f"agent_use_{recipe.name}", lambda: self._choose(recipe), text=words("agent.use")
+            )
         else:
             said = words("agent.missing", name=recipe.label, command=recipe.install)
-            copy = QGuiApplication.clipboard().setText
-            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(recipe.install))
-        act.setText(words("agent.use" if file else "connect.copy"))
+            copy, text = partial(QGuiApplication.clipboard().setText, recipe.install), words("connect.copy")
+            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(), text=text)
         act.setAutoDefault(False)
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
         hbox((Paragraph("hint", text=said), 1), act, inside=row)

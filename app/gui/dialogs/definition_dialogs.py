@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
@@ -14,7 +13,7 @@ from app.core.council import ANY_JUDGE, NO_JUDGE, Panel
 from app.core.texts import visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
-from app.gui.dialogs.ask_dialogs import AskDialog
+from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
@@ -163,10 +162,8 @@ def _tools(agent: Agent, words: Language) -> str:
     return ", ".join(agent.tools) or words("assistant.none.tools")
 
 
-class ReadyGroupsDialog(AskDialog):
-    """Lists the groups that come with the program; emits `chosen` with the name of a group's file."""
-
-    chosen = Signal(str)
+class ReadyGroupsDialog(ValueDialog):
+    """Lists the groups that come with the program; the value is the name of a group's file."""
 
     def __init__(
         self, words: Language, look: Look, groups: Mapping[str, Shared[Group]], parent: QWidget
@@ -194,10 +191,8 @@ class ReadyGroupsDialog(AskDialog):
         names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
-    def _on_go(self) -> None:
-        stem = self._list.chosen()
-        self.accept()
-        self.chosen.emit(stem)
+    def value(self) -> object:
+        return self._list.chosen()
 
 
 class TwoChangesDialog(AskDialog):

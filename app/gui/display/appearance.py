@@ -43,7 +43,6 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPixmap,
-    QPixmapCache,
     QWindow,
 )
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
@@ -619,10 +618,6 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     """
     from PySide6.QtSvg import QSvgRenderer
 
-    key = f"{path}:{side}:{ratio}:{colour}:{room}"
-    picture = QPixmap()
-    if QPixmapCache.find(key, picture):
-        return picture
     picture = QPixmap(QSize(side + room, side) * ratio)
     picture.fill(Qt.GlobalColor.transparent)
     renderer = QSvgRenderer(path.read_bytes().replace(b"currentColor", colour.encode()))
@@ -630,5 +625,4 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     renderer.render(painter, QRectF(QPoint(0, 0), QSize(side, side) * ratio))
     painter.end()
     picture.setDevicePixelRatio(ratio)
-    QPixmapCache.insert(key, picture)
     return picture

@@ -9,7 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message as MimeHeader
 from html import unescape
 from typing import Final
@@ -211,7 +211,8 @@ class PageTalk:
         self._say({"type": "ui-message-received", **_id_of(message)})
         if kind == TOOL:
             error = {"error": "The user did not allow it."}
-            return _refusable(action, {"type": "ui-message-response", "payload": error, **_id_of(message)})
+            refusal = {"type": "ui-message-response", "payload": error, **_id_of(message)}
+            return replace(action, refusal=refusal)
         self._say({"type": "ui-message-response", "payload": {"response": {}}, **_id_of(message)})
         return action
 
@@ -245,7 +246,7 @@ class PageTalk:
                 refusal = _error(number, _NOT_ALLOWED, "The user did not allow it.")
                 if action is None:
                     self._say(refusal)
-                return action and _refusable(action, refusal)
+                return action and replace(action, refusal=refusal)
             case _:
                 self._say(_error(number, _NO_METHOD, "Not supported."))
                 return None
@@ -293,10 +294,6 @@ def _action(kind: str, text: object, params: object, acted: bool) -> PageAction 
         return None
     arguments = json.dumps(params, ensure_ascii=False) if kind in (TOOL, INTENT) else ""
     return PageAction(kind, text, arguments, acted=acted)
-
-
-def _refusable(action: PageAction, refusal: Json) -> PageAction:
-    return PageAction(action.kind, action.text, action.arguments, acted=action.acted, refusal=refusal)
 
 
 def _size(payload: Json) -> PageAction | None:

@@ -88,20 +88,19 @@ class Avatar(QWidget):
         self._look = look
         self._name = self._letters = ""
         self._index: int | None = None
-        self._faint = False
         self.setFixedSize(side, side)
         look.changed.connect(self.update)
 
-    def set_speaker(self, name: str, index: int | None, *, faint: bool = False, letters: str = "") -> None:
-        """Show a name's initial, or `letters`, in the colour of an index, None for grey; `faint` for an empty place."""
-        self._name, self._index, self._faint, self._letters = name, index, faint, letters
+    def set_speaker(self, name: str, index: int | None, *, letters: str = "") -> None:
+        """Show a name's initial, or `letters`, in the colour of an index, None for grey."""
+        self._name, self._index, self._letters = name, index, letters
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         colours = (tokens.text_2, tokens.hover) if self._index is None else tokens.speaker(self._index)
         painter = QPainter(self)
-        if self._faint or not self.isEnabled():
+        if not self.isEnabled():
             painter.setOpacity(0.6)
         paint_avatar(painter, self.rect(), self._name, colours, self._letters)
 

@@ -536,7 +536,7 @@ class TextBox(QPlainTextEdit):
         self._most = most
         self._submits = submits
         self._longest, self._longest_paste = longest, longest_paste
-        self._composing = False
+        self.composing = False  # whether an input method is
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         # Lines are wrapped; in a narrow moment of a layout Qt would show the bar, and keep it.
@@ -558,11 +558,6 @@ class TextBox(QPlainTextEdit):
         self.moveCursor(self.textCursor().MoveOperation.End)
         self.setFocus()
 
-    @property
-    def composing(self) -> bool:
-        """Whether an input method is composing."""
-        return self._composing
-
     def insertFromMimeData(self, source: QMimeData) -> None:
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
@@ -574,14 +569,14 @@ class TextBox(QPlainTextEdit):
             super().insertFromMimeData(source)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._composing = bool(event.preeditString())
+        self.composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() not in ENTER or not self._submits:
             super().keyPressEvent(event)
             return
-        if self._composing:
+        if self.composing:
             event.ignore()
             return
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -595,7 +590,7 @@ class TextBox(QPlainTextEdit):
         self.focus_changed.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._composing = False
+        self.composing = False
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
 

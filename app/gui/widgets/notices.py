@@ -42,8 +42,7 @@ class Toast(QFrame):
         self.stays = False
         self.undoes = undoes and act is not None
         self.button = button("", "toast_action") if act is not None else None
-        label = plain_label(wrap=True)
-        label.setText(text)
+        label = plain_label(wrap=True, text=text)
         self.setAccessibleName(text)
         row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
         if act is not None and self.button is not None:
@@ -267,8 +266,8 @@ class OfferLine(QFrame):
         self._bar.setTextVisible(False)
         self._bar.setFixedSize(110, 6)
         self._bar.hide()
-        self._button = button("link", f"{name}_accept")
-        self._dismiss = icon_button(look, "x", f"{name}_dismiss")
+        self._button = button("link", f"{name}_accept", self.accepted)
+        self._dismiss = icon_button(look, "x", f"{name}_dismiss", self.dismissed)
         hbox(
             HeadingIcon(look, icon, colour),
             (self._text, 1),
@@ -279,8 +278,6 @@ class OfferLine(QFrame):
             margins=(14, 4, 6, 4),
             spacing=9,
         )
-        self._button.clicked.connect(self.accepted)
-        self._dismiss.clicked.connect(self.dismissed)
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
         """Show an offer; without a text for `dismiss` it cannot be dismissed."""

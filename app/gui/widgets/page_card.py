@@ -76,10 +76,9 @@ class PageCard(QuestionCard):
         self.column.insertWidget(self._place, self._install)
         self._place += 1
         self._install.accepted.connect(self._on_install)
-        self.show_page = button("", "page_show")
+        self.show_page = button("", "page_show", self._on_show)
         self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
         self._place += 1
-        self.show_page.clicked.connect(self._on_show)
         # Any answer closes the page, after it has been written.
         self.answered.connect(self._on_answered)
         viewer.changed.connect(self._on_viewer_changed)

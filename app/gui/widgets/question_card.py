@@ -479,8 +479,7 @@ class FieldRow(QWidget):
                 ticks.append(tick)
             return ticks
         if field.kind in (FieldKind.ONE, FieldKind.YESNO):
-            choice = Choice(look)
-            choice.setObjectName("form_choice")
+            choice = named("form_choice", Choice(look))
             yesno = field.kind == FieldKind.YESNO
             labels = ("", "") if yesno else map(visible, field.labels)
             offered = zip(("yes", "no") if yesno else field.options, labels, strict=True)
@@ -488,8 +487,7 @@ class FieldRow(QWidget):
             choice.currentIndexChanged.connect(self._recheck)
             self._own.append(lambda: self._name_choices(choice, yesno=yesno))
             return [choice]
-        line = QLineEdit(visible(field.default[0]) if field.default else "")
-        line.setObjectName("form_line")
+        line = named("form_line", QLineEdit(visible(field.default[0]) if field.default else ""))
         today = QDate.currentDate().toString("yyyy-MM-dd")
         line.setPlaceholderText(
             today if field.kind == FieldKind.DATE else _EXAMPLES.get(FieldKind(field.kind), "")
