@@ -169,7 +169,7 @@ class SessionController(PageController):
             ),
         )
 
-    async def _save(self, work: Coroutine[object, object, object], path: Path, *, opens: bool) -> None:
+    async def _save(self, work: Coroutine[object, object, object], path: Path, *, opens: bool = True) -> None:
         """Write a file and say so; `opens` offers to open it."""
         words = self._language
         try:
