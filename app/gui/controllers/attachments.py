@@ -89,7 +89,7 @@ class AttachmentController(PageController):
         self._one_at_a_time = asyncio.Lock()
         composer = page.chat_composer
         self.from_servers = ServerFilesController(parts, lambda: partial(self._put, page.session_id))
-        composer.sources = self.from_servers.names
+        composer.sources = parts.engine.servers.with_resources
         composer.attach_requested.connect(self.ask)
         composer.attach_from_requested.connect(self.from_servers.ask)
         page.resource_requested.connect(self.from_servers.offer)
@@ -417,10 +417,6 @@ class ServerFilesController(PageController):
     def __init__(self, parts: Parts[AppWindow], aim: Callable[[], Put]) -> None:
         super().__init__(parts)
         self._aim = aim
-
-    def names(self) -> Sequence[str]:
-        """Return the servers that have something to attach."""
-        return self._engine.servers.with_resources()
 
     def ask(self, server: str) -> None:
         """List what a server has, and attach what the user chooses."""

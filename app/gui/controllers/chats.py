@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 
-from app.core.agent import Agent, Group
+from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.council import Participant
 from app.core.draft import NEW, Draft, Rewriting
@@ -179,17 +179,12 @@ class ChatController(PageController):
         if session is not None and session.group is not None:
             name, members = session.group.name, session.group.members
         else:
-            group = self._new_group()
+            group = self._engine.groups.get(self.new_group) if session is None else None
             if group is None:
                 return "", []
             name, members = group.name, group.members
         known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
         return name, [known[one].name for one in members if one in known]
-
-    def _new_group(self) -> Group | None:
-        """Return the group of the next new chat."""
-        groups = self._engine.groups.all() if self.page.session is None else ()
-        return next((one for one in groups if one.id == self.new_group), None)
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
@@ -238,26 +233,13 @@ class ChatController(PageController):
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
-        """Return who answers: the session's assistant, for a new chat the last used one, else the first."""
-        session = self.page.session
-        if session is None:
-            return self._last()
-        try:
-            return self._engine.assistants.find(session.chat.assistant_id)
-        except NotFound:
-            return None
-
-    def _last(self) -> Agent | None:
-        """Return the assistant chosen last, the first one if that is gone."""
-        wanted = self._state.text(LAST_ASSISTANT)
-        try:
-            return self._engine.assistants.find(wanted) if wanted else self._first()
-        except NotFound:
-            return self._first()
-
-    def _first(self) -> Agent | None:
-        """Return the first assistant that is switched on; built-in ones come before those made with a group."""
-        assistants = self._engine.assistants
+        """Return who answers: the session's assistant, for a new chat the last used one, else the first on."""
+        session, assistants = self.page.session, self._engine.assistants
+        if session is not None:
+            return assistants.get(session.chat.assistant_id)
+        if (last := assistants.get(self._state.text(LAST_ASSISTANT))) is not None:
+            return last
+        # Built-in ones come before those made with a group.
         agents = sorted(assistants.all(), key=lambda one: not assistants.is_built_in(one.id))
         return next((agent for agent in agents if agent.enabled), None)
 
@@ -437,7 +419,7 @@ class ChatController(PageController):
         session = self.page.session
         state = session.group if session is not None else None
         wanted = state.id if state is not None else self.new_group if session is None else ""
-        group = next((one for one in self._engine.groups.all() if one.id == wanted), None)
+        group = self._engine.groups.get(wanted)
         if group is not None and state is not None:
             group = replace(group, members=state.members)
         if group is None and self._chosen_model[0]:

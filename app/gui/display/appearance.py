@@ -1,7 +1,8 @@
 """The appearance of the window: its language (texts, dates, errors, names of keys) and its look.
 
 Every widget with texts gets the window's `Language`, and sets its texts again on `changed`. The application has one
-`Look` (theme, palette, style sheet, text size, motion, icons); what paints with its tokens paints again on `changed`.
+`Look` (theme, palette, style sheet, text size, motion, icons). Another theme is another style sheet, which makes Qt paint
+every widget again; what keeps colours of the tokens takes the new ones on `changed`.
 `sized` and `tall` scale painted text and row heights with the application's font.
 """
 
@@ -347,7 +348,7 @@ class Look(QObject):
         self._desktop = DesktopSettings(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
-        self._icons: dict[tuple[str, str, int, int, bool, str], QIcon] = {}
+        self._icons: dict[tuple[str, str, int, int], QIcon] = {}
         self.tokens = self._wanted_tokens()
         app.setStyle("Fusion")
         app.setFont(ui_font())
@@ -406,8 +407,8 @@ class Look(QObject):
         return self._pictures[key]
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
-        """Return an icon for a button in the current theme: normal, on, and disabled."""
-        key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
+        """Return an icon for a button: normal, on, and disabled, each in the theme that is in use when it is painted."""
+        key = (name, colour, side, room)
         if key not in self._icons:
             self._icons[key] = QIcon(_IconEngine(self, name, colour, side, room))
             _ICONS.append(self._icons[key])

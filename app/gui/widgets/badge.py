@@ -89,7 +89,6 @@ class Avatar(QWidget):
         self._name = self._letters = ""
         self._index: int | None = None
         self.setFixedSize(side, side)
-        look.changed.connect(self.update)
 
     def set_speaker(self, name: str, index: int | None, *, letters: str = "") -> None:
         """Show a name's initial, or `letters`, in the colour of an index, None for grey."""
@@ -117,7 +116,6 @@ class Chip(PaintedText):
         self._icon = icon
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
-        look.changed.connect(self.update)
 
     def text(self) -> str:
         """Return the text."""
@@ -185,7 +183,6 @@ class UsedBar(QWidget):
         self._look = look
         self._part = 0.0
         self.setFixedHeight(BAR_HEIGHT)
-        look.changed.connect(self.update)
 
     def show_part(self, part: float) -> None:
         """Show the used part, 0 to 1."""

@@ -70,26 +70,18 @@ LEAST_LETTERS = 4
 
 
 class Button(QPushButton):
-    """A push button with an optional icon that follows the theme."""
+    """A push button with an optional icon."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__()
         self.setProperty("kind", kind)
         self.setObjectName(name)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._dressing: tuple[Look, str, str, int, int] | None = None
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
         """Set an icon before the text; `room` is the gap between them in pixels."""
-        self._dressing = (look, icon, colour, side, room)
         self.setIconSize(QSize(side + room, side))
-        look.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        if self._dressing is not None:
-            look, icon, colour, side, room = self._dressing
-            self.setIcon(look.icon(icon, colour, side=side, room=room))
+        self.setIcon(look.icon(icon, colour, side=side, room=room))
 
 
 class IconButton(QToolButton):
@@ -98,20 +90,14 @@ class IconButton(QToolButton):
     def __init__(self, look: Look, icon: str) -> None:
         super().__init__()
         self._look = look
-        self._name = icon
         self.setIconSize(QSize(ICON, ICON))
         self.setFixedSize(34, 30)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        look.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        self.set_icon(icon)
 
     def set_icon(self, icon: str) -> None:
         """Show another icon."""
-        self._name = icon
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        self.setIcon(self._look.icon(self._name, side=ICON))
+        self.setIcon(self._look.icon(icon, side=ICON))
 
 
 Clicked = Callable[[], object] | SignalInstance | None
@@ -252,7 +238,6 @@ class TickBox(QCheckBox):
         super().__init__(parent)
         self._look = look
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        look.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         if not self.text():
@@ -330,7 +315,6 @@ class Choice(QComboBox):
         # Qt's own delegate of a drop-down list ignores the style sheet.
         self.setItemDelegate(QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
-        look.changed.connect(self.update)
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
         """Offer values with their texts, and show `chosen` or what was chosen before, without a signal."""

@@ -173,7 +173,6 @@ class PlanRow(EditableRow):
         vbox(row, self._problem, inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
         self.box.submitted.connect(self._on_submitted)
         self.box.cancelled.connect(self._end)
-        look.changed.connect(self.update)
 
     def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
         """Show an item at a place, counted from 0; an unfinished edit stays."""

@@ -401,7 +401,6 @@ class ItemList(QListView):
         if ordered:
             self.setDragDropMode(QListView.DragDropMode.InternalMove)
             self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        look.changed.connect(self.viewport().update)
 
     def show_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the current one and the scroll position stay."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtWidgets import QLabel, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
 from app.core.ids import new_id
@@ -39,11 +39,11 @@ from app.gui.web_view.mcp_page import (
 )
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.boxes import drop
+from app.gui.widgets.boxes import drop, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
-from app.gui.widgets.text import plain_label
+from app.gui.widgets.text import named, plain_label
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
@@ -63,22 +63,21 @@ class PageCard(QuestionCard):
         self._asked: ApprovalCard | None = None
         self._problem = ""
         self._opening: asyncio.Task[None] | None = None
-        self._place = self.column.indexOf(self._box)
-        self._from = self._line("page_from")
+        self._from, self._note, self._text = (
+            named(f"page_{name}", plain_label("hint", wrap=True)) for name in ("from", "note", "text")
+        )
         self._from.setText(
             self._words("page.from", server=self._prompt.server, tool=self._prompt.name or self._prompt.tool)
         )
-        self._note = self._line("page_note")
-        self._text = self._line("page_text")
         self._text.hide()
         self._install = OfferLine(look, "page_viewer", "download", "accent")
         self._install.hide()
-        self.column.insertWidget(self._place, self._install)
-        self._place += 1
         self._install.accepted.connect(self._on_install)
         self.show_page = button("", "page_show", self._on_show)
-        self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
-        self._place += 1
+        shown = (self._from, self._note, self._text, self._install)
+        self._parts = vbox(*shown, (self.show_page, 0, Qt.AlignmentFlag.AlignLeft), spacing=6)
+        self._place = self._parts.count()
+        self.column.insertLayout(self.column.indexOf(self._box), self._parts)
         # Any answer closes the page, after it has been written.
         self.answered.connect(self._on_answered)
         viewer.changed.connect(self._on_viewer_changed)
@@ -138,13 +137,6 @@ class PageCard(QuestionCard):
     def _words(self, key: str, **values: str) -> str:
         return self._language(key, **{name: visible(value) for name, value in values.items()})
 
-    def _line(self, name: str) -> QLabel:
-        label = plain_label("hint", wrap=True)
-        label.setObjectName(name)
-        self.column.insertWidget(self._place, label)
-        self._place += 1
-        return label
-
     # The page
 
     def _on_show(self) -> None:
@@ -179,7 +171,7 @@ class PageCard(QuestionCard):
         view.said.connect(self._on_said)
         view.ended.connect(self._on_ended)
         self._view, self._talk = view, PageTalk(facts, view.say)
-        self.column.insertWidget(self._place, view)
+        self._parts.addWidget(view)
         self._set_height(self._page.height or USUAL)
         self.show_page.setText(self._words("page.close"))
         self._say(self._words("page.unguarded") if unguarded() else "")
@@ -190,7 +182,6 @@ class PageCard(QuestionCard):
         if view is not None:
             view.said.disconnect(self._on_said)
             view.ended.disconnect(self._on_ended)
-            self.column.removeWidget(view)
             drop(view)
         self.updateGeometry()
 
@@ -259,7 +250,7 @@ class PageCard(QuestionCard):
         card.always.hide()
         card.answered.connect(lambda answer: self._on_tool_answered(action, answer))
         self._asked = card
-        self.column.insertWidget(self._place, card)
+        self._parts.insertWidget(self._place, card)
         self.updateGeometry()
 
     def _on_tool_answered(self, action: PageAction, answer: str) -> None:
@@ -277,6 +268,5 @@ class PageCard(QuestionCard):
     def _forget_tool(self) -> None:
         card, self._asked = self._asked, None
         if card is not None:
-            self.column.removeWidget(card)
             drop(card)
             self.updateGeometry()

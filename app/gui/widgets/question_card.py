@@ -148,7 +148,6 @@ class OptionRow(QAbstractButton):
         self.setAutoExclusive(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         follow_width(self)
-        look.changed.connect(self.update)
 
     def text(self) -> str:
         """Return the text."""

@@ -52,7 +52,6 @@ class SearchBox(QLineEdit):
         self.setProperty("kind", "search")
         self.setClearButtonEnabled(True)
         self.setTextMargins(24, 0, 0, 0)
-        look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
