@@ -110,15 +110,14 @@ class QuickChatController(Controller):
     def _show_held(self) -> None:
         """Say in the settings where the keys work."""
         words, held, keys = self._language, self._held, written(self._keys or "")
+        text, fails = words("keys.quick.held"), False
         if held is None:
-            self._settings.show_quick_keys("" if keys else words("keys.quick"), fails=False)
+            text = "" if keys else words("keys.quick")
         elif held.problem:
-            fails = bool(keys)
-            self._settings.show_quick_keys(words(f"keys.quick.{held.problem}", keys=keys), fails=fails)
+            text, fails = words(f"keys.quick.{held.problem}", keys=keys), bool(keys)
         elif held.shown:
-            self._settings.show_quick_keys(words("keys.quick.desktop", keys=held.shown), fails=False)
-        else:
-            self._settings.show_quick_keys(words("keys.quick.held"), fails=False)
+            text = words("keys.quick.desktop", keys=held.shown)
+        self._settings.show_quick_keys(text, fails=fails)
 
     # The window
 

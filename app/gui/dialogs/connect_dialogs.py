@@ -46,7 +46,7 @@ from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import TextBox, button, put_in_tab_order
 from app.gui.widgets.form import Field, Form
@@ -69,7 +69,7 @@ HOPELESS = (
 KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY)
 
 
-class ConnectDialog(QDialog):
+class ConnectDialog(AskDialog):
     """Asks for a provider's key, tries it and adds the provider; emits `added` with its id."""
 
     added = Signal(str)
@@ -83,8 +83,10 @@ class ConnectDialog(QDialog):
         parent: QWidget,
         chosen: FoundServer | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("connect_dialog")
+        title, cancel = "connect.title", ("cancel", "link.cancel")
+        super().__init__(language, parent, "connect", language(title), ("go", ""), cancel)
+        say(self.heading, language, title)
+        say(self.cancel, language, "link.cancel")
         self._language, self._engine = language, engine
         self._servers = {server.address: server for server in servers}
         self._tasks = Tasks(lambda _name, error: self._say_error(error))
@@ -92,7 +94,6 @@ class ConnectDialog(QDialog):
         self._result = TestResult(ok=False)
         self._asked_at = 0.0
         self._warm = False
-        self._title = say(plain_label("page_title"), language, "connect.title")
         self._text = Paragraph("card_text")
         self._kinds = QButtonGroup(self)
         found = {server.kind for server in servers}
@@ -139,9 +140,6 @@ class ConnectDialog(QDialog):
             language,
             "connect.anyway",
         )
-        self._cancel = say(button("", "connect_cancel", self.reject), language, "link.cancel")
-        self.go = button("primary", "connect_go", self._on_go)
-        self.go.setDefault(True)
         self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._lay_out()
@@ -160,24 +158,12 @@ class ConnectDialog(QDialog):
         self._cards.setSpacing(8)
         for column in range(COLUMNS):
             self._cards.setColumnStretch(column, 1)
-        vbox(
-            self._title,
-            self._text,
-            self.search,
-            self._cards,
-            4,
-            self._fields,
-            hbox((self._page, 1), self._copy, self._open),
-            self.answer,
-            STRETCH,
-            hbox(self._anyway, STRETCH, self._cancel, self.go),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=9,
-        )
+        page = hbox((self._page, 1), self._copy, self._open)
+        parts = (self.heading, self._text, self.search, self._cards, 4, self._fields, page, self.answer)
+        self.arrange(*parts, STRETCH, before=self._anyway, spacing=9)
         self._show_cards("")
         fields = (self.address, self.model, self.key, self._copy, self._open)
-        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self._cancel, self.go))
+        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self.cancel, self.go))
         self.resize(600, 480)
 
     def _show_cards(self, text: str) -> None:
@@ -308,7 +294,7 @@ class ConnectDialog(QDialog):
             lines.append(words(f"keyring.{self._engine.keys.problem}"))
         self._say("ok" if kept else "warn", "\n".join(lines))
         self.go.setText(words("connect.done"))
-        self._cancel.hide()
+        self.cancel.hide()
         for widget in (self.search, self.key, self.address, self.model, *self._kinds.buttons()):
             widget.setEnabled(False)
         self.go.setFocus()
@@ -319,7 +305,7 @@ class ConnectDialog(QDialog):
         for field in (self.key, self.address, self.model):
             field.setReadOnly(busy)
         if busy and self.go.hasFocus():
-            (self.key if self.key.isVisible() else self._cancel).setFocus()
+            (self.key if self.key.isVisible() else self.cancel).setFocus()
         for widget in (self.go, self.search, *self._kinds.buttons()):
             widget.setEnabled(not busy)
         self._anyway.hide()
@@ -351,7 +337,6 @@ class ConnectDialog(QDialog):
         # Clear the key, even if something still holds the dialog.
         self.key.blockSignals(True)
         self.key.clear()
-        self.deleteLater()
 
     def _say_error(self, error: MootError) -> None:
         self._say("error", self._language.problem(error.code, **error.details))
@@ -362,7 +347,7 @@ class ConnectDialog(QDialog):
 
     def _retranslate(self) -> None:
         words, choice, server = self._language, self._choice, self._server
-        self.setWindowTitle(words("connect.title"))
+        self.setWindowTitle(self.heading.text())
         self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
         for number, one in enumerate(self._choices):
             row = provider_kind(one)

@@ -45,14 +45,19 @@ def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
     return getattr(tokens, tone), getattr(tokens, f"{tone}_bg")
 
 
+def _fill(painter: QPainter, room: QRectF, colour: str, radius: float) -> None:
+    """Paint a rounded rectangle in a colour."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(room, radius, radius)
+
+
 def paint_avatar(
     painter: QPainter, rect: QRect, name: str, colours: tuple[str, str], letters: str = ""
 ) -> None:
     """Paint a speaker's initial, or these letters, on a rounded square of their colour."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours[1]))
-    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    _fill(painter, QRectF(rect), colours[1], 6)
     painter.setPen(QColor(colours[0]))
     painter.setFont(sized(painter.font(), 11, 650))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letters or initial(name))
@@ -60,10 +65,7 @@ def paint_avatar(
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
     """Paint an icon on a rounded square in the accent colour, the mark of a group."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(look.tokens.accent_bg))
-    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    _fill(painter, QRectF(rect), look.tokens.accent_bg, 6)
     side = rect.height() * 2 // 3
     picture = look.picture(icon, "accent", side, painter.device().devicePixelRatioF())
     painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
@@ -71,11 +73,7 @@ def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
 
 def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
     """Paint a chip's text on its rounded background, filling `rect`."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours[1]))
-    radius = rect.height() / 2
-    painter.drawRoundedRect(QRectF(rect), radius, radius)
+    _fill(painter, QRectF(rect), colours[1], rect.height() / 2)
     painter.setPen(QColor(colours[0]))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
@@ -192,18 +190,14 @@ class UsedBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
         room = QRectF(self.rect())
-        painter.setBrush(QColor(tokens.line))
-        painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        _fill(painter, room, tokens.line, BAR_HEIGHT / 2)
         if self._part:
             colour = (
                 tokens.error if self._part >= 1 else tokens.warn if self._part >= NEARLY else tokens.accent
             )
-            painter.setBrush(QColor(colour))
             room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
-            painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+            _fill(painter, room, colour, BAR_HEIGHT / 2)
 
 
 class HeadingIcon(QLabel):
