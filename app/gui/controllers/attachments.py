@@ -26,7 +26,7 @@ from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
 from app.engine.library.agents import AgentModel, look_of
-from app.engine.requests.attached_files import look_cost, look_words, seen_tokens
+from app.engine.requests.attached_files import seen_tokens
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PasswordDialog, ResourcesDialog, VariablesDialog
 from app.gui.files.user_files import ask_for_files, is_seen, pasted_text, picture_attachment
@@ -256,13 +256,7 @@ class AttachmentController(PageController):
                 wrong=bool(source.password),
             )
             raise Explained(error.code) from error
-        if 0 < found.shown < found.pages:
-            words = self._language(
-                "chat.file.images.cut", name=path.name, shown=found.shown, pages=found.pages
-            )
-            self._toasts.show_toast(words)
-        if cost := look_cost(found.attachment, self._models(), self._engine.connections.known_facts):
-            self._toasts.show_toast(look_words(cost, path.name, self._language))
+        self._say_look(found, path.name, self._models())
         self._remember(found.attachment, source)
         return found.attachment
 
@@ -527,18 +521,14 @@ class ContextFileController(Controller):
 
     async def _warn_of_look(self, path: str) -> None:
         """Show the size of a PDF file as it looks; say what of it is not seen, and where it takes much of a window."""
-        setup, name = self._setup.setup(), Path(path).name
+        setup = self._setup.setup()
         file = await self._as_it_looks(path, setup)
-        if 0 < file.shown < file.pages:
-            words = self._language("chat.file.images.cut", name=name, shown=file.shown, pages=file.pages)
-            self._toasts.show_toast(words)
-        models, facts = self._engine.models_for(setup.participants), self._engine.connections.known_facts
+        models = self._engine.models_for(setup.participants)
         self._setup.files.keep_seen(
             path, max((seen_tokens(file.attachment, one) for one in models), default=0)
         )
         self.show()
-        if cost := look_cost(file.attachment, models, facts):
-            self._toasts.show_toast(look_words(cost, name, self._language))
+        self._say_look(file, Path(path).name, models)
 
     def _on_sizes_wanted(self, paths: tuple[str, ...]) -> None:
         for path in paths:

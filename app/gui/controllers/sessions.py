@@ -144,14 +144,11 @@ class SessionController(PageController):
         opens: bool = True,
     ) -> None:
         """Ask for a file name, then write the file; `opens` offers to open it."""
-        over = QApplication.activeWindow() or self._window
-        ask_where(
-            over,
-            title,
-            name,
-            lambda path: self._tasks.add("export", self._save(write(path), path, opens=opens)),
-            suffix,
-        )
+
+        def save(path: Path) -> None:
+            self._tasks.add("export", self._save(write(path), path, opens=opens))
+
+        ask_where(QApplication.activeWindow() or self._window, title, name, save, suffix)
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)

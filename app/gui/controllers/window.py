@@ -181,17 +181,8 @@ class WindowController(QObject):
             left.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        for asking in (
-            self.debates,
-            self.councils,
-            self.groups,
-            self.workflows,
-            self.decisions,
-            self.palette,
-            self.notifications,
-            self.quick,
-            self.first_page,
-        ):
+        of_sessions = (self.debates, self.councils, self.groups, self.workflows, self.decisions)
+        for asking in (*of_sessions, self.palette, self.notifications, self.quick, self.first_page):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
             needing.settings_requested.connect(self.settings.open)

@@ -71,15 +71,8 @@ class GroupController(Controller):
     def _wire(self, bridge: Bridge) -> None:
         box = self._page.box
         # After these something is drawn again; streaming only shows that the group is alive.
-        for changed in (
-            bridge.session_changed,
-            bridge.plan_changed,
-            bridge.turn_started,
-            bridge.turn_finished,
-            bridge.message_started,
-            bridge.message_finished,
-            bridge.prompt_asked,
-        ):
+        turns = (bridge.turn_started, bridge.turn_finished, bridge.message_started, bridge.message_finished)
+        for changed in (bridge.session_changed, bridge.plan_changed, bridge.prompt_asked, *turns):
             changed.connect(self._on_changed)
         for sign in (bridge.tool_started, bridge.tool_finished):
             sign.connect(lambda event: self._on_sign_of_life(event.session_id))
@@ -333,7 +326,7 @@ class QueueController(Controller):
         ]
 
     def _row(self, job: Job, title: str) -> QueueTask:
-        words = self._language
+        words, work = self._language, job.work
         if job.place is None:
             state = words("queue.runs", time=time_text(int(job.seconds), words))
         else:
@@ -343,15 +336,10 @@ class QueueController(Controller):
             if job.left is not None:
                 parts.append(words("queue.left", time=time_text(round(job.left), words)))
             state = " \u00b7 ".join(parts)
-        about = " \u00b7 ".join(part for part in (job.work.about, title) if part)
+        about = " \u00b7 ".join(part for part in (work.about, title) if part)
         takers = tuple((one.id, one.name) for one in self._engine.queues.takers(job.id))
         return QueueTask(
-            id=job.id,
-            session_id=job.work.session_id,
-            title=about,
-            state=state,
-            place=job.place,
-            takers=takers,
+            id=job.id, session_id=work.session_id, title=about, state=state, place=job.place, takers=takers
         )
 
 

@@ -108,14 +108,8 @@ class Palette(QFrame):
         self.list = say(ItemList(look, "palette_list", STYLE, self.rows), language, name="palette.found")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._note = plain_label("hint")
-        vbox(
-            self.box,
-            (self.list, 1),
-            vbox(self._note, margins=(14, 2, 14, 2)),
-            inside=self,
-            margins=(1, 1, 1, 8),
-            spacing=4,
-        )
+        foot = vbox(self._note, margins=(14, 2, 14, 2))
+        vbox(self.box, (self.list, 1), foot, inside=self, margins=(1, 1, 1, 8), spacing=4)
         self._timer = QTimer(self, singleShot=True, interval=SEARCH_AFTER_MS)
         self._timer.timeout.connect(lambda: self.search_requested.emit(self.box.text().strip()))
         self.box.textChanged.connect(self._on_typed)

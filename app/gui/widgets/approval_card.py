@@ -112,8 +112,7 @@ class ApprovalCard(GuardedCard):
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message, "shield-question-mark")
-        assert message.prompt is not None
-        self._again = message.prompt.reason == PromptReason.MAY_HAVE_RUN
+        self._again = self.prompt.reason == PromptReason.MAY_HAVE_RUN
         self._rows: tuple[_CallRow, ...] = ()
         self._why = plain_label("hint", wrap=True)
         self._body = QWidget()
@@ -137,10 +136,10 @@ class ApprovalCard(GuardedCard):
             (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""), (self.why_not, "")
         )
         self.column.addWidget(self.reason)
-        self.why_not.setVisible(takes_reason(message.prompt))
+        self.why_not.setVisible(takes_reason(self.prompt))
         self.reason.hide()
         # After it may have run, "always" would answer another question.
-        self.always.setVisible(bool(lasting_answers(message.prompt)) and not self._again)
+        self.always.setVisible(bool(lasting_answers(self.prompt)) and not self._again)
         language.changed.connect(self._retranslate)
         self.show_calls((message,))
 
@@ -208,8 +207,7 @@ class ApprovalCard(GuardedCard):
             self._on_answer(answer)
 
     def _retranslate(self) -> None:
-        words, prompt, several = self._language, self.message.prompt, self._several
-        assert prompt is not None
+        words, prompt, several = self._language, self.prompt, self._several
         if several:
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
@@ -232,7 +230,7 @@ class _CallRow(QWidget):
     def __init__(self, message: Message) -> None:
         super().__init__()
         assert message.prompt is not None
-        self.message = message
+        self.message, self._prompt = message, message.prompt
         self._name = ElidedLabel("field")
         self._about = plain_label("hint", wrap=True)
         self.arguments = ArgumentsBox(message.prompt.arguments)
@@ -248,7 +246,7 @@ class _CallRow(QWidget):
         """Take the form of the only call, or of one of several."""
         self.arguments.fit(MOST_LINES if alone else MOST_LINES_OF_SEVERAL)
         self._head.setVisible(not alone)
-        show_or_hide(self._about, "" if alone else exact(self.message.prompt.about, "\n"))
+        show_or_hide(self._about, "" if alone else exact(self._prompt.about, "\n"))
 
     def _on_answer(self, answer: str) -> None:
         self.deny.setEnabled(False)
@@ -257,8 +255,7 @@ class _CallRow(QWidget):
 
     def retranslate(self, words: Language) -> None:
         """Show the texts in the language chosen."""
-        assert self.message.prompt is not None
-        tool = called(self.message.prompt, words.texts)
+        tool = called(self._prompt, words.texts)
         self._name.setText(tool)
         for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
             one.setText(words(key))

@@ -445,17 +445,8 @@ class QueuedMessageRow(EditableRow):
         self._files = plain_label("hint")
         self._text.setCursor(Qt.CursorShape.OpenHandCursor)
         self.send = button("link", "queue_send", self.sent)
-        hbox(
-            (self._text, 1),
-            (self.box, 1),
-            self._files,
-            4,
-            self.send,
-            *self.tools,
-            inside=self,
-            margins=(10, 3, 6, 3),
-            spacing=2,
-        )
+        texts = ((self._text, 1), (self.box, 1), self._files)
+        hbox(*texts, 4, self.send, *self.tools, inside=self, margins=(10, 3, 6, 3), spacing=2)
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text)
         self.box.cancelled.connect(self._cancel)

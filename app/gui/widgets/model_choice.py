@@ -381,16 +381,10 @@ class ModelButton(ShorteningButton):
         paint_chevron(self, self._look, 6)
 
     def _open(self) -> None:
-        first = self._language(self._automatic) if self._automatic else ""
+        words = self._language
+        first = words(self._automatic) if self._automatic else ""
         menu = ModelMenu(
-            self._language,
-            self._look,
-            self._providers(),
-            self._facts,
-            self._shown,
-            self,
-            first=first,
-            more=self._more,
+            words, self._look, self._providers(), self._facts, self._shown, self, first=first, more=self._more
         )
         menu.chosen.connect(self.chosen)
         menu.chosen_once.connect(self.chosen_once)

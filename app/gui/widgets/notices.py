@@ -268,16 +268,9 @@ class OfferLine(QFrame):
         self._bar.hide()
         self._button = button("link", f"{name}_accept", self.accepted)
         self._dismiss = icon_button(look, "x", f"{name}_dismiss", self.dismissed)
-        hbox(
-            HeadingIcon(look, icon, colour),
-            (self._text, 1),
-            (self._bar, 0, Qt.AlignmentFlag.AlignVCenter),
-            self._button,
-            self._dismiss,
-            inside=self,
-            margins=(14, 4, 6, 4),
-            spacing=9,
-        )
+        bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        parts = (HeadingIcon(look, icon, colour), (self._text, 1), bar, self._button, self._dismiss)
+        hbox(*parts, inside=self, margins=(14, 4, 6, 4), spacing=9)
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
         """Show an offer; without a text for `dismiss` it cannot be dismissed."""

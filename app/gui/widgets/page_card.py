@@ -67,7 +67,7 @@ class PageCard(QuestionCard):
             named(f"page_{name}", plain_label("hint", wrap=True)) for name in ("from", "note", "text")
         )
         self._from.setText(
-            self._words("page.from", server=self._prompt.server, tool=self._prompt.name or self._prompt.tool)
+            self._words("page.from", server=self.prompt.server, tool=self.prompt.name or self.prompt.tool)
         )
         self._text.hide()
         self._install = OfferLine(look, "page_viewer", "download", "accent")
@@ -162,7 +162,7 @@ class PageCard(QuestionCard):
         facts = PageFacts(
             dark=self._look.tokens is DARK,
             language=self._language.name,
-            arguments=self._prompt.arguments,
+            arguments=self.prompt.arguments,
             content=self.message.content,
             data=self._page.data,
         )
@@ -213,7 +213,7 @@ class PageCard(QuestionCard):
         if action.kind == SIZE:
             self._set_height(action.height)
         elif action.kind == NOTIFY:
-            self._say(self._words("page.says", server=self._prompt.server, text=action.text))
+            self._say(self._words("page.says", server=self.prompt.server, text=action.text))
         elif action.kind == TOOL:
             self._ask_for_tool(action)
         elif action.kind in (PROMPT, INTENT):
@@ -230,7 +230,7 @@ class PageCard(QuestionCard):
         if at_once:
             self._on_answer()
         else:
-            self._say(self._words("page.proposed", server=self._prompt.server))
+            self._say(self._words("page.proposed", server=self.prompt.server))
 
     def _ask_for_tool(self, action: PageAction) -> None:
         """Ask whether a tool may run; the assistant runs it, like any other call."""
@@ -238,7 +238,7 @@ class PageCard(QuestionCard):
             self._refuse(action)
             return
         question = Prompt(
-            question=self._words("page.wants_tool", server=self._prompt.server),
+            question=self._words("page.wants_tool", server=self.prompt.server),
             type=PromptType.APPROVAL,
             tool=action.text,
             arguments=action.arguments,

@@ -54,9 +54,13 @@ class PromptCard(QFrame):
     dismissed = Signal()
     came = Signal()
 
-    def __init__(self, language: Language, look: Look, message: Message, icon: str, question: str) -> None:
+    def __init__(
+        self, language: Language, look: Look, message: Message, icon: str, question: str = ""
+    ) -> None:
+        """`question` stands in place of the one in the message."""
         super().__init__()
         assert message.prompt is not None
+        self.prompt = message.prompt
         self.setObjectName("prompt_card")
         self.setProperty("kind", "prompt")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -68,7 +72,7 @@ class PromptCard(QFrame):
         picture = HeadingIcon(look, icon, "text", side=17)
         picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
-        self.ask(question)
+        self.ask(question or self.prompt.question)
         self.column = vbox(inside=self, margins=(15, 13, 15, 12), spacing=6)
         self._who = ElidedLabel("meta")
         self._who.setVisible(message.author.depth > 0)
@@ -221,9 +225,7 @@ class AnswerCard(PromptCard):
     link_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        super().__init__(language, look, message, "circle-question-mark", message.prompt.question)
-        self._prompt = message.prompt
+        super().__init__(language, look, message, "circle-question-mark")
 
     def _add_link(self, name: str, address: str) -> Button:
         link = button("link", name, partial(self.link_requested.emit, address))
@@ -252,7 +254,7 @@ class QuestionCard(AnswerCard):
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message)
-        prompt = self._prompt
+        prompt = self.prompt
         link = say(self._add_link("prompt_link", prompt.link), language, "prompt.link")
         link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
@@ -356,7 +358,7 @@ class FormCard(AnswerCard):
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message)
-        prompt = self._prompt
+        prompt = self.prompt
         self._warning = plain_label("warn", wrap=True)
         self._warning.setVisible(any(field.hidden for field in prompt.fields))
         self.column.addWidget(self._warning)
@@ -390,7 +392,7 @@ class FormCard(AnswerCard):
         return form_text({row.field.key: row.values() for row in rows})
 
     def _retranslate(self) -> None:
-        self._warning.setText(self._language("form.secret", server=exact(self._prompt.server)))
+        self._warning.setText(self._language("form.secret", server=exact(self.prompt.server)))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER:
