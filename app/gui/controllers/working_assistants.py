@@ -221,8 +221,7 @@ class QueueController(Controller):
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._refresh)
         parts.bridge.availability_changed.connect(self._on_availability)
-        self._language.changed.connect(self._say_all)
-        self._say_all()
+        self._language.follow(self._say_all)
 
     def show(self, agent_id: str = "") -> None:
         """Open the dialog for one assistant, or for all that have work."""

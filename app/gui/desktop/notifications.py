@@ -55,8 +55,7 @@ class Tray(QObject):
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
         self.icon.messageClicked.connect(self.note_clicked)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.follow(self.retranslate)
 
     def show(self) -> None:
         """Show the icon."""

@@ -8,7 +8,7 @@ every widget again; what keeps colours of the tokens takes the new ones on `chan
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -142,6 +142,11 @@ class Language(QObject):
             self.texts = Texts.load(self._folder, name)
             qt_texts().show(self.texts)
             self.changed.emit()
+
+    def follow(self, show: Callable[[], object]) -> None:
+        """Call a method of a widget that shows texts: now, and whenever the language changes."""
+        self.changed.connect(show)
+        show()
 
     def keys(self, command: str) -> str:
         """Return the shortcut of a command as this system writes it, "" if it has none."""

@@ -88,8 +88,7 @@ class BeginSwitch(Segmented):
             segment.dress(look, icon, room=7)
             # Its words are always whole.
             segment.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def _retranslate(self) -> None:
         words = self._language

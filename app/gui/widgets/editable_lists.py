@@ -319,8 +319,7 @@ class PlanList(QWidget):
         say(self._add, language, name="plan.add", hint="plan.add").setProperty("kind", "name")
         self._column = vbox(self._add, STRETCH, inside=self, spacing=0)
         self._add.returnPressed.connect(self._on_added)
-        language.changed.connect(self._refresh)
-        self._refresh()
+        language.follow(self._refresh)
 
     def show_plan(self, plan: Plan | None, *, editable: bool) -> None:
         """Show a plan; rows keep their focus and unfinished edits."""

@@ -209,8 +209,7 @@ class Form(QFrame):
                 line.setParent(self._waiting)
         for field in inner:
             self._add(field)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     @property
     def rows(self) -> Mapping[str, Row]:
@@ -359,8 +358,7 @@ class Sentence(QWidget):
             first = [] if place else [before]
             self._line.addLayout(hbox(*first, control, label, Stretch(0), spacing=spacing))
         self._line.addStretch(1)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def set_across(self, across: bool) -> None:
         """Lay the controls out side by side, or one below the other."""

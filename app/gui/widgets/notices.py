@@ -318,8 +318,7 @@ class ServerOffers(QWidget):
             self._column.addWidget(line)
             line.accepted.connect(lambda at=number: self.use_requested.emit(self._servers[at]))
             line.dismissed.connect(lambda at=number: self.dismissed.emit(self._servers[at]))
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def show_servers(self, servers: Sequence[FoundServer]) -> None:
         """Offer these servers only."""

@@ -80,8 +80,7 @@ class PromptCard(QFrame):
         head = hbox((picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
         self.column.addLayout(head)
         self.column.addSpacing(2)
-        language.changed.connect(self._say_who)
-        self._say_who()
+        language.follow(self._say_who)
 
     def ask(self, question: str) -> None:
         """Set the question."""
@@ -374,8 +373,7 @@ class FormCard(AnswerCard):
         self._add_buttons()
         if self.fields:
             self.setFocusProxy(self.fields[0].first)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def write(self, text: str) -> None:
         """Show unfinished values, as `written` told them; "" for none."""
@@ -433,8 +431,7 @@ class FieldRow(QWidget):
             self._own.append(lambda: self._reveal(reveal))
             parts = [hbox((self._boxes[0], 1), reveal, spacing=4)]
         vbox(self._label, self._detail, *parts, self._wrong, inside=self, spacing=3)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def values(self) -> tuple[str, ...]:
         """Return what was entered or chosen."""

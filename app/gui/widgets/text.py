@@ -340,8 +340,7 @@ class _Words(QObject):
         super().__init__(widget)
         self._language, self._text, self._name = language, text, name
         self._tip, self._hint, self._keys = tip, hint, keys
-        language.changed.connect(self._show)
-        self._show()
+        language.follow(self._show)
 
     def _show(self) -> None:
         widget, words = self.parent(), self._language
