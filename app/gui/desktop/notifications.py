@@ -10,6 +10,7 @@ import html
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -22,6 +23,7 @@ from app.core.settings import Settings
 from app.core.summary import Status
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.commands import QUICK
 from app.gui.desktop.session_bus import BusService
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import names_of
@@ -32,18 +34,16 @@ from app.gui.window_frame import WindowFrame
 if TYPE_CHECKING:
     from jeepney import Message  # type: ignore[import-untyped]
 
+QUIT = "quit"
 SIDES = (16, 22, 32, 64)
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
 
 class Tray(QObject):
-    """The tray icon with its menu; emits what is chosen, and note_clicked() for its own notification."""
+    """The tray icon with its menu of commands; emits what is chosen, and note_clicked() for its own notification."""
 
     open_requested = Signal()
-    chat_requested = Signal()
-    quick_requested = Signal()
-    debate_requested = Signal()
-    quit_requested = Signal()
+    command_requested = Signal(str)
     note_clicked = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QObject) -> None:
@@ -83,16 +83,11 @@ class Tray(QObject):
         """Set every text in the language in use."""
         words = self._language
         self.menu.clear()
-        for text, chosen in (
-            (words("tray.open"), self.open_requested),
-            (words("palette.new_chat"), self.chat_requested),
-            (words("palette.quick_chat"), self.quick_requested),
-            (words("palette.new_debate"), self.debate_requested),
-            (words("tray.quit"), self.quit_requested),
-        ):
-            if chosen is self.quit_requested:
-                self.menu.addSeparator()
-            self.menu.addAction(text).triggered.connect(chosen)
+        self.menu.addAction(words("tray.open"), self.open_requested.emit)
+        for name in ("new_chat", QUICK, "new_debate"):
+            self.menu.addAction(words(f"palette.{name}"), partial(self.command_requested.emit, name))
+        self.menu.addSeparator()
+        self.menu.addAction(words("tray.quit"), partial(self.command_requested.emit, QUIT))
         self.show_waiting(self._waiting)
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
@@ -152,14 +147,12 @@ class Attention(QObject):
 class Notifications(QObject):
     """Shows notifications and the tray icon, as the settings `notifications` and `tray` say.
 
-    Signals: session_requested(session id) when a notification is clicked, chat_requested(), quick_requested() and
-    debate_requested() from the icon's menu.
+    Signals: session_requested(session id) when a notification is clicked, command_requested(name) for a command of
+    `gui.commands` from the icon's menu.
     """
 
     session_requested = Signal(str)
-    chat_requested = Signal()
-    quick_requested = Signal()
-    debate_requested = Signal()
+    command_requested = Signal(str)
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
@@ -207,14 +200,14 @@ class Notifications(QObject):
         self.tray = tray = Tray(self._language, self._window.look, self)
         tray.open_requested.connect(self._window.come_forward)
         tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
-        tray.chat_requested.connect(self._window.come_forward)
-        tray.chat_requested.connect(self.chat_requested)
-        tray.quick_requested.connect(self.quick_requested)
-        tray.debate_requested.connect(self._window.come_forward)
-        tray.debate_requested.connect(self.debate_requested)
-        tray.quit_requested.connect(self._window.close_requested)
+        tray.command_requested.connect(self._on_command)
         tray.show()
         self._show_waiting()
+
+    def _on_command(self, name: str) -> None:
+        if name not in (QUICK, QUIT):
+            self._window.come_forward()
+        self.command_requested.emit(name)
 
     def _leave_tray(self) -> None:
         self._panel.stop()

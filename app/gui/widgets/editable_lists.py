@@ -135,6 +135,17 @@ class EditableRow(QFrame):
         """Begin to edit."""
         raise NotImplementedError
 
+    def _show_box(self, shown: bool) -> None:
+        """Show the box, or what it was opened from."""
+        self.box.setVisible(shown)
+
+    def _end(self) -> None:
+        """End to edit; the focus stays in the row."""
+        focused = self.box.hasFocus()
+        self._show_box(False)
+        if focused:
+            self.setFocus()
+
 
 HEIGHT = 27
 MARK = 13
@@ -278,11 +289,8 @@ class PlanRow(EditableRow):
         self.box.setFocus()
 
     def _end(self) -> None:
-        focused = self.box.hasFocus()
-        self.box.hide()
+        super()._end()
         self._problem.hide()
-        if focused:
-            self.setFocus()
         self.update()
 
     def _on_submitted(self) -> None:
@@ -489,15 +497,9 @@ class QueuedMessageRow(EditableRow):
         self._end()
         self.written.emit(None)
 
-    def _end(self) -> None:
-        focused = self.box.hasFocus()
-        self._show_box(False)
-        if focused:
-            self.setFocus()
-
     def _show_box(self, shown: bool) -> None:
+        super()._show_box(shown)
         self._text.setVisible(not shown)
-        self.box.setVisible(shown)
         self._name_tools()
 
     def _name_tools(self) -> None:
