@@ -207,7 +207,7 @@ class PageCard(QuestionCard):
     # Requests of the page
 
     def _on_said(self, text: str, acted: bool) -> None:
-        action = self._talk.take(text, acted=acted) if self._talk is not None else None
+        action = self._talk.take(text) if self._talk is not None else None
         if action is None:
             return
         if action.kind == SIZE:
