@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QTimer, Signal
@@ -405,13 +404,12 @@ class AgentDialog(ValueDialog):
         row, words = QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
-            act = button(
-                "", f"agent_use_{recipe.name}", lambda: self._choose(recipe), text=words("agent.use")
-            )
+            act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
         else:
             said = words("agent.missing", name=recipe.label, command=recipe.install)
-            copy, text = partial(QGuiApplication.clipboard().setText, recipe.install), words("connect.copy")
-            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(), text=text)
+            copy = QGuiApplication.clipboard().setText
+            act = button("link", f"agent_copy_{recipe.name}", lambda: copy(recipe.install))
+        act.setText(words("agent.use" if file else "connect.copy"))
         act.setAutoDefault(False)
         act.setAccessibleName(f"{act.text()}: {recipe.label}")
         hbox((Paragraph("hint", text=said), 1), act, inside=row)

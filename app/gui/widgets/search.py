@@ -112,7 +112,7 @@ class FindBar(QFrame):
         ]
         hbox((self._box, 1), self._count, *tools, inside=self, margins=(18, 2, 12, 4), spacing=4)
         self._box.textChanged.connect(self.text_changed)
-        language.changed.connect(lambda: self.show_count(*self._counted))
+        language.changed.connect(self._say_count)
         self.hide()
 
     def come(self) -> None:
@@ -136,6 +136,10 @@ class FindBar(QFrame):
     def show_count(self, number: int, count: int) -> None:
         """Show the number of the current match and of all."""
         self._counted = (number, count)
+        self._say_count()
+
+    def _say_count(self) -> None:
+        number, count = self._counted
         self._count.setText(
             self._language("find.count", number=number, count=count) if self._box.text() else ""
         )
