@@ -158,7 +158,7 @@ async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     await until(lambda: person.sees("toast"))
     await until(lambda: page.composer.box.toPlainText() == f"{too_long}\n\nsince")
     page.composer.box.setPlainText("")
-    chats._on_edit(ONE, "nobody", "again", ())
+    page.edit_requested.emit(ONE, "nobody", "again", ())
     await show(person, TWO)
     drafts = person.window.controller.engine.drafts
     await until(lambda: drafts.of(ONE).rewriting is not None)

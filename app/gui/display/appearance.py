@@ -1,9 +1,8 @@
 """The appearance of the window: its language (texts, dates, errors, names of keys) and its look.
 
 Every widget with texts gets the window's `Language`, and sets its texts again on `changed`. The application has one
-`Look` (theme, palette, style sheet, text size, motion, icons). Another theme is another style sheet, which makes Qt paint
-every widget again; what keeps colours of the tokens takes the new ones on `changed`.
-`sized` and `tall` scale painted text and row heights with the application's font.
+`Look` (theme, style sheet, text size, motion, icons). Another theme's style sheet makes Qt paint every widget again; what keeps
+colours of the tokens takes new ones on `changed`. `sized` and `tall` scale painted text and rows with the application's font.
 """
 
 import re
