@@ -96,7 +96,7 @@ def test_yes_or_no_and_neither_is_chosen_in_advance(made):
     assert not any(row.isChecked() for row in card._rows) and not card._answer.isEnabled()
     QTest.keyClick(card, ENTER)
     assert answers == []
-    assert [row.text() for row in card._rows] == ["Yes", "No"]
+    assert [row.words() for row in card._rows] == ["Yes", "No"]
     QTest.keyClick(card, Qt.Key.Key_2)
     QTest.keyClick(card, ENTER)
     assert answers == ["no"]
@@ -137,7 +137,7 @@ def test_letters_that_turn_the_words_round_are_written_out_and_still_answered_wi
     turned = "\u202egnp.exe"
     card, answers = made(Prompt(question=f"Run {turned}?", type="options", options=(turned, "no")))
     assert card.findChild(Paragraph).text() == "Run ⟨U+202E⟩gnp.exe?"
-    assert card._rows[0].text() == "⟨U+202E⟩gnp.exe"
+    assert card._rows[0].words() == "⟨U+202E⟩gnp.exe"
     QTest.keyClick(card, ENTER)
     assert answers == [turned]
 

@@ -91,7 +91,7 @@ def shown(widget: QWidget) -> list[str]:
         elif isinstance(one, QPlainTextEdit):
             found.append(one.toPlainText())
         elif isinstance(one, OptionRow):
-            found.append(one.text())
+            found.append(one.words())
         elif isinstance(one, ItemList):
             found += [one.item(row).said for row in range(one.count())]
     return found

@@ -152,7 +152,7 @@ class OptionRow(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         follow_width(self)
 
-    def text(self) -> str:
+    def words(self) -> str:
         """Return the text."""
         return self._words
 
