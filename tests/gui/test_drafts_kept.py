@@ -221,7 +221,7 @@ async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, 
         rows = page.queue._rows
         rows["q1"].edit.click()
         rows["q2"].edit.click()
-        assert person.window.focusWidget() is rows["q2"]._box
+        assert person.window.focusWidget() is rows["q2"].box
         rows["q2"]._box.setPlainText("Point 2, and")
         # What was only opened is kept as it is, of what was opened and left nothing is.
         rows["q3"].edit.click()
