@@ -47,8 +47,7 @@ class QuickWindow(AppWindow):
         self.setCentralWidget(body)
         self.setMinimumSize(SMALLEST)
         self.resize(SIZE)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

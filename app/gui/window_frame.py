@@ -201,6 +201,12 @@ class WindowFrame(AppWindow):
         self._fit_side()
         self.chat_page.take_focus()
 
+    def show_page(self, page: QWidget) -> None:
+        """Show a page that is no session's in the main area."""
+        self.main_area.setCurrentWidget(page)
+        self.top_bar.show_session_tools(False)
+        self.side_bar.sessions.select("")
+
     def show_side(self, shown: bool) -> None:
         """Show or hide the sidebar; a narrow window and a wide one remember it each for itself."""
         self.state.keep("side_narrow" if self._is_narrow else "side", shown)

@@ -150,7 +150,7 @@ async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_
 @pytest.mark.slow
 async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     """Also when the user has gone on to another session, and before what was written there since."""
-    page, chats = await show(person, ONE), person.window.controller.chats
+    page = await show(person, ONE)
     too_long = "a line of words\n" * 25_001 + "the end"
     page.composer.box.setPlainText(too_long)
     QTest.keyClick(page.composer.box, Qt.Key.Key_Return)
@@ -158,7 +158,7 @@ async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     await until(lambda: person.sees("toast"))
     await until(lambda: page.composer.box.toPlainText() == f"{too_long}\n\nsince")
     page.composer.box.setPlainText("")
-    chats._on_edit(ONE, "nobody", "again", ())
+    page.edit_requested.emit(ONE, "nobody", "again", ())
     await show(person, TWO)
     drafts = person.window.controller.engine.drafts
     await until(lambda: drafts.of(ONE).rewriting is not None)

@@ -46,7 +46,7 @@ async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_se
     assert person.sees("queue") and page.queue._title.text() == "3 messages queued"
     rows = list(page.queue._rows.values())
     QTest.mouseClick(rows[0].edit, Qt.MouseButton.LeftButton)
-    box = rows[0]._box
+    box = rows[0].box
     await until(lambda: person.window.focusWidget() is box)
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Return)
@@ -83,7 +83,7 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
     rows = list(page.queue._rows.values())
     for row, text in zip(rows, ("uno", "dos", "tres"), strict=True):
         row.edit.click()
-        row._box.setPlainText(text)
+        row.box.setPlainText(text)
     await person.write("composer", "and four")
     # Taken out, it comes back as it was rewritten.
     rows[1].remove.click()
@@ -94,15 +94,15 @@ async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person,
     page.queue.edited.emit("sent by now", "and three")
     await until(lambda: page.composer.box.toPlainText() == "and three\n\nand four")
     # Sent at once, it says what was written.
-    rows[2]._box.setFocus()
+    rows[2].box.setFocus()
     wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
     rows[2].send.click()
     await until(lambda: page.session.status == "idle" and len(page.session.chat.queue) == 2)
     assert said(person) == ["Write the notes.", "tres"]
-    assert rows[0]._box.toPlainText() == "uno"
+    assert rows[0].box.toPlainText() == "uno"
     assert page.composer.box.toPlainText() == "and three\n\nand four"
     await until(lambda: person.window.focusWidget() is page.composer.box)
-    QTest.keyClick(rows[0]._box, Qt.Key.Key_Return)
+    QTest.keyClick(rows[0].box, Qt.Key.Key_Return)
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
     assert said(person) == ["Write the notes.", "tres", "uno", "dos"]
 
@@ -135,7 +135,7 @@ async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_se
     # What is written now comes behind what waits already.
     await say(person, "three")
     await until(lambda: queued(page) == ["one", "two", "three"])
-    box = page.queue._rows[page.session.chat.queue[0].id]._box
+    box = page.queue._rows[page.session.chat.queue[0].id].box
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Return)
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
@@ -146,7 +146,7 @@ async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_se
 @pytest.mark.slow
 async def test_a_message_whose_edit_is_cancelled_is_sent_as_it_was(person, wire_servers):  # noqa: F811
     page = await held(person, wire_servers["openai"])
-    box = page.queue._rows[page.session.chat.queue[0].id]._box
+    box = page.queue._rows[page.session.chat.queue[0].id].box
     box.setPlainText("uno")
     QTest.keyClick(box, Qt.Key.Key_Escape)
     await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
@@ -178,15 +178,15 @@ async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_hom
     async with at_window(data_dir) as person:  # noqa: F811
         page = await show(person, ONE)
         page.queue._rows["q1"].edit.click()
-        page.queue._rows["q1"]._box.setPlainText("uno")
+        page.queue._rows["q1"].box.setPlainText("uno")
     async with at_window(data_dir) as person:
         page = await show(person, ONE)
         row = page.queue._rows["q1"]
-        assert row._box.isVisible() and row._box.toPlainText() == "uno"
+        assert row.box.isVisible() and row.box.toPlainText() == "uno"
         page.state_line.resume.click()
         await until(lambda: page.session.status == "idle")
         assert queued(page) == ["one", "two"]
-        QTest.keyClick(row._box, Qt.Key.Key_Return)
+        QTest.keyClick(row.box, Qt.Key.Key_Return)
         await until(lambda: page.session.status == "idle" and not page.session.chat.queue)
         assert said(person) == ["Tabs?", "uno", "two"]
 
@@ -203,13 +203,13 @@ async def test_what_is_rewritten_is_seen_whole(qapp, data_dir):
             return room.rect().contains(QRect(row.mapTo(room, QPoint(0, 0)), row.size()))
 
         row.edit.click()
-        row._box.setPlainText("one\ntwo\nthree\nfour")
+        row.box.setPlainText("one\ntwo\nthree\nfour")
         await until(lambda: row.height() > 80 and seen_whole())
         for other in list(page.queue._rows.values())[:5]:
             other.remove.click()
         await until(lambda: queued(page) == ["Point 5."])
         await until(seen_whole)
-        assert row._box.toPlainText().endswith("four")
+        assert row.box.toPlainText().endswith("four")
         before = page.queue.height()
-        QTest.keyClick(row._box, Qt.Key.Key_Escape)
+        QTest.keyClick(row.box, Qt.Key.Key_Escape)
         await until(lambda: page.queue.height() < before)

@@ -221,19 +221,19 @@ async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, 
         rows = page.queue._rows
         rows["q1"].edit.click()
         rows["q2"].edit.click()
-        assert person.window.focusWidget() is rows["q2"]._box
-        rows["q2"]._box.setPlainText("Point 2, and")
+        assert person.window.focusWidget() is rows["q2"].box
+        rows["q2"].box.setPlainText("Point 2, and")
         # What was only opened is kept as it is, of what was opened and left nothing is.
         rows["q3"].edit.click()
-        rows["q3"]._box.setPlainText("No.")
-        QTest.keyClick(rows["q3"]._box, Qt.Key.Key_Escape)
+        rows["q3"].box.setPlainText("No.")
+        QTest.keyClick(rows["q3"].box, Qt.Key.Key_Escape)
         await until(lambda: on_disk(data_dir, ONE).get("queued") == {"q1": "Point 1.", "q2": "Point 2, and"})
         shutil.copytree(data_dir, killed, ignore=shutil.ignore_patterns("lock*", "control"))
         await show(person, TWO)
         assert page.draft.queued == {}
         await show(person, ONE)
-        assert page.queue._rows["q2"]._box.toPlainText() == "Point 2, and"
-        page.queue._rows["q2"]._box.setPlainText("Point 2, and 4")
+        assert page.queue._rows["q2"].box.toPlainText() == "Point 2, and"
+        page.queue._rows["q2"].box.setPlainText("Point 2, and 4")
     await sends_what_was_written(data_dir, "Point 2, and 4")
     await sends_what_was_written(killed, "Point 2, and")
 
@@ -243,11 +243,11 @@ async def sends_what_was_written(data_dir: Path, text: str) -> None:
     async with at_window(data_dir) as person:
         page = await show(person, ONE)
         rows = page.queue._rows
-        assert [row._box.isVisible() for row in rows.values()] == [True, True, False]
-        assert rows["q2"]._box.toPlainText() == text
-        QTest.keyClick(rows["q2"]._box, Qt.Key.Key_Return)
+        assert [row.box.isVisible() for row in rows.values()] == [True, True, False]
+        assert rows["q2"].box.toPlainText() == text
+        QTest.keyClick(rows["q2"].box, Qt.Key.Key_Return)
         await until(lambda: [one.text for one in page.session.chat.queue][1] == text)
-        QTest.keyClick(rows["q1"]._box, Qt.Key.Key_Escape)
+        QTest.keyClick(rows["q1"].box, Qt.Key.Key_Escape)
         await until(lambda: not on_disk(data_dir, ONE).get("queued"))
 
 

@@ -401,12 +401,8 @@ async def test_dragging_puts_a_member_elsewhere(person, data_dir):
 
 
 async def test_the_palette_makes_groups(person):
-    entries = [
-        command
-        for command in person.window.controller.palette._commands
-        if command.key.startswith("palette.") and "group" in command.key
-    ]
-    assert [command.key for command in entries] == ["palette.new_group", "palette.ready_groups"]
+    entries = [one for one in person.window.controller.palette.commands() if "group" in one.id]
+    assert [command.id for command in entries] == ["new_group", "ready_groups"]
     entries[0].act()
     await until(lambda: person.sees("group_page"))
     assert person.window.controller.engine.groups.all() == (

@@ -68,7 +68,7 @@ async def test_an_image_is_kept_and_saved(person, wire_servers, data_dir, monkey
     strip = page.chat_composer.strip
     strip.show_attachments(page.transcript.model.book.messages[row_id].attachments)
     await until(
-        lambda: not person.find("attachment_open_1")._thumbnail.isNull(), what="the thumbnail in the composer"
+        lambda: person.find("attachment_open_1").icon().availableSizes(), what="the thumbnail in the composer"
     )
     await until(lambda: not person.sees("picture_viewer"))
     await person.click("attachment_open_1")

@@ -23,11 +23,11 @@ class Talk:
         self.said: list[Mapping[str, Any]] = []
         self._talk = PageTalk(FACTS, self.said.append)
 
-    def take(self, message: object, *, acted: bool = True) -> PageAction | None:
-        return self._talk.take(json.dumps(message), acted=acted)
+    def take(self, message: object) -> PageAction | None:
+        return self._talk.take(json.dumps(message))
 
     def raw(self, text: str) -> PageAction | None:
-        return self._talk.take(text, acted=True)
+        return self._talk.take(text)
 
 
 def ui(kind: str, **payload: object) -> dict[str, object]:
@@ -57,10 +57,9 @@ def rpc(method: str, number: object = None, **params: object) -> dict[str, objec
     ],
 )  # fmt: skip
 def test_the_actions_are_read_in_both_tongues(message: object, kind: str, text: str, arguments: str) -> None:
-    for acted in (True, False):
-        action = Talk().take(message, acted=acted)
-        assert action is not None
-        assert (action.kind, action.text, action.arguments, action.acted) == (kind, text, arguments, acted)
+    action = Talk().take(message)
+    assert action is not None
+    assert (action.kind, action.text, action.arguments) == (kind, text, arguments)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.core.agent import Group
+from app.core.matching import fits
 from app.core.store import Hit
-from app.gui.dialogs.palette import PaletteEntry, fits
+from app.gui.dialogs.palette import PaletteEntry
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_session_export import long_chat
@@ -135,7 +136,9 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
         )
         return [hit]
 
+    opened = []
     monkeypatch.setattr(person.window.controller.engine, "search", search)
+    monkeypatch.setattr(person.window.controller.palette, "open_hit", lambda *hit: opened.append(hit))
     box = person.find("palette_box")
     QTest.keyClicks(box, "par")
     await until(lambda: asked == ["par"])
@@ -145,8 +148,6 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
     await person.settle()
     assert asked == ["par", "parser"]
     assert lines(person, "message") == ["…parser…"]
-    opened = []
-    palette(person).hit_requested.connect(lambda *hit: opened.append(hit))
     while chosen(person) != "…parser…":
         await person.press("palette_box", Qt.Key.Key_Down)
     await person.press("palette_box", Qt.Key.Key_Return)
@@ -191,9 +192,7 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         person.window.controller.palette.search("marmot")
         await until(lambda: len(lines(person, "message")) == 2, 60)
         row = next(
-            row
-            for row in palette(person).rows.rows
-            if isinstance(row, PaletteEntry) and row.message_id == first
+            row for row in palette(person).rows.rows if isinstance(row, PaletteEntry) and row.id == first
         )
         assert "marmot" in row.text
         while palette(person).list.currentIndex().data(ROW) is not row:
@@ -205,7 +204,7 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         # Read on, look at something else, find it again.
         page.go_to(f"{engine.live(session_id).messages[3].id}:0")
         person.window.controller.assistants.show_page("browser")
-        palette(person).hit_requested.emit(session_id, first)
+        person.window.controller.palette.open_hit(session_id, first)
         await until(lambda: page.isVisible() and page.place.startswith(first))
 
 
@@ -228,14 +227,14 @@ async def test_a_message_of_another_version_is_shown_in_that_one(qapp, data_dir,
         await until(lambda: page.isVisible() and page.session_id == session_id)
         assert "otter" in "".join(person.transcript("transcript"))
         person.window.controller.palette.search("marmot")
-        palette(person).hit_requested.emit(session_id, first)
+        person.window.controller.palette.open_hit(session_id, first)
         await until(lambda: "marmot" in "".join(person.transcript("transcript")), 60)
         assert "otter" not in "".join(person.transcript("transcript"))
         # While an answer is written in this version nothing is stopped before the user says so.
         second = live.messages[2].id
         await engine.chats.send(session_id, "And then?")
         await until(lambda: live.session.status == "running", 60)
-        palette(person).hit_requested.emit(session_id, second)
+        person.window.controller.palette.open_hit(session_id, second)
         await until(lambda: person.sees("toast"), 60)
         assert person.find("toast").accessibleName() == person.window.language("palette.other_version")
         assert live.session.status == "running"

@@ -131,7 +131,7 @@ async def test_a_portal_that_refuses_or_knows_no_keys_is_said(holder, bus, answe
     grab = PortalGrab(holder)
     with portal(bus, **answers):
         assert await grab.hold("Ctrl+Alt+Space", "Quick chat") == Held(problem)
-    assert grab._router is None
+    assert not grab._service.connected
 
 
 @pytest.mark.parametrize(

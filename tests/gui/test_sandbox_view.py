@@ -298,8 +298,8 @@ async def test_a_page_made_with_the_published_kit_of_mcp_apps_finds_its_host(sho
     facts = PageFacts(dark=True, language="en", arguments='{"which": "fair"}', content="Which day?")
     talk = PageTalk(facts, view.say)
 
-    def take(text: str, acted: bool) -> None:
-        action = talk.take(text, acted=acted)
+    def take(text: str, _acted: bool) -> None:
+        action = talk.take(text)
         if action is not None and action.kind != "size":
             actions.append(action)
             if action.refusal is not None:

@@ -14,7 +14,7 @@ from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
 from app.gui.dialogs.connect_dialogs import ConsentDialog
-from app.gui.dialogs.definition_dialogs import BringInDialog, assistant_preview
+from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import question_text
 from app.gui.web_view.viewer_offer import ViewerOffer
@@ -57,7 +57,7 @@ SURFACES: dict[str, Make] = {
     "link": lambda words, _look, parent: LinkDialog(words, "https://h/x", ODD, parent),
     "confirm": lambda words, _look, parent: ConfirmDialog(words, ODD, ODD, "Go", parent),
     "bring in": lambda words, look, parent: BringInDialog(
-        words, look, assistant_preview(Shared(definition=AGENT, dropped=(ODD,)), words), parent
+        words, look, preview_of(Shared(definition=AGENT, dropped=(ODD,)), words), parent
     ),
     "import": lambda words, look, parent: ImportDialog(
         words, look, Arrivals(name=ODD, sessions=(ARRIVAL,)), parent

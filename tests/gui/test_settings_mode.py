@@ -72,7 +72,7 @@ def results(person: Person, page: object) -> list[str]:
 
 def palette(person: Person, name: str) -> None:
     desk = person.window.controller
-    next(one for one in desk.palette._commands if one.key == f"palette.{name}").act()
+    next(one for one in desk.palette.commands() if one.id == name).act()
 
 
 async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_it(person, wire_servers):  # noqa: F811

@@ -13,11 +13,10 @@ from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QFileDialog
 
-from app.core.draft import NEW, Draft, Rewriting
+from app.core.draft import NEW, Draft
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, SeenFile, is_image_file, is_pdf
 from app.core.json_values import object_in
@@ -27,14 +26,15 @@ from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
 from app.engine.library.agents import AgentModel, look_of
-from app.engine.requests.attached_files import look_cost, look_words, seen_tokens
+from app.engine.requests.attached_files import seen_tokens
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PasswordDialog, ResourcesDialog, VariablesDialog
-from app.gui.files.user_files import is_seen, pasted_text, picture_attachment
+from app.gui.files.user_files import ask_for_files, is_seen, pasted_text, picture_attachment
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.message_box import AttachmentStrip, Reading
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.widgets.controls import DropHint
+from app.gui.widgets.text import say
 from app.gui.window_frame import AppWindow, WindowFrame
 
 MOST_SOURCES = 32
@@ -89,7 +89,7 @@ class AttachmentController(PageController):
         self._one_at_a_time = asyncio.Lock()
         composer = page.chat_composer
         self.from_servers = ServerFilesController(parts, lambda: partial(self._put, page.session_id))
-        composer.sources = self.from_servers.names
+        composer.sources = parts.engine.servers.with_resources
         composer.attach_requested.connect(self.ask)
         composer.attach_from_requested.connect(self.from_servers.ask)
         page.resource_requested.connect(self.from_servers.offer)
@@ -100,10 +100,9 @@ class AttachmentController(PageController):
         composer.send_waited.connect(self._on_send_waited)
         composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
         self.wire_looks(composer.strip)
-        self._hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
-        self._hint.dropped.connect(composer.message_box.insertFromMimeData)
-        self._language.changed.connect(self._retranslate)
-        self._retranslate()
+        hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
+        say(hint, self._language, "chat.drop")
+        hint.dropped.connect(composer.message_box.insertFromMimeData)
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
 
@@ -113,9 +112,6 @@ class AttachmentController(PageController):
         strip.why_not_seen = self._why_not_seen
         strip.look_chosen.connect(self._on_look_chosen)
 
-    def _retranslate(self) -> None:
-        self._hint.words = self._language("chat.drop")
-
     def _takes(self, given: QMimeData) -> bool:
         """Say whether dragged data can be dropped on the page: files or a picture, while the page can be written on."""
         files = any(url.isLocalFile() for url in given.urls())
@@ -123,28 +119,25 @@ class AttachmentController(PageController):
 
     def ask(self) -> None:
         """Open a dialog to choose files to attach."""
-        dialog = QFileDialog(self._window, self._language("chat.attach"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.attach_files([Path(name) for name in names]))
-        dialog.open()
+        ask_for_files(self._window, self._language("chat.attach"), self.attach_files)
 
     def attach_files(self, paths: Sequence[Path]) -> None:
         """Attach files; say of each that cannot be read why not."""
-        images = self._takes_images()
         for path in paths:
-            if not is_image_file(path):
-                self._read(path.name, partial(self._as_text, path))
-            elif images:
-                self._read(path.name, partial(self._as_picture, path))
+            if is_image_file(path):
+                self._attach_picture(path.name, partial(self._files.picture, path))
             else:
-                self._toasts.show_toast(self._language.problem("attachment_no_images", name=path.name))
+                self._read(path.name, partial(self._as_text, path))
 
     def attach_image(self, image: QImage) -> None:
-        """Attach a picture if the model takes pictures."""
+        """Attach a picture."""
         name = self._language("chat.picture")
-        if self._takes_images():
-            self._read(name, partial(self._as_pasted, image, f"{name}.png"))
+        self._attach_picture(name, partial(picture_attachment, self._files, image, f"{name}.png"))
+
+    def _attach_picture(self, name: str, read: Callable[[], Awaitable[Attachment]]) -> None:
+        """Attach a picture if one of the models takes pictures."""
+        if any(one.images for one in self._models()):
+            self._read(name, lambda _number: read())
         else:
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
 
@@ -167,19 +160,16 @@ class AttachmentController(PageController):
 
     def _put_back(self, session_id: str, message_id: str, attachment: Attachment, place: int) -> None:
         draft = self._drafts.of(session_id or NEW)
-        written: Draft | Rewriting | None = draft
-        if message_id:
-            same = draft.rewriting is not None and draft.rewriting.message_id == message_id
-            written = draft.rewriting if same else None
-        if written is None:
+        rewriting = draft.rewriting
+        if not message_id:
+            draft = draft.with_file(attachment, place)
+        elif rewriting is not None and rewriting.message_id == message_id:
+            files = (*rewriting.attachments[:place], attachment, *rewriting.attachments[place:])
+            draft = replace(draft, rewriting=replace(rewriting, attachments=files))
+        else:
             # The message that had the attachment is no longer being edited.
             self._toasts.show_toast(self._language("toast.nothing"))
             return
-        attachments = (*written.attachments[:place], attachment, *written.attachments[place:])
-        if isinstance(written, Rewriting):
-            draft = replace(draft, rewriting=replace(written, attachments=attachments))
-        else:
-            draft = replace(draft, attachments=attachments)
         self._keep(session_id, draft)
         self.brought_back.emit()
 
@@ -197,21 +187,12 @@ class AttachmentController(PageController):
 
         return show
 
-    async def _as_picture(self, path: Path, _number: int) -> tuple[Attachment, ...]:
-        return (await self._files.picture(path),)
-
-    async def _as_pasted(self, image: QImage, name: str, _number: int) -> tuple[Attachment, ...]:
-        return (await picture_attachment(self._files, image, name),)
-
-    def _takes_images(self) -> bool:
-        return any(one.images for one in self._models())
-
     async def _seen_as(self) -> SeenAs:
         """Return as what the models that answer take a PDF file that is sent as it looks."""
         await self._engine.connections.learn_about(self._models())
         return look_of(self._models())
 
-    async def _as_text(self, path: Path, number: int, password: str = "") -> tuple[Attachment, ...]:
+    async def _as_text(self, path: Path, number: int, password: str = "") -> Attachment:
         """Read a text or a document; say so where only its beginning could be read."""
         reading = self._readings[number]
         try:
@@ -230,13 +211,13 @@ class AttachmentController(PageController):
         attachment = file.attachment()
         if is_pdf(path):
             self._remember(attachment, Source(path, password))
-        return (attachment,)
+        return attachment
 
     def _ask_password(
         self,
         path: Path,
         reading: FileBeingRead,
-        work: Callable[[Path, int, str], Awaitable[tuple[Attachment, ...]]],
+        work: Callable[[Path, int, str], Awaitable[Attachment]],
         *,
         wrong: bool,
     ) -> None:
@@ -251,13 +232,11 @@ class AttachmentController(PageController):
 
     def _offer_look(self, source: Source, reading: FileBeingRead, text: str) -> None:
         """Say that a PDF file has no text, with a button that attaches it as it looks."""
-
-        def attach() -> None:
-            self._read(source.path.name, partial(self._as_it_looks, source), reading.session_id)
-
+        work = partial(self._as_it_looks, source)
+        attach = partial(self._read, source.path.name, work, reading.session_id)
         self._toasts.show_toast(text, self._language("chat.look.seen"), attach, undoes=False)
 
-    async def _as_it_looks(self, source: Source, number: int) -> tuple[Attachment, ...]:
+    async def _as_it_looks(self, source: Source, number: int) -> Attachment:
         """Read a PDF file to be sent as it looks; say so where only its first pages are seen."""
         path, reading = source.path, self._readings[number]
         look = await self._seen_as()
@@ -277,15 +256,9 @@ class AttachmentController(PageController):
                 wrong=bool(source.password),
             )
             raise Explained(error.code) from error
-        if 0 < found.shown < found.pages:
-            words = self._language(
-                "chat.file.images.cut", name=path.name, shown=found.shown, pages=found.pages
-            )
-            self._toasts.show_toast(words)
-        if cost := look_cost(found.attachment, self._models(), self._engine.connections.known_facts):
-            self._toasts.show_toast(look_words(cost, path.name, self._language))
+        self._say_look(found, path.name, self._models())
         self._remember(found.attachment, source)
-        return (found.attachment,)
+        return found.attachment
 
     def _remember(self, attachment: Attachment, source: Source) -> None:
         self._sources[attachment] = source
@@ -329,7 +302,7 @@ class AttachmentController(PageController):
     def _read(
         self,
         name: str,
-        work: Callable[[int], Awaitable[tuple[Attachment, ...]]],
+        work: Callable[[int], Awaitable[Attachment]],
         session_id: str | None = None,
         replaces: Attachment | None = None,
     ) -> None:
@@ -344,14 +317,12 @@ class AttachmentController(PageController):
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 
-    async def _read_in_turn(
-        self, number: int, work: Callable[[int], Awaitable[tuple[Attachment, ...]]]
-    ) -> None:
+    async def _read_in_turn(self, number: int, work: Callable[[int], Awaitable[Attachment]]) -> None:
         reading = self._readings[number]
         try:
             async with self._one_at_a_time:
-                attachments = await work(number)
-            self._put(reading.session_id, attachments, reading.replaces)
+                attachment = await work(number)
+            self._put(reading.session_id, (attachment,), reading.replaces)
         except MootError as error:
             # A message is not sent without a file that failed.
             self._to_send.pop(reading.session_id, None)
@@ -378,18 +349,16 @@ class AttachmentController(PageController):
     ) -> None:
         """Add attachments to the draft of a session, in front or not, or put them in the place of one of it."""
         draft = self._drafts.of(session_id or NEW)
-        written = draft.rewriting or draft
-        all_of_them = [*written.attachments]
+        files = [*(draft.rewriting or draft).attachments]
         if replaces is None:
-            all_of_them += attachments
-        elif replaces in all_of_them:
-            place = all_of_them.index(replaces)
-            all_of_them[place : place + 1] = attachments
+            files += attachments
+        elif replaces in files:
+            place = files.index(replaces)
+            files[place : place + 1] = attachments
         if draft.rewriting is not None:
-            rewriting = replace(draft.rewriting, attachments=tuple(all_of_them))
-            draft = replace(draft, rewriting=rewriting)
+            draft = replace(draft, rewriting=replace(draft.rewriting, attachments=tuple(files)))
         else:
-            draft = replace(draft, attachments=tuple(all_of_them))
+            draft = replace(draft, attachments=tuple(files))
         self._keep(session_id, draft)
         if replaces is not None:
             self.brought_back.emit()
@@ -443,10 +412,6 @@ class ServerFilesController(PageController):
         super().__init__(parts)
         self._aim = aim
 
-    def names(self) -> Sequence[str]:
-        """Return the servers that have something to attach."""
-        return self._engine.servers.with_resources()
-
     def ask(self, server: str) -> None:
         """List what a server has, and attach what the user chooses."""
         self._start(self._list(server, self._aim()))
@@ -468,7 +433,7 @@ class ServerFilesController(PageController):
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
-        dialog.chosen.connect(lambda chosen: self._take(server, chosen, put))
+        dialog.given.connect(lambda chosen: self._take(server, chosen, put))
         dialog.open()
 
     def _take(self, server: str, chosen: Sequence[ServerResource], put: Put) -> None:
@@ -556,18 +521,14 @@ class ContextFileController(Controller):
 
     async def _warn_of_look(self, path: str) -> None:
         """Show the size of a PDF file as it looks; say what of it is not seen, and where it takes much of a window."""
-        setup, name = self._setup.setup(), Path(path).name
+        setup = self._setup.setup()
         file = await self._as_it_looks(path, setup)
-        if 0 < file.shown < file.pages:
-            words = self._language("chat.file.images.cut", name=name, shown=file.shown, pages=file.pages)
-            self._toasts.show_toast(words)
-        models, facts = self._engine.models_for(setup.participants), self._engine.connections.known_facts
+        models = self._engine.models_for(setup.participants)
         self._setup.files.keep_seen(
             path, max((seen_tokens(file.attachment, one) for one in models), default=0)
         )
         self.show()
-        if cost := look_cost(file.attachment, models, facts):
-            self._toasts.show_toast(look_words(cost, name, self._language))
+        self._say_look(file, Path(path).name, models)
 
     def _on_sizes_wanted(self, paths: tuple[str, ...]) -> None:
         for path in paths:

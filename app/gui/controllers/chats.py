@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 
-from app.core.agent import Agent, Group
+from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.council import Participant
 from app.core.draft import NEW, Draft, Rewriting
@@ -54,11 +54,11 @@ class ChatController(PageController):
 
     def __init__(self, parts: Parts[AppWindow], page: ChatPage) -> None:
         super().__init__(parts)
-        self._page = page
+        self.page = page
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
         self._begun = ""
-        self._group_id = ""
+        self.new_group = ""  # the id of the group that a new session begins with
         self.files = AttachmentController(parts, page, self._models)
         self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
@@ -79,18 +79,13 @@ class ChatController(PageController):
         bridge.servers_changed.connect(self.refresh)
         self._language.changed.connect(self.refresh)
 
-    @property
-    def page(self) -> ChatPage:
-        """The page of the chats."""
-        return self._page
-
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""
-        self._group_id = group_id
+        self.new_group = group_id
         if assistant_id:
             self._state.keep(LAST_ASSISTANT, assistant_id)
         self._begun = ""
-        self._page.show_new()
+        self.page.show_new()
         self.show_new_draft()
         self.refresh()
 
@@ -100,12 +95,12 @@ class ChatController(PageController):
 
     def on_page_shown(self, page: object) -> None:
         """Refresh if it is the page of the chats that is shown."""
-        if page is self._page:
+        if page is self.page:
             self.refresh()
 
     def refresh(self) -> None:
         """Show the assistants, tools and servers as they are now."""
-        page, session = self._page, self._page.session
+        page, session = self.page, self.page.session
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
         kind = self._kind
@@ -125,15 +120,10 @@ class ChatController(PageController):
                 self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
 
-    @property
-    def new_group(self) -> str:
-        """The id of the group that a new session begins with, "" for none."""
-        return self._group_id
-
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
-        mode, session = AgentMode.SETTINGS if on else AgentMode.DEFAULT, self._page.session
-        if session is not None and self._page.isVisible():
+        mode, session = AgentMode.SETTINGS if on else AgentMode.DEFAULT, self.page.session
+        if session is not None and self.page.isVisible():
             self._start(self._engine.chats.choose_mode(session.id, mode))
             return
         self._new_mode = mode
@@ -142,13 +132,13 @@ class ChatController(PageController):
 
     def switch_settings_mode(self) -> None:
         """Switch settings mode on or off, and explain what it does."""
-        session = self._page.session if self._page.isVisible() else None
+        session = self.page.session if self.page.isVisible() else None
         on = (session.chat.mode if session else self._new_mode) != AgentMode.SETTINGS
         self.choose_settings_mode(on)
         self._toasts.show_toast(self._language("chat.settings_mode" if on else "chat.settings_mode.off"))
 
     def _dress(self, chosen: Agent | None, name: str) -> None:
-        composer, session = self._page.chat_composer, self._page.session
+        composer, session = self.page.chat_composer, self.page.session
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
         composer.show_model(self._engine.models_for(chosen)[0].model, self._chosen_model)
@@ -183,23 +173,18 @@ class ChatController(PageController):
 
     def _group(self) -> tuple[str, list[str]]:
         """Return the name of the group or workflow in front and its members' names; "" if it is neither."""
-        session = self._page.session
+        session = self.page.session
         if session is not None and session.workflow is not None:
             return session.workflow.definition.name, []
         if session is not None and session.group is not None:
             name, members = session.group.name, session.group.members
         else:
-            group = self._new_group()
+            group = self._engine.groups.get(self.new_group) if session is None else None
             if group is None:
                 return "", []
             name, members = group.name, group.members
         known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
         return name, [known[one].name for one in members if one in known]
-
-    def _new_group(self) -> Group | None:
-        """Return the group of the next new chat."""
-        groups = self._engine.groups.all() if self._page.session is None else ()
-        return next((one for one in groups if one.id == self._group_id), None)
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
@@ -207,22 +192,21 @@ class ChatController(PageController):
             (
                 shown_name(question.author, self._language.texts)
                 for session_id, question in self._engine.chats.needs_you()
-                if session_id == self._page.session_id and question.prompt and question.prompt.takes_text
+                if session_id == self.page.session_id and question.prompt and question.prompt.takes_text
             ),
             "",
         )
 
     def _wire(self) -> None:
-        page, composer = self._page, self._page.chat_composer
+        page, composer = self.page, self.page.chat_composer
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
-        page.edit_requested.connect(self._on_edit)
+        self._run(page.edit_requested, self._edit)
         self._run(page.answer_requested, chats.answer)
         self._run(page.calls_answer_requested, chats.answer_calls)
-        page.hand_over_requested.connect(
-            lambda session_id, message_id, arguments: self._start(
-                chats.answer(session_id, message_id, Consent.ALLOW, arguments)
-            )
+        self._run(
+            page.hand_over_requested,
+            lambda session_id, message_id, given: chats.answer(session_id, message_id, Consent.ALLOW, given),
         )
         self._run(page.dismiss_requested, chats.dismiss)
         self._run(page.stop_turn_requested, chats.stop_turn)
@@ -249,26 +233,13 @@ class ChatController(PageController):
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:
-        """Return who answers: the session's assistant, for a new chat the last used one, else the first."""
-        session = self._page.session
-        if session is None:
-            return self._last()
-        try:
-            return self._engine.assistants.find(session.chat.assistant_id)
-        except NotFound:
-            return None
-
-    def _last(self) -> Agent | None:
-        """Return the assistant chosen last, the first one if that is gone."""
-        wanted = self._state.text(LAST_ASSISTANT)
-        try:
-            return self._engine.assistants.find(wanted) if wanted else self._first()
-        except NotFound:
-            return self._first()
-
-    def _first(self) -> Agent | None:
-        """Return the first assistant that is switched on; built-in ones come before those made with a group."""
-        assistants = self._engine.assistants
+        """Return who answers: the session's assistant, for a new chat the last used one, else the first on."""
+        session, assistants = self.page.session, self._engine.assistants
+        if session is not None:
+            return assistants.get(session.chat.assistant_id)
+        if (last := assistants.get(self._state.text(LAST_ASSISTANT))) is not None:
+            return last
+        # Built-in ones come before those made with a group.
         agents = sorted(assistants.all(), key=lambda one: not assistants.is_built_in(one.id))
         return next((agent for agent in agents if agent.enabled), None)
 
@@ -280,7 +251,7 @@ class ChatController(PageController):
 
     def _on_ask_several(self) -> None:
         """Ask several what is written; where nothing is, what was asked last."""
-        composer, live = self._page.chat_composer, self._engine.live(self._page.session_id)
+        composer, live = self.page.chat_composer, self._engine.live(self.page.session_id)
         asked: tuple[str, tuple[Attachment, ...]] = (composer.box.text(), composer.attachments())
         if not asked[0]:
             said = [one for one in (live.messages if live else ()) if one.by_user and one.content.strip()]
@@ -334,13 +305,13 @@ class ChatController(PageController):
 
     def _show_draft(self, session_id: str, draft: Draft) -> None:
         self._engine.drafts.keep(session_id or NEW, draft)
-        if self._page.session_id == session_id:
-            self._page.set_draft(draft)
+        if self.page.session_id == session_id:
+            self.page.set_draft(draft)
 
     def show_new_draft(self) -> None:
         """Show the draft of a new chat while the page has no session."""
-        if self._page.session is None:
-            self._page.set_draft(self._engine.drafts.of(NEW))
+        if self.page.session is None:
+            self.page.set_draft(self._engine.drafts.of(NEW))
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
         # Until a chat that has begun is shown, its page has no session id.
@@ -352,15 +323,10 @@ class ChatController(PageController):
         if draft.rewriting is not None:
             written = draft.rewriting
             self._engine.drafts.keep(session_id, replace(draft, rewriting=None))
-            self._on_edit(session_id, written.message_id, written.text, written.attachments)
+            self._start(self._edit(session_id, written.message_id, written.text, written.attachments))
         else:
             self._engine.drafts.keep(session_id, replace(draft, text="", attachments=()))
             self._on_send(session_id, draft.text, draft.attachments)
-
-    def _on_edit(
-        self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
-    ) -> None:
-        self._start(self._edit(session_id, message_id, text, attachments))
 
     async def _edit(
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...]
@@ -378,9 +344,9 @@ class ChatController(PageController):
             raise
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        if self._group_id:
+        if self.new_group:
             self._begun = await self._engine.groups.start(
-                self._group_id, text, attachments, self._new_mode, folder=self.folder_id
+                self.new_group, text, attachments, self._new_mode, folder=self.folder_id
             )
         else:
             agent = self._assistant()
@@ -408,15 +374,15 @@ class ChatController(PageController):
     def _on_assistant_chosen(self, assistant_id: str) -> None:
         """Let another assistant answer from now on, with its own model."""
         self._state.keep(LAST_ASSISTANT, assistant_id)
-        if self._page.session is not None:
-            self._start(self._engine.chats.choose_assistant(self._page.session_id, assistant_id))
+        if self.page.session is not None:
+            self._start(self._engine.chats.choose_assistant(self.page.session_id, assistant_id))
         else:
             self._new_model = ("", "")
             self.refresh()
 
     def _on_model_chosen_once(self, provider: str, model: str) -> None:
         """Let another model answer the next message."""
-        self._once = (self._page.session_id, provider, model)
+        self._once = (self.page.session_id, provider, model)
         self.refresh()
 
     def _model_once(self, session_id: str) -> tuple[str, str]:
@@ -426,8 +392,8 @@ class ChatController(PageController):
     def _on_model_chosen(self, provider: str, model: str) -> None:
         """Let another model answer from now on; two empty texts are for the assistant's own."""
         self._once = ("", "", "")
-        if self._page.session is not None:
-            self._start(self._engine.chats.choose_model(self._page.session_id, provider, model))
+        if self.page.session is not None:
+            self._start(self._engine.chats.choose_model(self.page.session_id, provider, model))
         else:
             self._new_model = (provider, model)
             self.refresh()
@@ -440,7 +406,7 @@ class ChatController(PageController):
             return
         message = live.turns.messages[message_id]
         if action == EDIT:
-            self._page.begin_editing(message)
+            self.page.begin_editing(message)
         elif action == SETTINGS:
             self.settings_requested.emit("providers", message.model.partition("/")[0])
         elif action in (CONTINUE, CONTINUE_FROM):
@@ -450,10 +416,10 @@ class ChatController(PageController):
 
     def _models(self) -> tuple[AgentModel, ...]:
         """Return the models that read the next message."""
-        session = self._page.session
+        session = self.page.session
         state = session.group if session is not None else None
-        wanted = state.id if state is not None else self._group_id if session is None else ""
-        group = next((one for one in self._engine.groups.all() if one.id == wanted), None)
+        wanted = state.id if state is not None else self.new_group if session is None else ""
+        group = self._engine.groups.get(wanted)
         if group is not None and state is not None:
             group = replace(group, members=state.members)
         if group is None and self._chosen_model[0]:
@@ -464,9 +430,9 @@ class ChatController(PageController):
     @property
     def _chosen_model(self) -> tuple[str, str]:
         """The provider and model chosen in place of the assistant's own, two empty texts for none."""
-        session = self._page.session
+        session = self.page.session
         lasting = (session.chat.provider, session.chat.model) if session is not None else self._new_model
-        once = self._model_once(self._page.session_id)
+        once = self._model_once(self.page.session_id)
         return once if once[0] else lasting
 
     @property

@@ -16,7 +16,7 @@ from app.core.provider import FoundServer
 from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.dialogs.connect_dialogs import ConnectDialog
+from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
 from app.gui.web_view.viewer_offer import ViewerOffer, ViewerState
 from app.gui.window_frame import WindowFrame
 
@@ -39,7 +39,7 @@ class ProviderController(Controller):
         page.providers_requested.connect(self.connect_provider)
         page.offers.use_requested.connect(self.use)
         page.offers.dismissed.connect(self._on_dismissed)
-        page.model_requested.connect(self._on_model_requested)
+        page.model_requested.connect(lambda: self._tasks.start(FETCHING, self._fetch_model()))
         page.model_cancelled.connect(lambda: self._tasks.cancel(FETCHING))
         self.changed.connect(self.look_for_servers)
         application = QGuiApplication.instance()
@@ -75,12 +75,14 @@ class ProviderController(Controller):
             return
         words, text = self._language, self._language(f"keyring.unread_{self._unread}")
         if self._unread == "locked":
-            self._toasts.show_toast(text, words("keyring.unlock"), self._unlock, undoes=False)
+            self._toasts.show_toast(
+                text,
+                words("keyring.unlock"),
+                lambda: self._tasks.start("unlock the keyring", self._engine.keys.unlock()),
+                undoes=False,
+            )
         else:
             self._toasts.show_toast(text)
-
-    def _unlock(self) -> None:
-        self._tasks.start("unlock the keyring", self._engine.keys.unlock())
 
     def connect_provider(self, server: FoundServer | None = None) -> None:
         """Open the dialog that adds a provider, filled in with a server that was found if one is given."""
@@ -98,11 +100,7 @@ class ProviderController(Controller):
 
     def offer_undo(self, text: str, undo: Callable[[], Awaitable[bool]]) -> None:
         """Offer an undo again that the settings offered when they were closed."""
-
-        def act() -> None:
-            self._tasks.add("undo", self._take_back(undo))
-
-        self._offer_undo(text, act)
+        self._offer_undo(text, lambda: self._tasks.add("undo", self._take_back(undo)))
 
     async def _take_back(self, undo: Callable[[], Awaitable[bool]]) -> None:
         if not await undo():
@@ -115,11 +113,7 @@ class ProviderController(Controller):
         self.changed.emit()
         words = self._language
         text = words("offer.used", name=words.server(server), model=server.models[0])
-        undo = partial(self._on_undo, config.id, before.get(config.id))
-        self._offer_undo(text, undo)
-
-    def _on_undo(self, provider_id: str, before: ProviderConfig | None) -> None:
-        self._tasks.add("undo", self._undo(provider_id, before))
+        self._offer_undo(text, lambda: self._tasks.add("undo", self._undo(config.id, before.get(config.id))))
 
     async def _undo(self, provider_id: str, before: ProviderConfig | None) -> None:
         if before is not None:
@@ -132,9 +126,6 @@ class ProviderController(Controller):
         waved_off = {*self._state.text(DISMISSED).split(), server.address}
         self._state.keep(DISMISSED, " ".join(sorted(waved_off)))
         self._tasks.start("look again", self.look())
-
-    def _on_model_requested(self) -> None:
-        self._tasks.start(FETCHING, self._fetch_model())
 
     async def _fetch_model(self) -> None:
         page, words = self._page, self._language
@@ -161,8 +152,8 @@ class ServerConsent(Controller):
         self._asking = self._asking_now().keys()
         self.viewer = ViewerOffer(parts.window)
         self.viewer.show(ViewerState(offered=parts.engine.servers.can_fetch_viewer()))
-        self.viewer.install_requested.connect(self._on_install)
-        self.viewer.cancel_requested.connect(self._on_cancel)
+        self.viewer.install_requested.connect(lambda: self._tasks.start(INSTALL, self._install()))
+        self.viewer.cancel_requested.connect(lambda: self._tasks.cancel(INSTALL))
         parts.bridge.servers_changed.connect(self._on_servers_changed)
         self._show_count()
 
@@ -186,15 +177,11 @@ class ServerConsent(Controller):
         """Ask whether a server may run, or log in to it, if there still is one of this name."""
         status = next((one for one in self._engine.servers.all() if one.server.name == name), None)
         if status is not None and status.needs_login:
-            self._tasks.start(f"log in to server {name}", self._log_in(status))
+            self._tasks.start(
+                f"log in to server {name}", log_in(self._engine, self._language, status, self._window)
+            )
         elif status is not None:
             self._ask(status)
-
-    def _on_install(self) -> None:
-        self._tasks.start(INSTALL, self._install())
-
-    def _on_cancel(self) -> None:
-        self._tasks.cancel(INSTALL)
 
     async def _install(self) -> None:
         """Install the viewer of pages, and show how far that is."""
@@ -210,14 +197,7 @@ class ServerConsent(Controller):
         if state.installed:
             self._toasts.show_toast(self._language("page.viewer.installed"))
 
-    async def _log_in(self, status: ServerStatus) -> None:
-        from app.gui.dialogs.connect_dialogs import log_in
-
-        await log_in(self._engine, self._language, status, self._window)
-
     def _ask(self, status: ServerStatus) -> None:
-        from app.gui.dialogs.connect_dialogs import ConsentDialog
-
         dialog = ConsentDialog(self._language, status, self._window)
         name, allow = status.server.name, self._engine.servers.allow
         dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))

@@ -1,14 +1,17 @@
 """The base of the controllers: what each of them has at hand, and what they share."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
+from app.core.files import SeenFile
 from app.core.summary import Folder
 from app.engine.engine import Engine
+from app.engine.library.agents import AgentModel
+from app.engine.requests.attached_files import look_cost, look_words
 from app.gui.bridge import Bridge
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks
@@ -60,6 +63,14 @@ class PageController(QObject):
     def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """Say what was done, with a button that takes it back."""
         self._toasts.show_toast(text, self._language("toast.undo"), undo)
+
+    def _say_look(self, file: SeenFile, name: str, models: Sequence[AgentModel]) -> None:
+        """Say what of a PDF file is not seen as it looks, and where it takes much of a model's window."""
+        if 0 < file.shown < file.pages:
+            cut = self._language("chat.file.images.cut", name=name, shown=file.shown, pages=file.pages)
+            self._toasts.show_toast(cut)
+        if cost := look_cost(file.attachment, models, self._engine.connections.known_facts):
+            self._toasts.show_toast(look_words(cost, name, self._language))
 
 
 class Controller(PageController):

@@ -166,7 +166,7 @@ class PanelCommands(DefinitionCommands[Panel]):
             self._window,
         )
         if panel.id:
-            dialog.saved.connect(lambda one: self._saves.add(Edit(before or panel, one)))
+            dialog.saved.connect(lambda one: self._save(Edit(before or panel, one)))
         else:
             dialog.saved.connect(lambda one: self._tasks.start("save new", self.definitions.save(one)))
         dialog.open()

@@ -78,9 +78,9 @@ class DefinitionCommands(Controller, Generic[Definition]):
         self._texts = texts
         self._shared = shared
         self._editors: list[DefinitionEditor[Definition]] = []
-        self._saves: SaveQueue[Definition] = SaveQueue(
-            self._tasks, self._save, self._on_saved, self._on_save_failed
-        )
+        self._unsaved: list[Edit[Definition]] = []
+        self._all_saved = asyncio.Event()
+        self._all_saved.set()
         # The edits about which the user is being asked, by the definition's id.
         self._asked: dict[str, Edit[Definition]] = {}
 
@@ -94,7 +94,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         """Save unsaved changes, and return when that is done; `anyway` also over other changes of the same fields."""
         for editor in self._editors:
             editor.save_now(anyway=anyway)
-        await self._saves.empty()
+        await self._all_saved.wait()
 
     # To be implemented
 
@@ -174,7 +174,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         """Save what an editor asks to save, and show it the result."""
 
         def save(before: Definition, after: Definition, anyway: bool) -> None:
-            self._saves.add(Edit(before, after, anyway, editor))
+            self._save(Edit(before, after, anyway, editor))
 
         editor.save_requested.connect(save)
         editor.share_requested.connect(self.share)
@@ -227,12 +227,32 @@ class DefinitionCommands(Controller, Generic[Definition]):
     def _free_name(self, name: str) -> str:
         return free_name(name, {one.name for one in self.definitions.all()})
 
-    async def _save(self, edit: "Edit[Definition]") -> tuple[Definition, bool]:
-        return await self.definitions.edit(edit.before, edit.after, anyway=edit.anyway)
+    def _save(self, edit: "Edit[Definition]") -> None:
+        """Save an edit after those that were made before."""
+        self._unsaved.append(edit)
+        self._all_saved.clear()
+        self._tasks.start("save", self._save_all())
 
-    def _on_saved(self, edit: "Edit[Definition]", saved: Definition, shown: Definition) -> None:
-        if edit.editor is not None:
-            edit.editor.show_saved(saved, shown)
+    async def _save_all(self) -> None:
+        try:
+            while self._unsaved:
+                edit = self._unsaved.pop(0)
+                try:
+                    saved, joined = await self.definitions.edit(edit.before, edit.after, anyway=edit.anyway)
+                except MootError as error:
+                    self._on_save_failed(edit, error)
+                    continue
+                # The form does not show the changes of others.
+                shown: Definition = edit.after if joined else saved
+                for later in self._unsaved:
+                    # It was written in the same form before this was saved.
+                    if later.before is edit.before:
+                        later.before = shown
+                if edit.editor is not None:
+                    edit.editor.show_saved(saved, shown)
+        finally:
+            self._unsaved.clear()
+            self._all_saved.set()
 
     def _on_save_failed(self, edit: "Edit[Definition]", error: MootError) -> None:
         asks = error.code == CHANGED_ELSEWHERE
@@ -272,7 +292,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         if editor is not None and editor.definition_id == edit.after.id:
             editor.save_now(anyway=True)
         else:
-            self._saves.add(replace(edit, anyway=True))
+            self._save(replace(edit, anyway=True))
 
     def _keep_other(self, edit: "Edit[Definition]") -> None:
         stored: Definition | None = self.definitions.get(edit.after.id)
@@ -297,57 +317,6 @@ class Edit(Generic[Definition]):
     after: Definition
     anyway: bool = False
     editor: DefinitionEditor[Definition] | None = None
-
-
-class SaveQueue(Generic[Definition]):
-    """Saves edits one after the other; reports the result to `on_saved` or `on_failed`.
-
-    `save` returns what is saved, and whether it has changes of others. `on_saved` is also told what the form shows: without these.
-    """
-
-    def __init__(
-        self,
-        tasks: Tasks,
-        save: Callable[[Edit[Definition]], Awaitable[tuple[Definition, bool]]],
-        on_saved: Callable[[Edit[Definition], Definition, Definition], None],
-        on_failed: Callable[[Edit[Definition], MootError], None],
-    ) -> None:
-        self._tasks = tasks
-        self._save: Callable[[Edit[Definition]], Awaitable[tuple[Definition, bool]]] = save
-        self._on_saved: Callable[[Edit[Definition], Definition, Definition], None] = on_saved
-        self._on_failed: Callable[[Edit[Definition], MootError], None] = on_failed
-        self._waiting: list[Edit[Definition]] = []
-        self._all_saved = asyncio.Event()
-        self._all_saved.set()
-
-    def add(self, edit: Edit[Definition]) -> None:
-        """Save an edit after those that were added before."""
-        self._waiting.append(edit)
-        self._all_saved.clear()
-        self._tasks.start("save", self._save_all())
-
-    async def empty(self) -> None:
-        """Return when nothing is left to save."""
-        await self._all_saved.wait()
-
-    async def _save_all(self) -> None:
-        try:
-            while self._waiting:
-                edit = self._waiting.pop(0)
-                try:
-                    saved, joined = await self._save(edit)
-                except MootError as error:
-                    self._on_failed(edit, error)
-                    continue
-                shown = edit.after if joined else saved
-                for later in self._waiting:
-                    # It was written in the same form before this was saved.
-                    if later.before is edit.before:
-                        later.before = shown
-                self._on_saved(edit, saved, shown)
-        finally:
-            self._waiting.clear()
-            self._all_saved.set()
 
 
 ASSISTANT_TEXTS = DefinitionTexts(
@@ -380,16 +349,15 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._window.side_bar.assistant_section.show_partners(rows)
         if self._page is not None:
             self._page.set_assistants(agents, built_in, self.choices())
+        self._show_title()
 
     def show_page(self, definition_id: str = "") -> None:
         """Show the page of assistants, with one of them in the editor."""
-        page, window = self._made_page(), self._window
+        page = self._made_page()
         self._tasks.replace("model facts", self._learn_facts())
         page.show_assistant(definition_id)
-        window.main_area.setCurrentWidget(page)
+        self._window.show_page(page)
         self._show_title()
-        window.top_bar.show_session_tools(False)
-        window.side_bar.sessions.select("")
         page.take_focus()
 
     async def keep(self, shared: Shared[Agent]) -> None:
@@ -416,7 +384,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._listen(side.assistants)
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self._on_servers_changed)
-        self._language.changed.connect(self._on_language_changed)
+        self._language.changed.connect(self.refresh)
 
     def _made_page(self) -> "AssistantsPage":
         """Return the page, made when it is first shown."""
@@ -456,10 +424,6 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def _on_servers_changed(self) -> None:
         if self._page is not None:
             self._page.editor.set_choices(self.choices())
-
-    def _on_language_changed(self) -> None:
-        self.refresh()
-        self._show_title()
 
     def _show_title(self) -> None:
         if self._page is not None and self._window.main_area.currentWidget() is self._page:
@@ -505,6 +469,7 @@ class GroupCommands(DefinitionCommands[Group]):
         shown = next((group for group in groups if group.id == page.definition_id), None)
         if shown is not None:
             page.show_group(shown)
+            self._show_title()
         elif page.definition_id:
             page.forget()
             if self._window.main_area.currentWidget() is page:
@@ -513,12 +478,10 @@ class GroupCommands(DefinitionCommands[Group]):
 
     def show_page(self, definition_id: str, member: str = "") -> None:
         """Show the page of a group, with one of its members in the editor."""
-        page, window = self._made_page(), self._window
+        page = self._made_page()
         self._tasks.replace("model facts", self._engine.connections.learn_facts())
         page.show_group(self.definitions.find(definition_id), member)
-        window.main_area.setCurrentWidget(page)
-        window.top_bar.show_session_tools(False)
-        window.side_bar.sessions.select("")
+        self._window.show_page(page)
         self._show_tools()
         self._show_title()
         page.form.cards.setFocus()
@@ -529,7 +492,7 @@ class GroupCommands(DefinitionCommands[Group]):
 
         ready = self._engine.groups.ready_made()
         dialog = ReadyGroupsDialog(self._language, self._look, ready, self._window)
-        dialog.chosen.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
+        dialog.given.connect(lambda stem: self._tasks.start("ready-made", self.keep(ready[stem])))
         dialog.open()
 
     def _wire(self, bridge: Bridge) -> None:
@@ -543,7 +506,7 @@ class GroupCommands(DefinitionCommands[Group]):
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
         self._window.main_area.currentChanged.connect(lambda _place: self._show_tools())
-        self._language.changed.connect(self._on_language_changed)
+        self._language.changed.connect(self.refresh)
 
     def _made_page(self) -> "GroupPage":
         """Return the page, made when it is first shown."""
@@ -613,10 +576,6 @@ class GroupCommands(DefinitionCommands[Group]):
             self._language("group.removed", name=names.get(agent_id, agent_id)),
             lambda: self._tasks.start(f"put back {agent_id}", self._put_back(group_id, agent_id, place)),
         )
-
-    def _on_language_changed(self) -> None:
-        self.refresh()
-        self._show_title()
 
     def _show_title(self) -> None:
         """Show the group's name in the top bar while its page is in front."""

@@ -6,6 +6,7 @@ that are typed where nothing takes them, which go to the input of the page.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut
@@ -19,12 +20,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.core.matching import fits
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
 from app.core.summary import Status
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
-from app.gui.dialogs.palette import PROMPT, SETTING, Palette, PaletteCommand
+from app.gui.dialogs.palette import Palette, PaletteEntry
+from app.gui.display.descriptions import colours_of, icon_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
@@ -37,6 +40,8 @@ from app.gui.window_frame import AppWindow, WindowFrame
 SEARCH = "search everything"
 OPEN_HIT = "open a message"
 MOST_HITS = 50
+MOST_SESSIONS, RECENT = 8, 5
+SETTING, PROMPT = "setting", "prompt"
 
 
 class PaletteController(Controller):
@@ -56,8 +61,8 @@ class PaletteController(Controller):
         super().__init__(parts)
         window, bridge, tasks = parts.window, parts.bridge, parts.tasks
         self._actions = {**actions, "search": self.search}
-        self._commands: list[PaletteCommand] = []
-        self.prompts: Callable[[], Sequence[PaletteCommand]] = tuple
+        self._commands: list[PaletteEntry] = []
+        self.prompts: Callable[[], Sequence[PaletteEntry]] = tuple
         self._shortcuts: dict[str, QShortcut] = {}
         UndoKey(self)
         PageScroller(self)
@@ -67,67 +72,126 @@ class PaletteController(Controller):
                 shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(self._actions[command.name])
             self._shortcuts[command.name] = shortcut
-        self.palette = Palette(self._language, self._look, window)
+        self.palette = Palette(self._language, self._look, self._find, window)
         self.palette.search_requested.connect(lambda typed: tasks.replace(SEARCH, self._search(typed)))
         self.palette.search_dropped.connect(lambda: tasks.cancel(SEARCH))
-        self.palette.session_requested.connect(self.session_requested)
-        self.palette.hit_requested.connect(
-            lambda session_id, message_id: tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
-        )
-        self.palette.assistant_requested.connect(self.assistant_requested)
-        self.palette.group_requested.connect(self.group_requested)
-        self.palette.panel_requested.connect(self.panel_requested)
         for changed in (bridge.session_started, bridge.session_changed, bridge.session_deleted):
-            changed.connect(lambda _event: self.palette.show_sessions(self._engine.sessions()))
+            changed.connect(lambda _event: self.palette.refresh())
 
     def choose_keys(self, shortcuts: Sequence[str]) -> None:
         """Give the commands the keys of `Settings.shortcuts`."""
         for name, keys in chosen_keys(shortcuts).items():
             self._shortcuts[name].setKey(QKeySequence(keys, PORTABLE))
         self._language.choose_keys(written_keys(shortcuts))
-        self._commands = [
-            PaletteCommand(
-                key=f"palette.{one.name}",
+
+    def search(self, typed: str = "") -> None:
+        """Open the palette, or close it."""
+        self._commands = [*self.commands(), *self._settings(), *self.prompts()]
+        self.palette.come(typed)
+
+    def commands(self) -> list[PaletteEntry]:
+        """Return the commands that the palette lists."""
+        words = self._language
+        return [
+            PaletteEntry(
+                section="command",
+                id=one.name,
+                text=words(f"palette.{one.name}"),
                 icon=one.icon,
                 act=self._actions[one.name],
-                shortcut=self._language.keys(one.name),
+                detail=words.keys(one.name),
             )
             for one in COMMANDS
             if one.listed
         ]
-        self._commands += self._settings()
 
-    def search(self, typed: str = "") -> None:
-        """Open the palette, or close it."""
-        engine = self._engine
-        agents, groups = engine.assistants.all(), engine.groups.all()
-        panels = engine.councils.panels.all()
-        self.palette.come(
-            [*self._commands, *self.prompts()], agents, groups, panels, engine.sessions(), typed
-        )
-
-    def _settings(self) -> list[PaletteCommand]:
+    def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""
-        found = []
+        found, words = [], self._language
         for page, icon in PAGES.items():
             show = partial(self.settings_requested.emit, page)
-            key = f"settings.{page}"
+            key, title = f"settings.{page}", words(f"settings.{page}")
             if page != "shortcuts":  # This page is a command already.
+                more = words(f"{key}.find")
                 found.append(
-                    PaletteCommand(
-                        key=key, icon=icon, act=partial(show, ""), section=SETTING, more=f"{key}.find"
-                    )
+                    PaletteEntry(section=SETTING, text=title, icon=icon, act=partial(show, ""), more=more)
                 )
-            found += [
-                PaletteCommand(
-                    key=f"setting.{name}", icon=icon, act=partial(show, name), section=SETTING, page=key
+            for name in settings_of(page):
+                text, act = words(f"setting.{name}"), partial(show, name)
+                found.append(
+                    PaletteEntry(section=SETTING, text=text, icon=icon, act=act, detail=title, more=title)
                 )
-                for name in settings_of(page)
-            ]
         return found
 
+    def _find(self, typed: str) -> list[PaletteEntry]:
+        """Return what matches a typed text; settings and prompts only once something is typed."""
+        engine, agents = self._engine, self._engine.assistants.all()
+        colours = colours_of(agents)
+        partners = [
+            PaletteEntry(
+                section="assistant",
+                text=one.name,
+                detail=one.role,
+                more=one.role,
+                colour=colours[one.id],
+                act=partial(self.assistant_requested.emit, one.id),
+            )
+            for one in agents
+            if one.enabled
+        ]
+        for section, icon, those, chosen in (
+            ("group", "users", engine.groups.all(), self.group_requested),
+            ("panel", "scale", engine.councils.panels.all(), self.panel_requested),
+        ):
+            partners += [
+                PaletteEntry(section=section, text=one.name, icon=icon, act=partial(chosen.emit, one.id))
+                for one in those
+            ]
+        matching = [
+            one
+            for one in (*self._commands, *partners)
+            if (typed.strip() or one.section not in (SETTING, PROMPT))
+            and fits(f"{one.text} {one.more}", typed)
+        ]
+        sessions = self._sessions(typed)
+        return [*matching, *sessions] if typed.strip() else [*sessions, *matching]
+
+    def _sessions(self, typed: str) -> list[PaletteEntry]:
+        """Return the newest sessions whose title or speakers match; fewer if nothing is typed."""
+        matching = (
+            one for one in self._engine.sessions() if fits(" ".join((one.title, *one.speakers)), typed)
+        )
+        return [
+            PaletteEntry(
+                section="session",
+                text=" ".join(one.title[:200].split()),
+                detail=self._language.age(one.updated_at),
+                icon=icon_of(one.kind),
+                id=one.id,
+                act=partial(self.session_requested.emit, one.id),
+            )
+            for one in islice(matching, MOST_SESSIONS if typed.strip() else RECENT)
+        ]
+
     async def _search(self, typed: str) -> None:
-        self.palette.show_hits(typed, await self._engine.search(typed, MOST_HITS))
+        """Show the messages that hold a typed text; titles are already listed as sessions."""
+        hits = [
+            PaletteEntry(
+                section="message",
+                text=" ".join(hit.excerpt.split()),
+                detail=hit.title,
+                icon="file-text",
+                id=hit.message_id,
+                act=partial(self.open_hit, hit.session_id, hit.message_id),
+            )
+            for hit in await self._engine.search(typed, MOST_HITS)
+            if hit.message_id
+        ]
+        self.palette.show_hits(typed, hits)
+
+    def open_hit(self, session_id: str, message_id: str) -> None:
+        """Show a message that was found."""
+        self._tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
 
     async def _open_hit(self, session_id: str, message_id: str, *, stops: bool = False) -> None:
         """Show a message in its session, in its version; `stops` allows to stop a run for that."""
@@ -274,10 +338,10 @@ class SavedPromptController(PageController):
         for box in self._boxes:
             box.set_prompts(tuple(self._prompts))
 
-    def commands(self) -> list[PaletteCommand]:
+    def commands(self) -> list[PaletteEntry]:
         """Return the prompts as entries of the palette; each is written into the message box in front."""
         return [
-            PaletteCommand(text=name, icon="file-text", act=partial(self._call, name), section=PROMPT)
+            PaletteEntry(section=PROMPT, text=name, icon="file-text", act=partial(self._call, name))
             for name in self._prompts
         ]
 

@@ -36,7 +36,6 @@ class Serving:
     window: QuickWindow
     tasks: Tasks
     chats: ChatController
-    others: tuple[object, ...]
 
 
 class QuickChatController(Controller):
@@ -111,15 +110,14 @@ class QuickChatController(Controller):
     def _show_held(self) -> None:
         """Say in the settings where the keys work."""
         words, held, keys = self._language, self._held, written(self._keys or "")
+        text, fails = words("keys.quick.held"), False
         if held is None:
-            self._settings.show_quick_keys("" if keys else words("keys.quick"), fails=False)
+            text = "" if keys else words("keys.quick")
         elif held.problem:
-            fails = bool(keys)
-            self._settings.show_quick_keys(words(f"keys.quick.{held.problem}", keys=keys), fails=fails)
+            text, fails = words(f"keys.quick.{held.problem}", keys=keys), bool(keys)
         elif held.shown:
-            self._settings.show_quick_keys(words("keys.quick.desktop", keys=held.shown), fails=False)
-        else:
-            self._settings.show_quick_keys(words("keys.quick.held"), fails=False)
+            text = words("keys.quick.desktop", keys=held.shown)
+        self._settings.show_quick_keys(text, fails=fails)
 
     # The window
 
@@ -132,12 +130,8 @@ class QuickChatController(Controller):
         chats, sessions = ChatController(parts, page), SessionController(parts)
         prompts = SavedPromptController(parts, page.chat_composer)
         prompts.files_given.connect(chats.files.attach)
-        others = (
-            sessions,
-            VersionController(parts, page),
-            SummaryController(parts, page, (), self._views, chats),
-            prompts,
-        )
+        VersionController(parts, page)
+        SummaryController(parts, page, (), self._views, chats)
         page.link_requested.connect(sessions.open_link)
         for pictures in (page.picture_requested, chats.files.picture_requested):
             pictures.connect(sessions.on_picture)
@@ -162,7 +156,7 @@ class QuickChatController(Controller):
         for show in (chats.show_new_draft, chats.refresh):
             window.came.connect(show)
         window.left.connect(self._main_chats.show_new_draft)
-        return Serving(window, tasks, chats, others)
+        return Serving(window, tasks, chats)
 
     async def _open(self, page: ChatPage, summary: SessionSummary | None) -> None:
         if summary is not None:

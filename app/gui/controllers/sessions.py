@@ -107,27 +107,14 @@ class SessionController(PageController):
 
     def export(self, session: Listed | None, format_name: str) -> None:
         """Ask for a file name, then export a session in one of the formats of EXPORTS."""
-        if session is None:
-            return
-        ask_where(
-            self._window,
-            self._language("top.export"),
-            session.title,
-            lambda path: self._tasks.add("export", self._save(self._write(session, format_name, path), path)),
-            format_name,
-        )
+        if session is not None:
+            title = self._language("top.export")
+            self._ask_where(title, session.title, format_name, partial(self._write, session, format_name))
 
     def export_memo(self, session_id: str, title: str, format_name: str) -> None:
         """Ask for a file name, then save the memo about a session in one of MEMO_FORMATS."""
-        ask_where(
-            QApplication.activeWindow() or self._window,
-            self._language("journal.memo"),
-            title,
-            lambda path: self._tasks.add(
-                "export", self._save(self._write_memo(session_id, format_name, path), path)
-            ),
-            format_name,
-        )
+        write = partial(self._write_memo, session_id, format_name)
+        self._ask_where(self._language("journal.memo"), title, format_name, write)
 
     def on_picture(self, action: str, pictures: Sequence[PictureSize], place: int) -> None:
         """Show a picture of a message large, or save it or another file."""
@@ -142,29 +129,25 @@ class SessionController(PageController):
     def _ask_to_save(self, file: Attachment) -> None:
         """Ask for a file name, then save a picture or another file of a message."""
         name = PurePath(file.name)
-        ask_where(
-            QApplication.activeWindow() or self._window,
-            self._language("transcript.save_picture" if is_image(file) else "transcript.save_file"),
-            name.stem,
-            lambda path: self._tasks.add("save file", self._save_file(file, path)),
-            name.suffix[1:],
-        )
+        title = self._language("transcript.save_picture" if is_image(file) else "transcript.save_file")
+        # What a server sent may be a program.
+        self._ask_where(title, name.stem, name.suffix[1:], partial(_write_file, file), opens=is_image(file))
 
-    async def _save_file(self, file: Attachment, path: Path) -> None:
-        words = self._language
-        try:
-            await asyncio.to_thread(
-                lambda: save_whole(path, base64.b64decode(file.data) if file.data else file.text.encode())
-            )
-        except OSError as error:
-            detail = error.strerror or str(error)
-            self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
-        else:
-            if is_image(file):
-                self._offer_open(path)
-            else:
-                # What a server sent may be a program.
-                self._toasts.show_toast(words("export.done", name=path.name))
+    def _ask_where(
+        self,
+        title: str,
+        name: str,
+        suffix: str,
+        write: Callable[[Path], Coroutine[object, object, object]],
+        *,
+        opens: bool = True,
+    ) -> None:
+        """Ask for a file name, then write the file; `opens` offers to open it."""
+
+        def save(path: Path) -> None:
+            self._tasks.add("export", self._save(write(path), path, opens=opens))
+
+        ask_where(QApplication.activeWindow() or self._window, title, name, save, suffix)
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
@@ -182,27 +165,24 @@ class SessionController(PageController):
             ),
         )
 
-    async def _save(self, work: Coroutine[object, object, object], path: Path) -> None:
-        """Write a file, say so, and offer to open it."""
+    async def _save(self, work: Coroutine[object, object, object], path: Path, *, opens: bool = True) -> None:
+        """Write a file and say so; `opens` offers to open it."""
         words = self._language
         try:
             done = await with_note(self._toasts, words, words("export.working", name=path.name), work)
         except OSError as error:
             detail = error.strerror or str(error)
             self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
-        else:
-            if done:
-                self._offer_open(path)
-
-    def _offer_open(self, path: Path) -> None:
-        """Say that a file is saved, and offer to open it."""
-        words = self._language
-        self._toasts.show_toast(
-            words("export.done", name=path.name),
-            words("export.open"),
-            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
-            undoes=False,
-        )
+            return
+        if done and opens:
+            self._toasts.show_toast(
+                words("export.done", name=path.name),
+                words("export.open"),
+                lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
+                undoes=False,
+            )
+        elif done:
+            self._toasts.show_toast(words("export.done", name=path.name))
 
     async def _write_memo(self, session_id: str, format_name: str, path: Path) -> None:
         data = await self._engine.memo_file(session_id, format_name)
@@ -216,6 +196,13 @@ class SessionController(PageController):
         from app.gui.files.pdf_file import write_pdf
 
         await write_pdf(path, session.title, await self._engine.document(session.id), QApplication.font())
+
+
+async def _write_file(file: Attachment, path: Path) -> None:
+    def write() -> None:
+        save_whole(path, base64.b64decode(file.data) if file.data else file.text.encode())
+
+    await asyncio.to_thread(write)
 
 
 NOTE_AFTER_S = 0.5

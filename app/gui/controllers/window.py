@@ -108,7 +108,6 @@ class WindowController(QObject):
         self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(window, engine, self._bridge, self.tasks)
         self.quick = QuickChatController(parts, self.views, self.chats, self.settings)
-        self.notifications.quick_requested.connect(self.quick.show)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._wire(self._bridge)
@@ -185,25 +184,15 @@ class WindowController(QObject):
             left.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        for asking in (
-            self.debates,
-            self.councils,
-            self.groups,
-            self.workflows,
-            self.decisions,
-            self.palette,
-            self.notifications,
-            self.quick,
-            self.first_page,
-        ):
+        of_sessions = (self.debates, self.councils, self.groups, self.workflows, self.decisions)
+        for asking in (*of_sessions, self.palette, self.notifications, self.quick, self.first_page):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
             needing.settings_requested.connect(self.settings.open)
         for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
             lacking.connect_requested.connect(self.providers.connect_provider)
-        for writing in (self.notifications.chat_requested, self.quick.new_requested):
-            writing.connect(lambda: self.first_page.show(CHAT))
-        self.notifications.debate_requested.connect(lambda: self.first_page.show(DECIDE))
+        self.quick.new_requested.connect(lambda: self.first_page.show(CHAT))
+        self.notifications.command_requested.connect(lambda name: self.actions()[name]())
         bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)

@@ -218,18 +218,11 @@ class WorkflowController(Controller):
 
     def _on_acted(self, step_id: str, action: str) -> None:
         session_id, workflows = self._page.session_id, self._engine.workflows
-        if not session_id:
-            return
-        if action == ACCEPT:
-            self._start(workflows.accept(session_id, step_id))
-        elif action == RETRY:
-            self._start(workflows.retry(session_id, step_id))
-        elif action == SKIP:
-            self._start(workflows.skip(session_id, step_id))
-        elif action == ANSWER:
+        if session_id and action == ANSWER:
             self._answer(step_id)
-        else:
-            self._start(workflows.stop_step(session_id, step_id))
+        elif session_id:
+            commands = {ACCEPT: workflows.accept, RETRY: workflows.retry, SKIP: workflows.skip}
+            self._start(commands.get(action, workflows.stop_step)(session_id, step_id))
 
     def _answer(self, step_id: str) -> None:
         """Go to the question that a step waits for."""

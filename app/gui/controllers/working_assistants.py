@@ -71,15 +71,8 @@ class GroupController(Controller):
     def _wire(self, bridge: Bridge) -> None:
         box = self._page.box
         # After these something is drawn again; streaming only shows that the group is alive.
-        for changed in (
-            bridge.session_changed,
-            bridge.plan_changed,
-            bridge.turn_started,
-            bridge.turn_finished,
-            bridge.message_started,
-            bridge.message_finished,
-            bridge.prompt_asked,
-        ):
+        turns = (bridge.turn_started, bridge.turn_finished, bridge.message_started, bridge.message_finished)
+        for changed in (bridge.session_changed, bridge.plan_changed, bridge.prompt_asked, *turns):
             changed.connect(self._on_changed)
         for sign in (bridge.tool_started, bridge.tool_finished):
             sign.connect(lambda event: self._on_sign_of_life(event.session_id))
@@ -94,8 +87,9 @@ class GroupController(Controller):
         box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
         box.plan_requested.connect(lambda plan: self._change(self._page.session_id, plan))
         box.item_removed.connect(lambda item, place: self._offer_back(self._page.session_id, item, place))
-        box.asking_chosen.connect(self._on_asking_chosen)
-        box.given_up.connect(self._on_given_up)
+        groups = self._engine.groups
+        self._run(box.asking_chosen, lambda on: groups.ask_before_hand_over(self._page.session_id, on))
+        self._run(box.given_up, lambda: groups.go_on_without(self._page.session_id))
         self.panel.plan_requested.connect(lambda plan: self._change(self._planned_id, plan))
         self.panel.item_removed.connect(lambda item, place: self._offer_back(self._planned_id, item, place))
         self._window.top_bar.needs_you.question_requested.connect(self._on_question_requested)
@@ -157,14 +151,6 @@ class GroupController(Controller):
             plan = live.session.plan or Plan()
             items = (*plan.items[:place], item, *plan.items[place:])
             self._change(session_id, Plan(goal=plan.goal, items=items))
-
-    # Hand-overs
-
-    def _on_asking_chosen(self, on: bool) -> None:
-        self._start(self._engine.groups.ask_before_hand_over(self._page.session_id, on))
-
-    def _on_given_up(self) -> None:
-        self._start(self._engine.groups.go_on_without(self._page.session_id))
 
     # Questions to the user
 
@@ -235,8 +221,7 @@ class QueueController(Controller):
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._refresh)
         parts.bridge.availability_changed.connect(self._on_availability)
-        self._language.changed.connect(self._say_all)
-        self._say_all()
+        self._language.follow(self._say_all)
 
     def show(self, agent_id: str = "") -> None:
         """Open the dialog for one assistant, or for all that have work."""
@@ -340,7 +325,7 @@ class QueueController(Controller):
         ]
 
     def _row(self, job: Job, title: str) -> QueueTask:
-        words = self._language
+        words, work = self._language, job.work
         if job.place is None:
             state = words("queue.runs", time=time_text(int(job.seconds), words))
         else:
@@ -350,15 +335,10 @@ class QueueController(Controller):
             if job.left is not None:
                 parts.append(words("queue.left", time=time_text(round(job.left), words)))
             state = " \u00b7 ".join(parts)
-        about = " \u00b7 ".join(part for part in (job.work.about, title) if part)
+        about = " \u00b7 ".join(part for part in (work.about, title) if part)
         takers = tuple((one.id, one.name) for one in self._engine.queues.takers(job.id))
         return QueueTask(
-            id=job.id,
-            session_id=job.work.session_id,
-            title=about,
-            state=state,
-            place=job.place,
-            takers=takers,
+            id=job.id, session_id=work.session_id, title=about, state=state, place=job.place, takers=takers
         )
 
 

@@ -2,29 +2,29 @@
 
 `Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what` and has its
 condition in `Attention`; one that belongs to no session is a method of its own that calls `_note`. `NotificationBus`
-sends over D-Bus on Linux, by jeepney, a dependency of keyring: PySide cannot send unsigned numbers.
+sends over D-Bus on Linux.
 """
 
 import asyncio
-import contextlib
 import html
 import logging
-import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
-from app.core.events import PromptAsked, SessionChanged
-from app.core.owned_tasks import start_owned
+from app.core.events import SessionChanged
 from app.core.session import Session
 from app.core.settings import Settings
 from app.core.summary import Status
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.commands import QUICK
+from app.gui.desktop.session_bus import BusService
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import names_of
 from app.gui.navigation.needs_you import question_text
@@ -32,21 +32,18 @@ from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
-    from jeepney import DBusAddress, Message  # type: ignore[import-untyped]
-    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
+    from jeepney import Message  # type: ignore[import-untyped]
 
+QUIT = "quit"
 SIDES = (16, 22, 32, 64)
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
 
 class Tray(QObject):
-    """The tray icon with its menu; emits what is chosen, and note_clicked() for its own notification."""
+    """The tray icon with its menu of commands; emits what is chosen, and note_clicked() for its own notification."""
 
     open_requested = Signal()
-    chat_requested = Signal()
-    quick_requested = Signal()
-    debate_requested = Signal()
-    quit_requested = Signal()
+    command_requested = Signal(str)
     note_clicked = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QObject) -> None:
@@ -54,17 +51,11 @@ class Tray(QObject):
         self._language = language
         self._waiting = 0
         self.icon = QSystemTrayIcon(moot_icon(look), self)
-        self._menu = QMenu()
-        self.icon.setContextMenu(self._menu)
+        self.menu = QMenu()
+        self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)
         self.icon.messageClicked.connect(self.note_clicked)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
-
-    @property
-    def menu(self) -> QMenu:
-        """The menu of the icon."""
-        return self._menu
+        language.follow(self.retranslate)
 
     def show(self) -> None:
         """Show the icon."""
@@ -74,7 +65,7 @@ class Tray(QObject):
         """Remove the icon."""
         self._language.changed.disconnect(self.retranslate)
         self.icon.hide()
-        self._menu.deleteLater()
+        self.menu.deleteLater()
         self.deleteLater()
 
     def show_note(self, title: str, text: str) -> None:
@@ -91,17 +82,12 @@ class Tray(QObject):
     def retranslate(self) -> None:
         """Set every text in the language in use."""
         words = self._language
-        self._menu.clear()
-        for text, chosen in (
-            (words("tray.open"), self.open_requested),
-            (words("palette.new_chat"), self.chat_requested),
-            (words("palette.quick_chat"), self.quick_requested),
-            (words("palette.new_debate"), self.debate_requested),
-            (words("tray.quit"), self.quit_requested),
-        ):
-            if chosen is self.quit_requested:
-                self._menu.addSeparator()
-            self._menu.addAction(text).triggered.connect(chosen)
+        self.menu.clear()
+        self.menu.addAction(words("tray.open"), self.open_requested.emit)
+        for name in ("new_chat", QUICK, "new_debate"):
+            self.menu.addAction(words(f"palette.{name}"), partial(self.command_requested.emit, name))
+        self.menu.addSeparator()
+        self.menu.addAction(words("tray.quit"), partial(self.command_requested.emit, QUIT))
         self.show_waiting(self._waiting)
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
@@ -140,7 +126,7 @@ class Attention(QObject):
         self._window = window
         self._alert = alert
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.prompt_asked.connect(self._on_prompt_asked)
+        bridge.prompt_asked.connect(lambda event: self._call(event.session_id))
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         session = event.session
@@ -150,9 +136,6 @@ class Attention(QObject):
         )
         if wanted and session.reason not in THE_USERS_DOING:
             self._call(event.session_id)
-
-    def _on_prompt_asked(self, event: PromptAsked) -> None:
-        self._call(event.session_id)
 
     def _call(self, session_id: str) -> None:
         # One of our dialogs in front counts as the window.
@@ -164,14 +147,12 @@ class Attention(QObject):
 class Notifications(QObject):
     """Shows notifications and the tray icon, as the settings `notifications` and `tray` say.
 
-    Signals: session_requested(session id) when a notification is clicked, chat_requested(), quick_requested() and
-    debate_requested() from the icon's menu.
+    Signals: session_requested(session id) when a notification is clicked, command_requested(name) for a command of
+    `gui.commands` from the icon's menu.
     """
 
     session_requested = Signal(str)
-    chat_requested = Signal()
-    quick_requested = Signal()
-    debate_requested = Signal()
+    command_requested = Signal(str)
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
@@ -219,14 +200,14 @@ class Notifications(QObject):
         self.tray = tray = Tray(self._language, self._window.look, self)
         tray.open_requested.connect(self._window.come_forward)
         tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
-        tray.chat_requested.connect(self._window.come_forward)
-        tray.chat_requested.connect(self.chat_requested)
-        tray.quick_requested.connect(self.quick_requested)
-        tray.debate_requested.connect(self._window.come_forward)
-        tray.debate_requested.connect(self.debate_requested)
-        tray.quit_requested.connect(self._window.close_requested)
+        tray.command_requested.connect(self._on_command)
         tray.show()
         self._show_waiting()
+
+    def _on_command(self, name: str) -> None:
+        if name not in (QUICK, QUIT):
+            self._window.come_forward()
+        self.command_requested.emit(name)
 
     def _leave_tray(self) -> None:
         self._panel.stop()
@@ -286,8 +267,6 @@ log = logging.getLogger(__name__)
 
 SERVICE = "org.freedesktop.Notifications"
 SERVICE_PATH = "/org/freedesktop/Notifications"
-BUS_ADDRESS = "DBUS_SESSION_BUS_ADDRESS"
-ANSWER_S = 3.0
 OPEN_ACTION = "default"
 
 
@@ -298,32 +277,19 @@ class NotificationBus(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._around = contextlib.AsyncExitStack()
-        self._router: DBusRouter | None = None
+        self._service = BusService(SERVICE, SERVICE_PATH, SERVICE)
         self._notes: dict[str, int] = {}
         self._markup = False
-        self._listening: asyncio.Task[None] | None = None
 
     async def show(self, session_id: str, title: str, text: str, action: str) -> bool:
         """Show plain text with a button named `action`; return False if the desktop has no notification service."""
         try:
-            if self._router is None:
+            if not self._service.connected:
                 await self._connect()
             body = html.escape(text, quote=False) if self._markup else text
-            answer = await self._ask(
-                "Notify",
-                "susssasa{sv}i",
-                (
-                    "Moot",
-                    self._notes.get(session_id, 0),
-                    "moot",
-                    title,
-                    body,
-                    [OPEN_ACTION, action],
-                    {"desktop-entry": ("s", "moot")},
-                    -1,
-                ),
-            )
+            actions, hints = [OPEN_ACTION, action], {"desktop-entry": ("s", "moot")}
+            values = ("Moot", self._notes.get(session_id, 0), "moot", title, body, actions, hints, -1)
+            answer = await self._service.call("Notify", "susssasa{sv}i", *values)
         except (
             Exception
         ) as error:  # Errors of the library, the bus or the service; the next notification connects again.
@@ -337,51 +303,20 @@ class NotificationBus(QObject):
 
     async def close(self) -> None:
         """Disconnect from the bus."""
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
-            self._listening = None
-        self._router = None
-        with contextlib.suppress(Exception):
-            await self._around.aclose()
+        await self._service.close()
 
     async def _connect(self) -> None:
         """Connect to the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
-        from jeepney import MatchRule, message_bus
-        from jeepney.io.asyncio import Proxy, open_dbus_router
-
-        os.environ[BUS_ADDRESS]
-        self._router = await asyncio.wait_for(
-            self._around.enter_async_context(open_dbus_router("SESSION")), ANSWER_S
+        await self._service.connect()
+        self._service.listen(
+            self._listen(await self._service.signals(SERVICE, "ActionInvoked", SERVICE_PATH))
         )
-        rule = MatchRule(type="signal", interface=SERVICE, member="ActionInvoked", path=SERVICE_PATH)
-        await asyncio.wait_for(Proxy(message_bus, self._router).AddMatch(rule), ANSWER_S)
-        # The library's own queue holds one signal and drops the next.
-        clicks: asyncio.Queue[Message] = asyncio.Queue()
-        self._around.enter_context(self._router.filter(rule, queue=clicks))
-        self._listening = start_owned(self._listen(clicks))
-        found = await self._ask("GetCapabilities", "", ())
+        found = await self._service.call("GetCapabilities")
         self._markup = found is not None and "body-markup" in found[0]
-
-    async def _ask(self, method: str, signature: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
-        """Return the service's answer, None if it refuses or does not exist."""
-        from jeepney import MessageType, new_method_call
-
-        assert self._router is not None
-        call = new_method_call(_address(), method, signature or None, values)
-        answer = await asyncio.wait_for(self._router.send_and_get_reply(call), ANSWER_S)
-        return answer.body if answer.header.message_type is MessageType.method_return else None
 
     async def _listen(self, clicks: "asyncio.Queue[Message]") -> None:
         while True:
-            # Any program can send such a signal, with any values.
             number, *_ = (await clicks.get()).body or (0,)
             for session_id, note in self._notes.items():
                 if note == number:
                     self.clicked.emit(session_id)
-
-
-def _address() -> "DBusAddress":
-    from jeepney import DBusAddress
-
-    return DBusAddress(SERVICE_PATH, bus_name=SERVICE, interface=SERVICE)

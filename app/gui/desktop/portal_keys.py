@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QKeySequence
 
-from app.core.owned_tasks import start_owned
 from app.gui.commands import PORTABLE
 from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, KeyGrab, pressed_of
+from app.gui.desktop.session_bus import ANSWER_S, BusService
 from app.gui.window_frame import AppWindow
 
 if TYPE_CHECKING:
     from jeepney import Message  # type: ignore[import-untyped]
-    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +30,6 @@ SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
 REQUEST = "org.freedesktop.portal.Request"
 SESSION = "org.freedesktop.portal.Session"
 QUICK = "quick-chat"
-ANSWER_S = 5.0
 ALLOWED = 0
 MODIFIERS = {
     Qt.KeyboardModifier.ControlModifier: "CTRL",
@@ -67,10 +65,8 @@ class PortalGrab(KeyGrab):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._around = contextlib.AsyncExitStack()
-        self._router: DBusRouter | None = None
+        self._service = BusService(PORTAL, PATH, SHORTCUTS)
         self._answers: asyncio.Queue[Message] = asyncio.Queue()
-        self._listening: asyncio.Task[None] | None = None
         self._session = self._token = ""
 
     async def hold(self, keys: str, title: str) -> Held:
@@ -103,13 +99,8 @@ class PortalGrab(KeyGrab):
         return Held(shown=str(given[0][1].get("trigger_description", ("s", ""))[1]))
 
     async def release(self) -> None:
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
-            self._listening = None
-        self._router, self._session = None, ""
-        with contextlib.suppress(Exception):
-            await self._around.aclose()
+        self._session = ""
+        await self._service.close()
 
     def bring_forward(self, window: AppWindow) -> None:
         if self._token:
@@ -124,38 +115,21 @@ class PortalGrab(KeyGrab):
 
     async def _connect(self) -> None:
         """Connect to the bus and listen. Raises ImportError, OSError, KeyError, TimeoutError."""
-        from jeepney import MatchRule, message_bus
-        from jeepney.io.asyncio import Proxy, open_dbus_router
-
-        os.environ["DBUS_SESSION_BUS_ADDRESS"]
-        self._router = router = await asyncio.wait_for(
-            self._around.enter_async_context(open_dbus_router("SESSION")), ANSWER_S
-        )
-        presses: asyncio.Queue[Message] = asyncio.Queue()
-        self._answers = asyncio.Queue()
-        for interface, member, queue in (
-            (REQUEST, "Response", self._answers),
-            (SHORTCUTS, "Activated", presses),
-        ):
-            rule = MatchRule(type="signal", interface=interface, member=member)
-            self._around.enter_context(router.filter(rule, queue=queue))
-            await asyncio.wait_for(Proxy(message_bus, router).AddMatch(rule), ANSWER_S)
-        self._listening = start_owned(self._listen(presses))
+        await self._service.connect()
+        self._answers = await self._service.signals(REQUEST, "Response")
+        self._service.listen(self._listen(await self._service.signals(SHORTCUTS, "Activated")))
 
     async def _ask(
         self, method: str, kinds: str, options: dict[str, tuple[str, object]], *values: object
     ) -> tuple[int, dict[str, Any]]:
         """Return status and results of a request to the portal. Raises ConnectionRefusedError if it refuses."""
-        from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+        from jeepney import HeaderFields
 
-        assert self._router is not None
-        portal = DBusAddress(PATH, bus_name=PORTAL, interface=SHORTCUTS)
         options = {**options, "handle_token": ("s", _token())}
-        call = new_method_call(portal, method, kinds, (*values, options))
-        answer = await asyncio.wait_for(self._router.send_and_get_reply(call), ANSWER_S)
-        if answer.header.message_type is not MessageType.method_return:
-            raise ConnectionRefusedError(str(answer.body))
-        [handle] = answer.body
+        answer = await self._service.call(method, kinds, *values, options)
+        if answer is None:
+            raise ConnectionRefusedError(method)
+        [handle] = answer
         while True:
             said = await self._answers.get()
             if said.header.fields[HeaderFields.path] == handle:
@@ -165,7 +139,6 @@ class PortalGrab(KeyGrab):
     async def _listen(self, presses: "asyncio.Queue[Message]") -> None:
         while True:
             press = await presses.get()
-            # Any program can send such a signal, with any values.
             with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
                 session, name, _time, options = press.body
                 if (session, name) == (self._session, QUICK):

@@ -21,7 +21,7 @@ from app.core.texts import exact, visible
 from app.core.tool import ServerResource
 from app.core.usage import amount_text
 from app.engine.chat.commands import ChatStart, ContextUse
-from app.engine.importing import Arrival, Arrivals
+from app.engine.importing import Arrivals
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
@@ -132,9 +132,8 @@ class PasswordDialog(ValueDialog):
         line = named("password_field", QLineEdit())
         line.setEchoMode(QLineEdit.EchoMode.Password)
         line.setAccessibleName(title)
-        said = Paragraph("warn" if wrong else "card_text")
-        said.setText(words("password.wrong" if wrong else "password.text"))
-        self.ask(said, Field("password", line, fits=bool), width=440)
+        kind, key = ("warn", "password.wrong") if wrong else ("card_text", "password.text")
+        self.ask(Paragraph(kind, text=words(key)), Field("password", line, fits=bool), width=440)
 
 
 class WindowDialog(ValueDialog):
@@ -300,10 +299,8 @@ def example(words: Language) -> str:
     return "{" + words("saved_prompt.example") + "}"
 
 
-class VariablesDialog(AskDialog):
-    """Asks for the variables of a prompt; emits `given` with their values. Enter inserts it, Shift+Enter breaks a line."""
-
-    given = Signal(object)
+class VariablesDialog(ValueDialog):
+    """Asks for the values of the variables of a prompt. Enter inserts it, Shift+Enter breaks a line."""
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         super().__init__(words, parent, "variables", prompt.name, ("insert", words("saved_prompt.insert")))
@@ -324,9 +321,8 @@ class VariablesDialog(AskDialog):
         )
         self.resize(460, self.sizeHint().height())
 
-    def _on_go(self) -> None:
-        self.accept()
-        self.given.emit({name: one.text() for name, one in self.fields.items()})
+    def value(self) -> object:
+        return {name: one.text() for name, one in self.fields.items()}
 
 
 class FolderDialog(ValueDialog):
@@ -369,19 +365,22 @@ class ChoosingDialog(AskDialog):
     """Facts about a file, and a list of what to take from it."""
 
     def __init__(
-        self, words: Language, look: Look, parent: QWidget, *, name: str, title: str, choice: str, go: str
+        self, words: Language, look: Look, parent: QWidget, name: str, title: str, go: str, choice: str
     ) -> None:
-        """`name` begins the object names; `choice` is the accessible name of the list, `go` the button's text."""
+        """`name` begins the object names; `go` is the button's text, `choice` the accessible name of the list."""
         super().__init__(words, parent, name, title, ("go", go))
         self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
         self.list = TickList(words, look, f"{name}_sessions", choice)
+        self.list.changed.connect(self._show_go)
 
-    def _lay_out(self, *below: QWidget) -> None:
-        """Lay out the dialog with these widgets under the list."""
-        self.arrange(self.heading, self.facts, (self.list, 1), *below, Stretch(0))
-
-    def _say(self, lines: Sequence[str]) -> None:
+    def _lay_out(self, lines: Sequence[str], *below: QWidget) -> None:
+        """Lay out the dialog with lines about the file over the list, and these widgets under it."""
         self.facts.setText(visible("\n".join(lines)))
+        self.arrange(self.heading, self.facts, (self.list, 1), *below, Stretch(0))
+        self._show_go()
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(bool(self.list.chosen()))
 
 
 class ImportDialog(ChoosingDialog):
@@ -390,17 +389,9 @@ class ImportDialog(ChoosingDialog):
     agreed = Signal(object)
 
     def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
-        super().__init__(
-            words,
-            look,
-            parent,
-            name="import",
-            title=words("import.title"),
-            choice=words("import.title"),
-            go=words("import.go"),
-        )
+        title = words("import.title")
+        super().__init__(words, look, parent, "import", title, words("import.go"), title)
         self._arrivals = arrivals
-        self._say(self._facts())
         self.list.show_rows(
             [
                 (
@@ -416,10 +407,8 @@ class ImportDialog(ChoosingDialog):
             "import_faults", plain_label("warn", wrap=True, text=visible("\n".join(self._faults())))
         )
         faults.setVisible(bool(arrivals.faults))
-        self._lay_out(faults)
+        self._lay_out(self._facts(), faults)
         self.resize(560, 460 if arrivals.fresh else 200)
-        self.list.changed.connect(self._show_go)
-        self._show_go()
 
     def _facts(self) -> list[str]:
         words, sessions = self._words, self._arrivals.sessions
@@ -438,44 +427,28 @@ class ImportDialog(ChoosingDialog):
         lines = [self._words.problem(one.code, **one.details) for one in faults[:FAULTS_SHOWN]]
         return [self._words("import.faults", count=len(faults)), *lines]
 
-    def _chosen(self) -> list[Arrival]:
-        wanted = set(self.list.chosen())
-        return [one for one in self._arrivals.fresh if one.session_id in wanted]
-
-    def _show_go(self) -> None:
-        self.go.setEnabled(bool(self.list.chosen()))
-
     def _on_go(self) -> None:
-        chosen = self._chosen()
+        wanted = set(self.list.chosen())
         self.accept()
-        self.agreed.emit(chosen)
+        self.agreed.emit([one for one in self._arrivals.fresh if one.session_id in wanted])
 
 
 class RestoreDialog(ChoosingDialog):
     """Lets the user choose what to restore from a backup; what has not changed is only counted."""
 
     def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
-        super().__init__(
-            words,
-            look,
-            parent,
-            name="restore",
-            title=words("restore.title", day=words.day_and_time(contents.backup.made_at)),
-            choice=words("restore.sessions"),
-            go=words("data.restore_now"),
-        )
+        title = words("restore.title", day=words.day_and_time(contents.backup.made_at))
+        go, choice = words("data.restore_now"), words("restore.sessions")
+        super().__init__(words, look, parent, "restore", title, go, choice)
         self._contents = contents
-        self._say(self._facts())
         self._missing = named("restore_documents", TickBox(look))
         self._changed = named("restore_replace", TickBox(look))
         note = plain_label("hint", wrap=True, text=words("restore.note"))
         self._fill()
-        self._lay_out(self._missing, self._changed, note)
+        self._lay_out(self._facts(), self._missing, self._changed, note)
         self.resize(560, 480 if self.list.chosen() else 260)
-        self.list.changed.connect(self._show_go)
         for box in (self._missing, self._changed):
             box.toggled.connect(lambda _on: self._show_go())
-        self._show_go()
 
     def sessions(self) -> list[str]:
         """Return the ids of the sessions to restore."""
@@ -538,10 +511,8 @@ class RestoreDialog(ChoosingDialog):
         self.go.setEnabled(bool(self.sessions()) or self.documents())
 
 
-class ResourcesDialog(AskDialog):
-    """Lets the user choose what to attach of an MCP server's resources; emits `chosen` with them."""
-
-    chosen = Signal(object)
+class ResourcesDialog(ValueDialog):
+    """Lets the user choose what to attach of an MCP server's resources."""
 
     def __init__(
         self, words: Language, look: Look, server: str, resources: Sequence[ServerResource], parent: QWidget
@@ -564,7 +535,5 @@ class ResourcesDialog(AskDialog):
     def _show_go(self) -> None:
         self.go.setEnabled(bool(self.list.chosen()))
 
-    def _on_go(self) -> None:
-        chosen = [self._resources[uri] for uri in self.list.chosen()]
-        self.accept()
-        self.chosen.emit(chosen)
+    def value(self) -> object:
+        return [self._resources[uri] for uri in self.list.chosen()]

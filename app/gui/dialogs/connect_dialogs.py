@@ -45,7 +45,7 @@ from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import TextBox, button, put_in_tab_order
 from app.gui.widgets.form import Field, Form
@@ -68,7 +68,7 @@ HOPELESS = (
 KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY)
 
 
-class ConnectDialog(QDialog):
+class ConnectDialog(AskDialog):
     """Asks for a provider's key, tries it and adds the provider; emits `added` with its id."""
 
     added = Signal(str)
@@ -82,8 +82,10 @@ class ConnectDialog(QDialog):
         parent: QWidget,
         chosen: FoundServer | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("connect_dialog")
+        title, cancel = "connect.title", ("cancel", "link.cancel")
+        super().__init__(language, parent, "connect", language(title), ("go", ""), cancel)
+        say(self.heading, language, title)
+        say(self.cancel, language, "link.cancel")
         self._language, self._engine = language, engine
         self._servers = {server.address: server for server in servers}
         self._tasks = Tasks(lambda _name, error: self._say_error(error))
@@ -91,7 +93,6 @@ class ConnectDialog(QDialog):
         self._result = TestResult(ok=False)
         self._asked_at = 0.0
         self._warm = False
-        self._title = say(plain_label("page_title"), language, "connect.title")
         self._text = Paragraph("card_text")
         self._kinds = QButtonGroup(self)
         found = {server.kind for server in servers}
@@ -127,7 +128,10 @@ class ConnectDialog(QDialog):
             gap=9,
         ).lay_out()
         self._page = plain_label("hint", wrap=True)
-        self._copy = say(button("link", "connect_copy"), language, "connect.copy")
+        copy = QGuiApplication.clipboard().setText
+        self._copy = say(
+            button("link", "connect_copy", lambda: copy(self._key_page())), language, "connect.copy"
+        )
         self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
         self._anyway = say(
@@ -135,11 +139,7 @@ class ConnectDialog(QDialog):
             language,
             "connect.anyway",
         )
-        self._cancel = say(button("", "connect_cancel"), language, "link.cancel")
-        self.go = button("primary", "connect_go", self._on_go)
-        self.go.setDefault(True)
-        self._clock = QTimer(self)
-        self._clock.setInterval(500)
+        self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._lay_out()
         self._connect()
@@ -157,24 +157,12 @@ class ConnectDialog(QDialog):
         self._cards.setSpacing(8)
         for column in range(COLUMNS):
             self._cards.setColumnStretch(column, 1)
-        vbox(
-            self._title,
-            self._text,
-            self.search,
-            self._cards,
-            4,
-            self._fields,
-            hbox((self._page, 1), self._copy, self._open),
-            self.answer,
-            STRETCH,
-            hbox(self._anyway, STRETCH, self._cancel, self.go),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=9,
-        )
+        page = hbox((self._page, 1), self._copy, self._open)
+        parts = (self.heading, self._text, self.search, self._cards, 4, self._fields, page, self.answer)
+        self.arrange(*parts, STRETCH, before=self._anyway, spacing=9)
         self._show_cards("")
         fields = (self.address, self.model, self.key, self._copy, self._open)
-        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self._cancel, self.go))
+        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self.cancel, self.go))
         self.resize(600, 480)
 
     def _show_cards(self, text: str) -> None:
@@ -195,8 +183,6 @@ class ConnectDialog(QDialog):
         self.search.textChanged.connect(self._show_cards)
         for field in (self.address, self.model):
             field.textChanged.connect(lambda _text: self._forget_result())
-        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
-        self._cancel.clicked.connect(self.reject)
         self.finished.connect(self._on_finished)
         self._language.changed.connect(self._retranslate)
 
@@ -307,7 +293,7 @@ class ConnectDialog(QDialog):
             lines.append(words(f"keyring.{self._engine.keys.problem}"))
         self._say("ok" if kept else "warn", "\n".join(lines))
         self.go.setText(words("connect.done"))
-        self._cancel.hide()
+        self.cancel.hide()
         for widget in (self.search, self.key, self.address, self.model, *self._kinds.buttons()):
             widget.setEnabled(False)
         self.go.setFocus()
@@ -318,7 +304,7 @@ class ConnectDialog(QDialog):
         for field in (self.key, self.address, self.model):
             field.setReadOnly(busy)
         if busy and self.go.hasFocus():
-            (self.key if self.key.isVisible() else self._cancel).setFocus()
+            (self.key if self.key.isVisible() else self.cancel).setFocus()
         for widget in (self.go, self.search, *self._kinds.buttons()):
             widget.setEnabled(not busy)
         self._anyway.hide()
@@ -350,7 +336,6 @@ class ConnectDialog(QDialog):
         # Clear the key, even if something still holds the dialog.
         self.key.blockSignals(True)
         self.key.clear()
-        self.deleteLater()
 
     def _say_error(self, error: MootError) -> None:
         self._say("error", self._language.problem(error.code, **error.details))
@@ -361,7 +346,7 @@ class ConnectDialog(QDialog):
 
     def _retranslate(self) -> None:
         words, choice, server = self._language, self._choice, self._server
-        self.setWindowTitle(words("connect.title"))
+        self.setWindowTitle(self.heading.text())
         self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
         for number, one in enumerate(self._choices):
             row = provider_kind(one)
@@ -435,13 +420,27 @@ class AgentDialog(ValueDialog):
         self.go.setFocus()
 
 
-class AgentConsentDialog(AskDialog):
-    """Shows the exact command line of an external agent before it may run. Enter and Escape both refuse."""
+class RunDialog(AskDialog):
+    """Asks whether a program may run, or a server be asked; Enter and Escape both refuse."""
+
+    def __init__(self, words: Language, name: str, title: str, parent: QWidget) -> None:
+        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
+        super().__init__(words, parent, name, title, allow, refuse, safe=True)
+
+    def _show(self, said: Sequence[QWidget]) -> None:
+        """Show what the user must know, in full."""
+        column = self.arrange(self.heading, *said, 4)
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
+        self.cancel.setFocus()
+
+
+class AgentConsentDialog(RunDialog):
+    """Shows the exact command line of an external agent before it may run."""
 
     def __init__(self, words: Language, config: ProviderConfig, parent: QWidget) -> None:
-        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
         title = words("agent.consent", name=exact(config.label or config.id))
-        super().__init__(words, parent, "agent_consent", title, allow, refuse, safe=True)
+        super().__init__(words, "agent_consent", title, parent)
         line = exact(shlex.join([config.command, *config.args]))
         said: list[QWidget] = [
             Paragraph("card_text", text=words("consent.command")),
@@ -453,10 +452,7 @@ class AgentConsentDialog(AskDialog):
         said.append(Paragraph("warn", text=words("agent.truth")))
         if recipe_of(config.recipe) not in RECIPES:
             said.append(Paragraph("warn", text=words("agent.no_recipe")))
-        column = self.arrange(self.heading, *said, 4)
-        self.ensurePolished()
-        self.resize(WIDTH, column.heightForWidth(WIDTH))
-        self.cancel.setFocus()
+        self._show(said)
 
 
 WEB = ("http://", "https://")
@@ -610,15 +606,11 @@ class ServerDialog(AskDialog):
         self.given.emit(servers)
 
 
-class ConsentDialog(AskDialog):
-    """Shows a server's exact command line or address before it may run, and what it has changed since.
-
-    Enter and Escape both refuse.
-    """
+class ConsentDialog(RunDialog):
+    """Shows a server's exact command line or address before it may run, and what it has changed since."""
 
     def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
-        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
-        super().__init__(words, parent, "consent", words("consent.title"), allow, refuse, safe=True)
+        super().__init__(words, "consent", words("consent.title"), parent)
         server = status.server
         self.heading.setText(words("consent.of", name=exact(server.name)))
         said: list[QWidget] = [
@@ -643,10 +635,7 @@ class ConsentDialog(AskDialog):
                     Paragraph("warn", text=title),
                     exact_field(f"consent_{name}", title, "\n".join(lines)),
                 ]
-        column = self.arrange(self.heading, *said, 4)
-        self.ensurePolished()
-        self.resize(WIDTH, column.heightForWidth(WIDTH))
-        self.cancel.setFocus()
+        self._show(said)
 
 
 class ClientDialog(AskDialog):
@@ -684,30 +673,30 @@ async def log_in(
 
     `gone` says that what the dialogs would stand over was closed meanwhile. Raises NotFound, BadInput.
     """
-    name, loop = status.server.name, asyncio.get_running_loop()
+    name = status.server.name
 
     async def agree(url: str) -> bool:
         if gone():
             return False
-        answer: asyncio.Future[bool] = loop.create_future()
         dialog = LinkDialog(words, url, "", parent)
         dialog.heading.setText(words("server.login_title", name=exact(name)))
-        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
-        dialog.open()
-        return await answer
+        return await _accepted(dialog)
 
-    client = ("", "")
+    client: list[str] = []
     if status.problem == ServerProblem.CLIENT:
-        given: asyncio.Future[tuple[str, str] | None] = loop.create_future()
         dialog = ClientDialog(words, name, parent)
-        dialog.given.connect(lambda client_id, secret: given.set_result((client_id, secret)))
-        dialog.rejected.connect(lambda: None if given.done() else given.set_result(None))
-        dialog.open()
-        entered = await given
-        if entered is None:
+        dialog.given.connect(lambda client_id, secret: client.extend((client_id, secret)))
+        if not await _accepted(dialog):
             return
-        client = entered
     await engine.servers.login(name, agree, *client)
+
+
+async def _accepted(dialog: QDialog) -> bool:
+    """Open a dialog, and return whether it was accepted."""
+    answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
+    dialog.open()
+    return await answer
 
 
 class ServerLogDialog(AskDialog):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
@@ -14,7 +13,7 @@ from app.core.council import ANY_JUDGE, NO_JUDGE, Panel
 from app.core.texts import visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
-from app.gui.dialogs.ask_dialogs import AskDialog
+from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
@@ -35,96 +34,76 @@ class Preview:
     dropped: Sequence[str]
 
 
+Parts = Sequence[tuple[str, str]]
+"""Pairs of texts: a label and its value, or a name and what is told to who has it."""
+
+
 def preview_of(shared: Shared[Any], words: Language) -> Preview:
-    """Return what a shared file would bring in."""
-    if isinstance(shared.definition, Group):
-        return group_preview(shared, words)
-    if isinstance(shared.definition, WorkflowDefinition):
-        return workflow_preview(shared, words)
-    if isinstance(shared.definition, Panel):
-        return panel_preview(shared, words)
-    return assistant_preview(shared, words)
+    """Return what a shared file would bring in, with what each assistant or step in it is told."""
+    definition = shared.definition
+    if isinstance(definition, Group):
+        kind, lines, told = "group.", *_of_group(definition, shared.members, words)
+    elif isinstance(definition, WorkflowDefinition):
+        kind, lines, told = "workflow.", *_of_workflow(definition, words)
+    elif isinstance(definition, Panel):
+        kind, lines, told = "panel.", *_of_panel(definition, words)
+    else:
+        kind, lines, told = "", *_of_assistant(definition, words)
+    left_out = (f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped)
+    return Preview(
+        title=words(f"bring_in.{kind}title"),
+        name=definition.name,
+        lines=lines,
+        instructions="\n\n".join(f"{name}\n{text}" if name else text for name, text in told),
+        dropped=(*shared.dropped, *left_out),
+    )
 
 
-def panel_preview(shared: Shared[Panel], words: Language) -> Preview:
-    """Return what a shared panel's file would bring in, with what each participant is told."""
-    panel = shared.definition
+def _of_panel(panel: Panel, words: Language) -> tuple[Parts, Parts]:
     judge = {ANY_JUDGE: words("panel.judge.automatic"), NO_JUDGE: words("council.judge.off")}
-    parts = [
-        (
-            one.name,
-            "\n".join(filter(None, (_model(one.provider, one.model, words), one.persona, one.system_prompt))),
-        )
-        for one in panel.participants
-    ]
-    return Preview(
-        title=words("bring_in.panel.title"),
-        name=panel.name,
-        lines=(
-            (words("setup.participants"), ", ".join(one.name for one in panel.participants)),
-            (words("setup.rounds"), str(panel.rounds)),
-            (words("council.judge.choose"), judge.get(panel.judge, panel.judge)),
-            (words("panel.debates"), words("panel.yes") if panel.debates else ""),
-        ),
-        instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
-        dropped=shared.dropped,
+    lines = (
+        (words("setup.participants"), ", ".join(one.name for one in panel.participants)),
+        (words("setup.rounds"), str(panel.rounds)),
+        (words("council.judge.choose"), judge.get(panel.judge, panel.judge)),
+        (words("panel.debates"), words("panel.yes") if panel.debates else ""),
     )
+    told = []
+    for one in panel.participants:
+        model = _model(one.provider, one.model, words)
+        told.append((one.name, "\n".join(filter(None, (model, one.persona, one.system_prompt)))))
+    return lines, told
 
 
-def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:
-    """Return the preview of a shared assistant's file."""
-    agent = shared.definition
-    return Preview(
-        title=words("bring_in.title"),
-        name=agent.name,
-        lines=(
-            (words("assistant.field.role"), agent.role),
-            (words("assistant.field.model"), _model(agent.provider, agent.model, words)),
-            (words("assistant.field.tools"), _tools(agent, words)),
-            (words("assistant.field.sub_agents"), ", ".join(agent.sub_agents)),
-        ),
-        instructions=agent.instructions,
-        dropped=shared.dropped,
+def _of_assistant(agent: Agent, words: Language) -> tuple[Parts, Parts]:
+    lines = (
+        (words("assistant.field.role"), agent.role),
+        (words("assistant.field.model"), _model(agent.provider, agent.model, words)),
+        (words("assistant.field.tools"), _tools(agent, words)),
+        (words("assistant.field.sub_agents"), ", ".join(agent.sub_agents)),
     )
+    return lines, (("", agent.instructions),)
 
 
-def group_preview(shared: Shared[Group], words: Language) -> Preview:
-    """Return the preview of a shared group's file, with the instructions and tools of each member."""
-    group, agents = shared.definition, [one.definition for one in shared.members]
-    parts = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
+def _of_group(group: Group, members: Sequence[Shared[Agent]], words: Language) -> tuple[Parts, Parts]:
+    agents, leader = [one.definition for one in members], group.orchestrator
+    lines = (
+        (words("group.members"), ", ".join(agent.name for agent in agents)),
+        (words("group.orchestrator"), _model(leader.provider, leader.model, words)),
+    )
+    told = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
     for agent in agents:
         tools = f"{words('assistant.field.tools')}: {_tools(agent, words)}"
         model = f"{words('assistant.field.model')}: {_model(agent.provider, agent.model, words)}"
-        parts.append((agent.name, "\n".join(part for part in (model, tools, agent.instructions) if part)))
-    leader = group.orchestrator
-    return Preview(
-        title=words("bring_in.group.title"),
-        name=group.name,
-        lines=(
-            (words("group.members"), ", ".join(agent.name for agent in agents)),
-            (words("group.orchestrator"), _model(leader.provider, leader.model, words)),
-        ),
-        instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
-        dropped=(
-            *shared.dropped,
-            *(f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped),
-        ),
-    )
+        told.append((agent.name, "\n".join(filter(None, (model, tools, agent.instructions)))))
+    return lines, told
 
 
-def workflow_preview(shared: Shared[WorkflowDefinition], words: Language) -> Preview:
-    """Return what a shared workflow's file would bring in, with what each step is told."""
-    workflow = shared.definition
-    return Preview(
-        title=words("bring_in.workflow.title"),
-        name=workflow.name,
-        lines=(
-            (words("workflow.field.keywords"), ", ".join(workflow.keywords)),
-            (words("workflow.field.steps"), ", ".join(step.name for step in workflow.steps)),
-        ),
-        instructions="\n\n".join(f"{step.name} ({step.role})\n{step.prompt}" for step in workflow.steps),
-        dropped=shared.dropped,
+def _of_workflow(workflow: WorkflowDefinition, words: Language) -> tuple[Parts, Parts]:
+    lines = (
+        (words("workflow.field.keywords"), ", ".join(workflow.keywords)),
+        (words("workflow.field.steps"), ", ".join(step.name for step in workflow.steps)),
     )
+    return lines, [(f"{step.name} ({step.role})", step.prompt) for step in workflow.steps]
 
 
 class BringInDialog(AskDialog):
@@ -164,10 +143,8 @@ def _tools(agent: Agent, words: Language) -> str:
     return ", ".join(agent.tools) or words("assistant.none.tools")
 
 
-class ReadyGroupsDialog(AskDialog):
-    """Lists the groups that come with the program; emits `chosen` with the name of a group's file."""
-
-    chosen = Signal(str)
+class ReadyGroupsDialog(ValueDialog):
+    """Lists the groups that come with the program; the value is the name of a group's file."""
 
     def __init__(
         self, words: Language, look: Look, groups: Mapping[str, Shared[Group]], parent: QWidget
@@ -199,10 +176,8 @@ class ReadyGroupsDialog(AskDialog):
         names = ", ".join(one.definition.name for one in shared.members)
         self._members.setText(f"{self._words('group.members')}: {names}")
 
-    def _on_go(self) -> None:
-        stem = self._list.current_id()
-        self.accept()
-        self.chosen.emit(stem)
+    def value(self) -> object:
+        return self._list.current_id()
 
 
 class TwoChangesDialog(AskDialog):

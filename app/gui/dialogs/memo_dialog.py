@@ -41,8 +41,8 @@ class MemoDialog(QDialog):
         self.page.document().setDocumentMargin(MARGIN)
         # All texts in it are escaped, and it loads nothing.
         self.page.setHtml(memo_as_html(memo))
-        self.save = button("primary", "memo_save", lambda: self.save_requested.emit(PDF))
-        self.save.setText(words("journal.memo.save"))
+        save = words("journal.memo.save")
+        self.save = button("primary", "memo_save", lambda: self.save_requested.emit(PDF), text=save)
         self.save.setDefault(True)
         self.more = MenuButton(look, "ellipsis", "memo_more", chevron=True)
         self.more.show_words(words("journal.memo.more"))

@@ -66,9 +66,8 @@ class QueueDialog(QDialog):
         self._nothing = Paragraph("hint", text=words("queue.nothing"))
         self._body = QWidget()
         self._column = vbox(inside=self._body, margins=(18, 16, 18, 8), spacing=12)
-        self._close = button("", "queue_close", text=words("settings.close"))
+        self._close = button("", "queue_close", self.accept, text=words("settings.close"))
         self._close.setDefault(True)
-        self._close.clicked.connect(self.accept)
         vbox((scrolling(self._body), 1), hbox(STRETCH, self._close, margins=(18, 8, 18, 14)), inside=self)
         self.resize(620, 420)
         # The window's own toasts cannot be clicked while this dialog is open.
@@ -106,16 +105,14 @@ class QueueDialog(QDialog):
         name = ElidedLabel("name", text=visible(shown.name))
         text = plain_label("hint", text=shown.text)
         avatar.set_speaker(shown.name, shown.colour, letters=letters)
-        hold = button("link", f"queue_hold_{shown.agent_id}")
         key = "queue.go_on" if shown.held else "queue.hold"
-        hold.setText(words(key))
+        act = partial(self.held.emit, shown.agent_id, not shown.held)
+        hold = button("link", f"queue_hold_{shown.agent_id}", act, text=words(key))
         hold.setAccessibleName(f"{words(key)}: {shown.name}")
         hold.setToolTip(words(f"{key}.hint"))
-        hold.clicked.connect(partial(self.held.emit, shown.agent_id, not shown.held))
-        head = hbox(spacing=8)
-        for widget, stretch in ((avatar, 0), (name, 1), (text, 0), (hold, 0)):
-            head.addWidget(widget, stretch)
-        column = vbox(head, inside=card, margins=(14, 11, 14, 12), spacing=9)
+        column = vbox(
+            hbox(avatar, (name, 1), text, hold, spacing=8), inside=card, margins=(14, 11, 14, 12), spacing=9
+        )
         for row in shown.rows:
             column.addWidget(self._row(row))
         return card
@@ -141,9 +138,7 @@ class QueueDialog(QDialog):
         return line
 
     def _add(self, row: QHBoxLayout, shown: QueueTask, what: str, act: "partial[None] | None") -> Button:
-        made = button("", f"queue_{what}_{shown.id}", text=self._words(f"queue.{what}"))
+        made = button("", f"queue_{what}_{shown.id}", act, text=self._words(f"queue.{what}"))
         name_button(made, f"{self._words(f'queue.{what}')}: {shown.title}")
-        if act is not None:
-            made.clicked.connect(act)
         row.addWidget(made)
         return made

@@ -73,14 +73,8 @@ class VersionsDialog(QDialog):
         self._area.setWidget(body)
         close = button("", "versions_close", self.reject, text=words("dialog.close"))
         close.setAutoDefault(False)
-        vbox(
-            plain_label("page_title", text=title),
-            (self._area, 1),
-            hbox(STRETCH, close),
-            inside=self,
-            margins=(22, 20, 22, 18),
-            spacing=12,
-        )
+        head, foot = plain_label("page_title", text=title), hbox(STRETCH, close)
+        vbox(head, (self._area, 1), foot, inside=self, margins=(22, 20, 22, 18), spacing=12)
         room = parent.size()
         wide = len(versions) * (USUAL + 12) + EDGE
         self.resize(min(room.width() - EDGE, wide), room.height() - EDGE)

@@ -1,13 +1,13 @@
 """The appearance of the window: its language (texts, dates, errors, names of keys) and its look.
 
 Every widget with texts gets the window's `Language`, and sets its texts again on `changed`. The application has one
-`Look` (theme, palette, style sheet, text size, motion, icons); what paints with its tokens paints again on `changed`.
-`sized` and `tall` scale painted text and row heights with the application's font.
+`Look` (theme, style sheet, text size, motion, icons). Another theme's style sheet makes Qt paint every widget again; what keeps
+colours of the tokens takes new ones on `changed`. `sized` and `tall` scale painted text and rows with the application's font.
 """
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime
@@ -43,7 +43,6 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPixmap,
-    QPixmapCache,
     QWindow,
 )
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
@@ -142,6 +141,11 @@ class Language(QObject):
             self.texts = Texts.load(self._folder, name)
             qt_texts().show(self.texts)
             self.changed.emit()
+
+    def follow(self, show: Callable[[], object]) -> None:
+        """Call a method of a widget that shows texts: now, and whenever the language changes."""
+        self.changed.connect(show)
+        show()
 
     def keys(self, command: str) -> str:
         """Return the shortcut of a command as this system writes it, "" if it has none."""
@@ -348,7 +352,7 @@ class Look(QObject):
         self._desktop = DesktopSettings(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
-        self._icons: dict[tuple[str, str, int, int, bool, str], QIcon] = {}
+        self._icons: dict[tuple[str, str, int, int], QIcon] = {}
         self.tokens = self._wanted_tokens()
         app.setStyle("Fusion")
         app.setFont(ui_font())
@@ -407,8 +411,8 @@ class Look(QObject):
         return self._pictures[key]
 
     def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
-        """Return an icon for a button in the current theme: normal, on, and disabled."""
-        key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
+        """Return an icon for a button: normal, on, and disabled, each in the theme that is in use when it is painted."""
+        key = (name, colour, side, room)
         if key not in self._icons:
             self._icons[key] = QIcon(_IconEngine(self, name, colour, side, room))
             _ICONS.append(self._icons[key])
@@ -619,10 +623,6 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     """
     from PySide6.QtSvg import QSvgRenderer
 
-    key = f"{path}:{side}:{ratio}:{colour}:{room}"
-    picture = QPixmap()
-    if QPixmapCache.find(key, picture):
-        return picture
     picture = QPixmap(QSize(side + room, side) * ratio)
     picture.fill(Qt.GlobalColor.transparent)
     renderer = QSvgRenderer(path.read_bytes().replace(b"currentColor", colour.encode()))
@@ -630,5 +630,4 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     renderer.render(painter, QRectF(QPoint(0, 0), QSize(side, side) * ratio))
     painter.end()
     picture.setDevicePixelRatio(ratio)
-    QPixmapCache.insert(key, picture)
     return picture

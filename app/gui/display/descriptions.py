@@ -404,12 +404,9 @@ def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
 
 def server_trouble(status: ServerStatus, words: Language) -> str:
     """Return what is wrong with a server that is down; its last output if the reason is unknown."""
-    parts = [
-        words.problem(status.problem) if status.problem else "",
-        status.detail,
-        words("server.restarts") if status.restarts else "",
-    ]
-    return " ".join(part for part in parts if part)
+    problem = words.problem(status.problem) if status.problem else ""
+    restarts = words("server.restarts") if status.restarts else ""
+    return " ".join(filter(None, (problem, status.detail, restarts)))
 
 
 def server_line(server: McpServer) -> str:

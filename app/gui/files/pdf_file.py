@@ -64,10 +64,6 @@ SLICE = 500
 TURN_S = 0.004
 
 
-class PdfError(OSError):
-    """The file could not be written."""
-
-
 async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font: QFont) -> None:
     """Write a document on A4, completely or not at all; may take seconds. Raises OSError.
 
@@ -75,7 +71,7 @@ async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font:
     """
     file = QSaveFile(str(path))
     if not file.open(QIODevice.OpenModeFlag.WriteOnly):
-        raise PdfError(file.errorString())
+        raise OSError(file.errorString())
     writer = QPdfWriter(file)
     writer.setTitle(title)
     writer.setCreator("Moot")
@@ -85,7 +81,7 @@ async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font:
     writer.setPageMargins(margins, QPageLayout.Unit.Millimeter)
     painter = QPainter()
     if not painter.begin(writer):
-        raise PdfError(file.errorString())
+        raise OSError(file.errorString())
     until = perf_counter() + TURN_S
     try:
         for _ in _Pages(writer, painter, font).set(parts):
@@ -98,7 +94,7 @@ async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font:
     finally:
         painter.end()
     if not file.commit():
-        raise PdfError(file.errorString())
+        raise OSError(file.errorString())
 
 
 class _Pages:

@@ -122,6 +122,15 @@ def ask_for_file(
     dialog.open()
 
 
+def ask_for_files(over: QWidget, title: str, then: Callable[[list[Path]], object]) -> None:
+    """Ask for any files to open."""
+    dialog = QFileDialog(over, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda paths: then([Path(path) for path in paths]))
+    dialog.open()
+
+
 async def read_shared_file(path: Path) -> str:
     """Return the text of a shared file. Raises BadInput."""
     return await asyncio.to_thread(_read, path)
@@ -236,11 +245,8 @@ class ContextList(QWidget):
 
     def ask(self) -> None:
         """Open a dialog to choose more files."""
-        dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(lambda paths: self.files_given.emit(paths))
-        dialog.open()
+        title = self._language("setup.context.choose")
+        ask_for_files(self.window(), title, lambda paths: self.files_given.emit([*map(str, paths)]))
 
     def _line(self, path: str) -> QWidget:
         line = QWidget()

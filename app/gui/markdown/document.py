@@ -448,14 +448,10 @@ class BlockDocument(QTextDocument):
             result.setFontItalic(True)
         if span.style & STRUCK:
             result.setFontStrikeOut(True)
-        if span.style & INLINE_CODE:
+        if span.style & INLINE_CODE or (span.style & FORMULA and formula_of(span) is None):
             result.setFontFamilies(self._style.code_font.families())
             result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
-            result.setBackground(QBrush(QColor(tokens.hover)))
-        if span.style & FORMULA and formula_of(span) is None:
-            result.setFontFamilies(self._style.code_font.families())
-            result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
-        if span.style & IMAGE:
+        if span.style & (INLINE_CODE | IMAGE):
             result.setBackground(QBrush(QColor(tokens.hover)))
         if span.link:
             result.setAnchor(True)

@@ -9,7 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message as MimeHeader
 from html import unescape
 from typing import Final
@@ -147,7 +147,7 @@ Json = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """Something a page asks for; `acted` means that the user had just done something in the page.
+    """Something a page asks for.
 
     `text` is the prompt, address, tool, intent or note, `arguments` those of a tool or intent as JSON text, `height` the
     height the page wants in pixels. `refusal` is the message to send if it is refused.
@@ -157,7 +157,6 @@ class PageAction:
     text: str = ""
     arguments: str = ""
     height: int = 0
-    acted: bool = False
     refusal: Json | None = None
 
 
@@ -180,7 +179,7 @@ class PageTalk:
         self._facts = facts
         self._say = say
 
-    def take(self, text: str, *, acted: bool) -> PageAction | None:
+    def take(self, text: str) -> PageAction | None:
         """Return what a message asks for, None if there is nothing to do."""
         if len(text) > MAX_MESSAGE:
             return None
@@ -190,11 +189,11 @@ class PageTalk:
             return None
         if not isinstance(message, dict):
             return None
-        return self._rpc(message, acted) if message.get("jsonrpc") == "2.0" else self._plain(message, acted)
+        return self._rpc(message) if message.get("jsonrpc") == "2.0" else self._plain(message)
 
     # MCP-UI
 
-    def _plain(self, message: Json, acted: bool) -> PageAction | None:
+    def _plain(self, message: Json) -> PageAction | None:
         kind, payload = message.get("type"), message.get("payload")
         payload = payload if isinstance(payload, dict) else {}
         if kind in ("ui-lifecycle-iframe-ready", "ui-request-render-data"):
@@ -205,24 +204,25 @@ class PageTalk:
             return _size(payload)
         if not isinstance(kind, str) or kind not in _FIELDS:
             return None
-        action = _action(kind, payload.get(_FIELDS[kind]), payload.get("params", {}), acted)
+        action = _action(kind, payload.get(_FIELDS[kind]), payload.get("params", {}))
         if action is None or not _id_of(message):
             return action
         self._say({"type": "ui-message-received", **_id_of(message)})
         if kind == TOOL:
             error = {"error": "The user did not allow it."}
-            return _refusable(action, {"type": "ui-message-response", "payload": error, **_id_of(message)})
+            refusal = {"type": "ui-message-response", "payload": error, **_id_of(message)}
+            return replace(action, refusal=refusal)
         self._say({"type": "ui-message-response", "payload": {"response": {}}, **_id_of(message)})
         return action
 
     # MCP Apps
 
-    def _rpc(self, message: Json, acted: bool) -> PageAction | None:
+    def _rpc(self, message: Json) -> PageAction | None:
         method, number, params = message.get("method"), message.get("id"), message.get("params", {})
         if not isinstance(method, str) or not isinstance(params, dict):
             return None
         if isinstance(number, bool) or not isinstance(number, int | str):
-            return self._notified(method, params, acted)
+            return self._notified(method, params)
         if isinstance(number, str) and len(number) > 100:
             return None
         action: PageAction | None = None
@@ -235,24 +235,24 @@ class PageTalk:
             case "ui/request-display-mode":
                 result = {"mode": "inline"}
             case "ui/message":
-                action = _action(PROMPT, _text_of(params.get("content")), {}, acted)
+                action = _action(PROMPT, _text_of(params.get("content")), {})
                 result = {} if action else {"isError": True}
             case "ui/open-link":
-                action = _action(LINK, params.get("url"), {}, acted)
+                action = _action(LINK, params.get("url"), {})
                 result = {} if action else {"isError": True}
             case "tools/call":
-                action = _action(TOOL, params.get("name"), params.get("arguments", {}), acted)
+                action = _action(TOOL, params.get("name"), params.get("arguments", {}))
                 refusal = _error(number, _NOT_ALLOWED, "The user did not allow it.")
                 if action is None:
                     self._say(refusal)
-                return action and _refusable(action, refusal)
+                return action and replace(action, refusal=refusal)
             case _:
                 self._say(_error(number, _NO_METHOD, "Not supported."))
                 return None
         self._say({"jsonrpc": "2.0", "id": number, "result": result})
         return action
 
-    def _notified(self, method: str, params: Json, acted: bool) -> PageAction | None:
+    def _notified(self, method: str, params: Json) -> PageAction | None:
         """Handle a notification, which gets no answer."""
         if method == "ui/notifications/initialized":
             content = [{"type": "text", "text": self._facts.content}]
@@ -262,7 +262,7 @@ class PageTalk:
             return _size(params)
         elif method == "notifications/message":
             data = params.get("data")
-            return _action(NOTIFY, data if isinstance(data, str) else json.dumps(data), {}, acted)
+            return _action(NOTIFY, data if isinstance(data, str) else json.dumps(data), {})
         return None
 
     def _tell(self, method: str, params: Json) -> None:
@@ -283,7 +283,7 @@ class PageTalk:
         }
 
 
-def _action(kind: str, text: object, params: object, acted: bool) -> PageAction | None:
+def _action(kind: str, text: object, params: object) -> PageAction | None:
     if not isinstance(text, str) or not isinstance(params, dict):
         return None
     text = clean_text(text).strip()
@@ -292,11 +292,7 @@ def _action(kind: str, text: object, params: object, acted: bool) -> PageAction 
     if not text or len(text) > _MOST[kind]:
         return None
     arguments = json.dumps(params, ensure_ascii=False) if kind in (TOOL, INTENT) else ""
-    return PageAction(kind, text, arguments, acted=acted)
-
-
-def _refusable(action: PageAction, refusal: Json) -> PageAction:
-    return PageAction(action.kind, action.text, action.arguments, acted=action.acted, refusal=refusal)
+    return PageAction(kind, text, arguments)
 
 
 def _size(payload: Json) -> PageAction | None:

@@ -91,6 +91,7 @@ class SandboxView(QWebEngineView):
         # A profile without a name stores nothing on disk.
         self._profile = QWebEngineProfile(QApplication.instance())
         self._blocker = _RequestBlocker(self._profile)
+        self.blocked = self._blocker.blocked
         self._profile.setUrlRequestInterceptor(self._blocker)
         self._profile.scripts().insert(_no_calls())
         self._page = _GuestPage(self._profile)
@@ -100,16 +101,10 @@ class SandboxView(QWebEngineView):
         self._page.setBackgroundColor(QColor(Qt.GlobalColor.white))
         self._page.loadFinished.connect(self._on_loaded)
         self._page.renderProcessTerminated.connect(self._on_ended)
-        self._timer = QTimer(self)
-        self._timer.setInterval(FETCH_MS)
+        self._timer = QTimer(self, interval=FETCH_MS)
         self._timer.timeout.connect(self._fetch)
         self.setPage(self._page)
         self._page.setHtml(_HOST, QUrl("about:blank"))
-
-    @property
-    def blocked(self) -> list[str]:
-        """The first blocked addresses."""
-        return self._blocker.blocked
 
     def say(self, message: Json) -> None:
         """Send a message to the page."""

@@ -22,10 +22,10 @@ from app.core.texts import exact, visible
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called
-from app.gui.widgets.boxes import FlowBox, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, TextBox, scrolling
 from app.gui.widgets.question_card import PromptCard
-from app.gui.widgets.text import ElidedLabel, named, plain_label, show_or_hide
+from app.gui.widgets.text import ElidedLabel, named, plain_label, say, show_or_hide
 
 _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
@@ -112,34 +112,34 @@ class ApprovalCard(GuardedCard):
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message, "shield-question-mark")
-        assert message.prompt is not None
-        self._again = message.prompt.reason == PromptReason.MAY_HAVE_RUN
+        self._again = self.prompt.reason == PromptReason.MAY_HAVE_RUN
         self._rows: tuple[_CallRow, ...] = ()
         self._why = plain_label("hint", wrap=True)
         self._body = QWidget()
         self._list = vbox(inside=self._body, spacing=BETWEEN)
         self._area = scrolling(self._body)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._hint = plain_label("hint", wrap=True)
+        self._hint = say(plain_label("hint", wrap=True), language, "approval.look")
         for part in (self._why, self._area, self._hint):
             self.column.addWidget(part)
         self.deny = GuardedButton("", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = AlwaysButton(look)
         self.always.chosen.connect(self._on_always)
-        self.why_not = GuardedButton("plain", "approval_why_not")
+        self.why_not = say(GuardedButton("plain", "approval_why_not"), language, "approval.why_not")
         self.why_not.clicked.connect(self._ask_reason)
-        self.reason = named("approval_reason", QLineEdit())
+        reason = "approval.reason"
+        self.reason = say(named("approval_reason", QLineEdit()), language, name=reason, hint=reason)
         self.reason.setMaxLength(MAX_REASON)
         self.reason.returnPressed.connect(self._deny_because)
         self._add_answers(
             (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""), (self.why_not, "")
         )
         self.column.addWidget(self.reason)
-        self.why_not.setVisible(takes_reason(message.prompt))
+        self.why_not.setVisible(takes_reason(self.prompt))
         self.reason.hide()
         # After it may have run, "always" would answer another question.
-        self.always.setVisible(bool(lasting_answers(message.prompt)) and not self._again)
+        self.always.setVisible(bool(lasting_answers(self.prompt)) and not self._again)
         language.changed.connect(self._retranslate)
         self.show_calls((message,))
 
@@ -151,8 +151,7 @@ class ApprovalCard(GuardedCard):
         self._rows = tuple(known.pop(one.id) if one.id in known else self._new_row(one) for one in messages)
         for gone in known.values():
             self._list.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+            drop(gone)
         high = -BETWEEN
         for place, row in enumerate(self._rows):
             self._list.insertWidget(place, row)
@@ -208,8 +207,7 @@ class ApprovalCard(GuardedCard):
             self._on_answer(answer)
 
     def _retranslate(self) -> None:
-        words, prompt, several = self._language, self.message.prompt, self._several
-        assert prompt is not None
+        words, prompt, several = self._language, self.prompt, self._several
         if several:
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
@@ -219,10 +217,6 @@ class ApprovalCard(GuardedCard):
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
         self.allow.setText(words("approval.run_again" if self._again else allow))
-        self.why_not.setText(words("approval.why_not"))
-        self.reason.setPlaceholderText(words("approval.reason"))
-        self.reason.setAccessibleName(words("approval.reason"))
-        self._hint.setText(words("approval.look"))
         self.always.offer([row.message for row in self._rows], words)
         for row in self._rows:
             row.retranslate(words)
@@ -236,7 +230,7 @@ class _CallRow(QWidget):
     def __init__(self, message: Message) -> None:
         super().__init__()
         assert message.prompt is not None
-        self.message = message
+        self.message, self._prompt = message, message.prompt
         self._name = ElidedLabel("field")
         self._about = plain_label("hint", wrap=True)
         self.arguments = ArgumentsBox(message.prompt.arguments)
@@ -252,7 +246,7 @@ class _CallRow(QWidget):
         """Take the form of the only call, or of one of several."""
         self.arguments.fit(MOST_LINES if alone else MOST_LINES_OF_SEVERAL)
         self._head.setVisible(not alone)
-        show_or_hide(self._about, "" if alone else exact(self.message.prompt.about, "\n"))
+        show_or_hide(self._about, "" if alone else exact(self._prompt.about, "\n"))
 
     def _on_answer(self, answer: str) -> None:
         self.deny.setEnabled(False)
@@ -261,8 +255,7 @@ class _CallRow(QWidget):
 
     def retranslate(self, words: Language) -> None:
         """Show the texts in the language chosen."""
-        assert self.message.prompt is not None
-        tool = called(self.message.prompt, words.texts)
+        tool = called(self._prompt, words.texts)
         self._name.setText(tool)
         for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
             one.setText(words(key))
@@ -396,18 +389,12 @@ class HandOverCard(GuardedCard):
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
         # As shown: if it is not changed, the call runs with its own arguments.
         self._instruction = visible(str(self._arguments.get("instruction", "")))
-        hint = plain_label("hint", wrap=True)
-        hint.setText(language("hand_over.hint"))
-        self.box = TextBox(lines=2, most=8, submits=False)
-        self.box.setObjectName("hand_over_instruction")
-        self.box.setFrameShape(TextBox.Shape.StyledPanel)
-        self.box.setAccessibleName(language("hand_over.instruction"))
+        self.box = named("hand_over_instruction", TextBox(lines=2, most=8, submits=False))
+        say(self.box, language, name="hand_over.instruction").setFrameShape(TextBox.Shape.StyledPanel)
         self.box.setPlainText(self._instruction)
-        self.deny = GuardedButton("", "hand_over_deny")
-        self.allow = GuardedButton("", "hand_over_allow")
-        self.deny.setText(language("hand_over.deny"))
-        self.allow.setText(language("hand_over.allow"))
-        self.column.addWidget(hint)
+        self.deny = say(GuardedButton("", "hand_over_deny"), language, "hand_over.deny")
+        self.allow = say(GuardedButton("", "hand_over_allow"), language, "hand_over.allow")
+        self.column.addWidget(plain_label("hint", wrap=True, text=language("hand_over.hint")))
         self.column.addWidget(self.box)
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
         self.box.textChanged.connect(self._show_state)

@@ -45,14 +45,19 @@ def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
     return getattr(tokens, tone), getattr(tokens, f"{tone}_bg")
 
 
+def _fill(painter: QPainter, room: QRectF, colour: str, radius: float) -> None:
+    """Paint a rounded rectangle in a colour."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(colour))
+    painter.drawRoundedRect(room, radius, radius)
+
+
 def paint_avatar(
     painter: QPainter, rect: QRect, name: str, colours: tuple[str, str], letters: str = ""
 ) -> None:
     """Paint a speaker's initial, or these letters, on a rounded square of their colour."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours[1]))
-    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    _fill(painter, QRectF(rect), colours[1], 6)
     painter.setPen(QColor(colours[0]))
     painter.setFont(sized(painter.font(), 11, 650))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letters or initial(name))
@@ -60,10 +65,7 @@ def paint_avatar(
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
     """Paint an icon on a rounded square in the accent colour, the mark of a group."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(look.tokens.accent_bg))
-    painter.drawRoundedRect(QRectF(rect), 6, 6)
+    _fill(painter, QRectF(rect), look.tokens.accent_bg, 6)
     side = rect.height() * 2 // 3
     picture = look.picture(icon, "accent", side, painter.device().devicePixelRatioF())
     painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
@@ -71,11 +73,7 @@ def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
 
 def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
     """Paint a chip's text on its rounded background, filling `rect`."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours[1]))
-    radius = rect.height() / 2
-    painter.drawRoundedRect(QRectF(rect), radius, radius)
+    _fill(painter, QRectF(rect), colours[1], rect.height() / 2)
     painter.setPen(QColor(colours[0]))
     painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), text)
 
@@ -88,20 +86,18 @@ class Avatar(QWidget):
         self._look = look
         self._name = self._letters = ""
         self._index: int | None = None
-        self._faint = False
         self.setFixedSize(side, side)
-        look.changed.connect(self.update)
 
-    def set_speaker(self, name: str, index: int | None, *, faint: bool = False, letters: str = "") -> None:
-        """Show a name's initial, or `letters`, in the colour of an index, None for grey; `faint` for an empty place."""
-        self._name, self._index, self._faint, self._letters = name, index, faint, letters
+    def set_speaker(self, name: str, index: int | None, *, letters: str = "") -> None:
+        """Show a name's initial, or `letters`, in the colour of an index, None for grey."""
+        self._name, self._index, self._letters = name, index, letters
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         colours = (tokens.text_2, tokens.hover) if self._index is None else tokens.speaker(self._index)
         painter = QPainter(self)
-        if self._faint or not self.isEnabled():
+        if not self.isEnabled():
             painter.setOpacity(0.6)
         paint_avatar(painter, self.rect(), self._name, colours, self._letters)
 
@@ -118,7 +114,6 @@ class Chip(PaintedText):
         self._icon = icon
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
-        look.changed.connect(self.update)
 
     def text(self) -> str:
         """Return the text."""
@@ -186,7 +181,6 @@ class UsedBar(QWidget):
         self._look = look
         self._part = 0.0
         self.setFixedHeight(BAR_HEIGHT)
-        look.changed.connect(self.update)
 
     def show_part(self, part: float) -> None:
         """Show the used part, 0 to 1."""
@@ -196,28 +190,24 @@ class UsedBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens = self._look.tokens
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
         room = QRectF(self.rect())
-        painter.setBrush(QColor(tokens.line))
-        painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        _fill(painter, room, tokens.line, BAR_HEIGHT / 2)
         if self._part:
             colour = (
                 tokens.error if self._part >= 1 else tokens.warn if self._part >= NEARLY else tokens.accent
             )
-            painter.setBrush(QColor(colour))
             room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
-            painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+            _fill(painter, room, colour, BAR_HEIGHT / 2)
 
 
 class HeadingIcon(QLabel):
     """An icon that follows the theme."""
 
-    def __init__(self, look: Look, icon: str, colour: str) -> None:
+    def __init__(self, look: Look, icon: str, colour: str, side: int = HEADING_ICON) -> None:
         super().__init__()
-        self._look, self._icon, self._colour = look, icon, colour
+        self._look, self._icon, self._colour, self._side = look, icon, colour, side
         look.changed.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        self.setPixmap(self._look.picture(self._icon, self._colour, HEADING_ICON, self.devicePixelRatioF()))
+        self.setPixmap(self._look.picture(self._icon, self._colour, self._side, self.devicePixelRatioF()))

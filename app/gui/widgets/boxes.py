@@ -73,8 +73,26 @@ def empty(layout: QLayout, but: QWidget | None = None) -> None:
     """Take everything out of a layout, and delete the widgets, all but one."""
     while (item := layout.takeAt(0)) is not None:
         if (widget := item.widget()) is not None and widget is not but:
-            widget.hide()
-            widget.deleteLater()
+            drop(widget)
+
+
+def set_across(line: QBoxLayout, across: bool) -> None:
+    """Lay out the parts of a line side by side, or one below the other."""
+    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+    line.setDirection(side if across else below)
+
+
+def follow_width(widget: QWidget) -> None:
+    """Let layouts ask a widget for the height that it takes in a width."""
+    policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    policy.setHeightForWidth(True)
+    widget.setSizePolicy(policy)
+
+
+def drop(widget: QWidget) -> None:
+    """Delete a widget, which is seen no more and takes no room from now on."""
+    widget.hide()
+    widget.deleteLater()
 
 
 def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> Layout:
@@ -97,9 +115,7 @@ class FlowBox(QWidget):
         super().__init__()
         self._widgets: list[QWidget] = []
         self._gap = gap
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     def insert(self, place: int, widget: QWidget) -> None:
         """Insert a widget at a place."""

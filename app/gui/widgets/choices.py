@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import FlowBox, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, drop, follow_width, hbox, vbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, put_where
 from app.gui.widgets.text import name_button, plain_label, plain_tip
 
@@ -88,8 +88,7 @@ class BeginSwitch(Segmented):
             segment.dress(look, icon, room=7)
             # Its words are always whole.
             segment.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def _retranslate(self) -> None:
         words = self._language
@@ -166,9 +165,7 @@ class ChipList(QWidget):
         self._flow.add(self._none)
         self._flow.add(self.add)
         vbox(self._flow, inside=self)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
@@ -225,8 +222,7 @@ class ChipList(QWidget):
     def _draw(self) -> None:
         for chip in self._chips:
             self._flow.remove(chip)
-            chip.hide()
-            chip.deleteLater()
+            drop(chip)
         self._chips = [self._chip(key) for key in self._chosen]
         for place, chip in enumerate(self._chips):
             self._flow.insert(place, chip)

@@ -57,7 +57,7 @@ from PySide6.QtWidgets import (
 
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import follow_width, hbox, vbox
 from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
 
 TICK = 16
@@ -70,26 +70,18 @@ LEAST_LETTERS = 4
 
 
 class Button(QPushButton):
-    """A push button with an optional icon that follows the theme."""
+    """A push button with an optional icon."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__()
         self.setProperty("kind", kind)
         self.setObjectName(name)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._dressing: tuple[Look, str, str, int, int] | None = None
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
         """Set an icon before the text; `room` is the gap between them in pixels."""
-        self._dressing = (look, icon, colour, side, room)
         self.setIconSize(QSize(side + room, side))
-        look.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        if self._dressing is not None:
-            look, icon, colour, side, room = self._dressing
-            self.setIcon(look.icon(icon, colour, side=side, room=room))
+        self.setIcon(look.icon(icon, colour, side=side, room=room))
 
 
 class IconButton(QToolButton):
@@ -98,20 +90,14 @@ class IconButton(QToolButton):
     def __init__(self, look: Look, icon: str) -> None:
         super().__init__()
         self._look = look
-        self._name = icon
         self.setIconSize(QSize(ICON, ICON))
         self.setFixedSize(34, 30)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        look.changed.connect(self._on_theme_changed)
-        self._on_theme_changed()
+        self.set_icon(icon)
 
     def set_icon(self, icon: str) -> None:
         """Show another icon."""
-        self._name = icon
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        self.setIcon(self._look.icon(self._name, side=ICON))
+        self.setIcon(self._look.icon(icon, side=ICON))
 
 
 Clicked = Callable[[], object] | SignalInstance | None
@@ -199,6 +185,13 @@ class ShorteningButton(Button):
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
 
 
+def paint_chevron(widget: QWidget, look: Look, right: int) -> None:
+    """Paint a chevron so many pixels from the right edge of a widget."""
+    picture = look.picture("chevron-down", "text_2", CHEVRON, widget.devicePixelRatioF())
+    place = QPoint(widget.width() - CHEVRON - right, (widget.height() - CHEVRON) // 2)
+    QPainter(widget).drawPixmap(place, picture)
+
+
 class MenuButton(ShorteningButton):
     """A flat button with a text, an `icon` or "" and optionally a chevron, that opens a menu above or below.
 
@@ -221,9 +214,7 @@ class MenuButton(ShorteningButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._chevron:
-            picture = self._look.picture("chevron-down", "text_2", CHEVRON, self.devicePixelRatioF())
-            place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
-            QPainter(self).drawPixmap(place, picture)
+            paint_chevron(self, self._look, 6)
 
     def clear(self) -> None:
         """Empty the menu; QMenu.clear alone keeps its submenus in memory."""
@@ -258,7 +249,6 @@ class TickBox(QCheckBox):
         super().__init__(parent)
         self._look = look
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        look.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         if not self.text():
@@ -311,9 +301,7 @@ class WrappedTick(TickBox):
 
     def __init__(self, look: Look) -> None:
         super().__init__(look)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     def minimumSizeHint(self) -> QSize:
         hint = super().sizeHint()
@@ -338,7 +326,6 @@ class Choice(QComboBox):
         # Qt's own delegate of a drop-down list ignores the style sheet.
         self.setItemDelegate(QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
-        look.changed.connect(self.update)
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
         """Offer values with their texts, and show `chosen` or what was chosen before, without a signal."""
@@ -376,8 +363,7 @@ class Choice(QComboBox):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        chevron = self._look.picture("chevron-down", "text_2", 14, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(self.width() - 23, (self.height() - 14) // 2, chevron)
+        paint_chevron(self, self._look, 9)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -545,7 +531,7 @@ class TextBox(QPlainTextEdit):
         self._most = most
         self._submits = submits
         self._longest, self._longest_paste = longest, longest_paste
-        self._composing = False
+        self.composing = False  # whether an input method is
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         # Lines are wrapped; in a narrow moment of a layout Qt would show the bar, and keep it.
@@ -588,14 +574,14 @@ class TextBox(QPlainTextEdit):
             super().insertFromMimeData(source)
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._composing = bool(event.preeditString())
+        self.composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() not in ENTER or not self._submits:
             super().keyPressEvent(event)
             return
-        if self._composing:
+        if self.composing:
             event.ignore()
             return
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
@@ -609,7 +595,7 @@ class TextBox(QPlainTextEdit):
         self.focus_changed.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._composing = False
+        self.composing = False
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
 
@@ -735,6 +721,10 @@ class DropHint(QWidget):
         for widget in self._watched:
             widget.installEventFilter(self)
         self.hide()
+
+    def setText(self, text: str) -> None:
+        """Set what is said over the page."""
+        self.words = text
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched in self._watched and isinstance(event, QDragEnterEvent) and self._takes(event.mimeData()):

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWid
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button, put_in_tab_order
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
+from app.gui.widgets.item_list import STEPS, takes_f2
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
 
 EDITS = (*ENTER, Qt.Key.Key_F2)
-STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class EditBox(TextBox):
@@ -58,27 +58,21 @@ class EditableRow(QFrame):
         self._language = language
         self._pressed: QPoint | None = None
         self._from: int | None = None
-        self._box = EditBox(lines=1, most=most)
-        self._box.setObjectName(f"{name}_edit_box")
-        self._box.hide()
-        self.edit = icon_button(look, "pencil", f"{name}_edit")
-        self.up = icon_button(look, "chevron-up", f"{name}_up")
-        self.down = icon_button(look, "chevron-down", f"{name}_down")
-        self.remove = icon_button(look, "x", f"{name}_remove")
+        self.box = named(f"{name}_edit_box", EditBox(lines=1, most=most))
+        self.box.hide()
+        self.edit = icon_button(look, "pencil", f"{name}_edit", self._on_edit)
+        self.up = icon_button(look, "chevron-up", f"{name}_up", lambda: self.moved.emit(-1))
+        self.down = icon_button(look, "chevron-down", f"{name}_down", lambda: self.moved.emit(1))
+        self.remove = icon_button(look, "x", f"{name}_remove", self.removed)
         self.tools = (self.edit, self.up, self.down, self.remove)
         for tool in self.tools:
             tool.setFixedSize(side, side)
-        self.edit.clicked.connect(
-            lambda: self._begin() if self._box.isHidden() else self._box.submitted.emit()
-        )
-        self.up.clicked.connect(lambda: self.moved.emit(-1))
-        self.down.clicked.connect(lambda: self.moved.emit(1))
-        self.remove.clicked.connect(self.removed)
 
-    @property
-    def box(self) -> EditBox:
-        """The box the text is edited in."""
-        return self._box
+    def _on_edit(self) -> None:
+        if self.box.isHidden():
+            self._begin()
+        else:
+            self.box.submitted.emit()
 
     def _show_tools(self, edit: str, remove: str, *, first: bool, last: bool) -> None:
         """Name the buttons; `edit` and `remove` are keys of texts."""
@@ -89,11 +83,7 @@ class EditableRow(QFrame):
             name_button(tool, self._language(key), shortcut)
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
-            # The window uses F2 too.
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_f2(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -107,7 +97,7 @@ class EditableRow(QFrame):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        drags = event.button() == Qt.MouseButton.LeftButton and self._box.isHidden()
+        drags = event.button() == Qt.MouseButton.LeftButton and self.box.isHidden()
         self._pressed = event.position().toPoint() if drags else None
         super().mousePressEvent(event)
 
@@ -145,6 +135,17 @@ class EditableRow(QFrame):
         """Begin to edit."""
         raise NotImplementedError
 
+    def _show_box(self, shown: bool) -> None:
+        """Show the box, or what it was opened from."""
+        self.box.setVisible(shown)
+
+    def _end(self) -> None:
+        """End to edit; the focus stays in the row."""
+        focused = self.box.hasFocus()
+        self._show_box(False)
+        if focused:
+            self.setFocus()
+
 
 HEIGHT = 27
 MARK = 13
@@ -179,11 +180,10 @@ class PlanRow(EditableRow):
         self._tools.hide()
         self._problem = plain_label("error", wrap=True)
         self._problem.hide()
-        row = hbox((self._box, 1), Stretch(0), self._tools, spacing=2)
+        row = hbox((self.box, 1), Stretch(0), self._tools, spacing=2)
         vbox(row, self._problem, inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
-        self._box.submitted.connect(self._on_submitted)
-        self._box.cancelled.connect(self._end)
-        look.changed.connect(self.update)
+        self.box.submitted.connect(self._on_submitted)
+        self.box.cancelled.connect(self._end)
 
     def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
         """Show an item at a place, counted from 0; an unfinished edit stays."""
@@ -195,7 +195,7 @@ class PlanRow(EditableRow):
         )
         self.setAccessibleDescription(words("plan.keys"))
         self.setToolTip(plain_tip(item.text))
-        self._box.setAccessibleName(words("plan.edit"))
+        self.box.setAccessibleName(words("plan.edit"))
         self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
         self.update()
 
@@ -209,7 +209,7 @@ class PlanRow(EditableRow):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.position().x() < TEXT_LEFT and self._box.isHidden():
+        if event.position().x() < TEXT_LEFT and self.box.isHidden():
             self.ticked.emit()
         super().mousePressEvent(event)
 
@@ -241,7 +241,7 @@ class PlanRow(EditableRow):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if not self._box.isHidden():
+        if not self.box.isHidden():
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -277,31 +277,28 @@ class PlanRow(EditableRow):
             painter.drawPolyline([centre + QPointF(x, y) for x, y in points])
 
     def _show_or_hide_tools(self) -> None:
-        wanted = self.isEnabled() and self._box.isHidden() and (self.hasFocus() or self.underMouse())
+        wanted = self.isEnabled() and self.box.isHidden() and (self.hasFocus() or self.underMouse())
         self._tools.setVisible(wanted)
         self.update()
 
     def _begin(self) -> None:
         self._before = self._item
-        self._box.show_text(self._item.text)
-        self._box.show()
+        self.box.show_text(self._item.text)
+        self.box.show()
         self._tools.hide()
-        self._box.setFocus()
+        self.box.setFocus()
 
     def _end(self) -> None:
-        focused = self._box.hasFocus()
-        self._box.hide()
+        super()._end()
         self._problem.hide()
-        if focused:
-            self.setFocus()
         self.update()
 
     def _on_submitted(self) -> None:
-        text = " ".join(self._box.text().split())
+        text = " ".join(self.box.text().split())
         if len(text) > MAX_ITEM:
             # The text stays; the user can shorten it, or cancel with Escape.
             words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
-            self._box.setAccessibleDescription(words)
+            self.box.setAccessibleDescription(words)
             self._problem.setText(words)
             self._problem.show()
             return
@@ -326,14 +323,11 @@ class PlanList(QWidget):
         self._look = look
         self._plan = Plan()
         self._rows: list[PlanRow] = []
-        self._add = QLineEdit()
-        self._add.setObjectName(f"{name}_add")
-        self._add.setProperty("kind", "name")
-        self._add.setMaxLength(MAX_ITEM)
+        self._add = named(f"{name}_add", QLineEdit(maxLength=MAX_ITEM))
+        say(self._add, language, name="plan.add", hint="plan.add").setProperty("kind", "name")
         self._column = vbox(self._add, STRETCH, inside=self, spacing=0)
         self._add.returnPressed.connect(self._on_added)
-        language.changed.connect(self._refresh)
-        self._refresh()
+        language.follow(self._refresh)
 
     def show_plan(self, plan: Plan | None, *, editable: bool) -> None:
         """Show a plan; rows keep their focus and unfinished edits."""
@@ -355,16 +349,12 @@ class PlanList(QWidget):
     def _refresh(self) -> None:
         items, focused, before = self._plan.items, self._focused(), len(self._rows)
         while len(self._rows) > len(items):
-            row = self._rows.pop()
-            row.hide()
-            row.deleteLater()
+            drop(self._rows.pop())
         if len(self._rows) < len(items):
             self._rows += [self._make_row(place) for place in range(len(self._rows), len(items))]
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
             row.show_item(item, place, len(items), current=place == current)
-        self._add.setPlaceholderText(self._language("plan.add"))
-        self._add.setAccessibleName(self._language("plan.add"))
         self._let_tab_stop_at(min(max(0, focused), len(items) - 1))
         if len(self._rows) > before:
             self.stops_changed.emit()
@@ -461,22 +451,12 @@ class QueuedMessageRow(EditableRow):
         self._text = ElidedLabel("name")
         self._files = plain_label("hint")
         self._text.setCursor(Qt.CursorShape.OpenHandCursor)
-        self.send = button("link", "queue_send")
-        hbox(
-            (self._text, 1),
-            (self._box, 1),
-            self._files,
-            4,
-            self.send,
-            *self.tools,
-            inside=self,
-            margins=(10, 3, 6, 3),
-            spacing=2,
-        )
-        self.send.clicked.connect(self.sent)
-        self._box.submitted.connect(self._on_submitted)
-        self._box.textChanged.connect(self._on_text)
-        self._box.cancelled.connect(self._cancel)
+        self.send = button("link", "queue_send", self.sent)
+        texts = ((self._text, 1), (self.box, 1), self._files)
+        hbox(*texts, 4, self.send, *self.tools, inside=self, margins=(10, 3, 6, 3), spacing=2)
+        self.box.submitted.connect(self._on_submitted)
+        self.box.textChanged.connect(self._on_text)
+        self.box.cancelled.connect(self._cancel)
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
@@ -491,7 +471,7 @@ class QueuedMessageRow(EditableRow):
         self._files.setText(words("queue.files", count=files) if files else "")
         self._files.setVisible(bool(files))
         self.setAccessibleName(words("queue.message", text=queued.text[:200]))
-        self._box.setAccessibleName(words("queue.edit"))
+        self.box.setAccessibleName(words("queue.edit"))
         self.send.setText(words("queue.send_now"))
         self.send.setToolTip(words("queue.send_now.hint"))
         self._edge = {"first": first, "last": last}
@@ -500,46 +480,40 @@ class QueuedMessageRow(EditableRow):
     def write(self, text: str | None) -> None:
         """Edit the message, with the text so far; None ends the edit."""
         if text is None:
-            if not self._box.isHidden():
+            if not self.box.isHidden():
                 self._end()
-        elif self._box.isHidden() or text != self._box.toPlainText():
+        elif self.box.isHidden() or text != self.box.toPlainText():
             self._show_box(True)
-            self._box.show_text(text)
+            self.box.show_text(text)
 
     def _begin(self) -> None:
         if self._queued is not None:
-            if self._box.isHidden():
+            if self.box.isHidden():
                 self.write(self._queued.text)
                 self.written.emit(self._queued.text)
-            self._box.setFocus()
+            self.box.setFocus()
 
     def _cancel(self) -> None:
         self._end()
         self.written.emit(None)
 
-    def _end(self) -> None:
-        focused = self._box.hasFocus()
-        self._show_box(False)
-        if focused:
-            self.setFocus()
-
     def _show_box(self, shown: bool) -> None:
+        super()._show_box(shown)
         self._text.setVisible(not shown)
-        self._box.setVisible(shown)
         self._name_tools()
 
     def _name_tools(self) -> None:
         """Name the buttons: the pencil of a message that is being edited is a tick that saves it."""
-        edits = not self._box.isHidden()
+        edits = not self.box.isHidden()
         self.edit.set_icon("check" if edits else "pencil")
         self._show_tools("dialog.save" if edits else "queue.edit", "queue.remove", **self._edge)
 
     def _on_text(self) -> None:
-        if not self._box.isHidden():
-            self.written.emit(self._box.toPlainText())
+        if not self.box.isHidden():
+            self.written.emit(self.box.toPlainText())
 
     def _on_submitted(self) -> None:
-        text = self._box.text()
+        text = self.box.text()
         if self._queued is not None and text and text != self._queued.text:
             self.edited.emit(text)
         else:
@@ -588,8 +562,7 @@ class QueueStrip(QScrollArea):
             row = self._rows.pop(queued_id)
             if focus in (row, *row.stops, row.box):
                 self.left.emit()
-            row.hide()
-            row.deleteLater()
+            drop(row)
         for place, queued in enumerate(queue):
             row = self._rows.get(queued.id) or self._add(queued.id)
             if self._column.indexOf(row) != place + 1:

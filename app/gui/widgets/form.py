@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.appearance import Language, tall
-from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, set_across, vbox
 from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
@@ -209,8 +209,7 @@ class Form(QFrame):
                 line.setParent(self._waiting)
         for field in inner:
             self._add(field)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     @property
     def rows(self) -> Mapping[str, Row]:
@@ -310,8 +309,7 @@ class Form(QFrame):
             fields = _fields_of(line)
             part: Any = self._row(fields[0].name) if len(fields) == 1 else line
             if len(fields) > 1:
-                across = QBoxLayout(QBoxLayout.Direction.TopToBottom)
-                across.setSpacing(14)
+                across = vbox(spacing=14)
                 for field in fields:
                     across.addWidget(self._row(field.name), field.share)
                 self._across.append(across)
@@ -354,16 +352,13 @@ class Sentence(QWidget):
         super().__init__()
         self._language, self._key = language, key
         self._labels = [plain_label("hint") for _ in range(len(controls) + 1)]
-        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._line.setContentsMargins(0, 0, 0, 0)
-        self._line.setSpacing(spacing)
+        self._line = hbox(inside=self, spacing=spacing)
         before, *after = self._labels
         for place, (control, label) in enumerate(zip(controls, after, strict=True)):
             first = [] if place else [before]
             self._line.addLayout(hbox(*first, control, label, Stretch(0), spacing=spacing))
         self._line.addStretch(1)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def set_across(self, across: bool) -> None:
         """Lay the controls out side by side, or one below the other."""
@@ -378,12 +373,6 @@ class Sentence(QWidget):
         if self._key:
             for label, text in zip(self._labels, self._language(self._key).split("{}"), strict=True):
                 show_or_hide(label, text.strip())
-
-
-def set_across(line: QBoxLayout, across: bool) -> None:
-    """Lay out the parts of a line side by side, or one below the other."""
-    side, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
-    line.setDirection(side if across else below)
 
 
 def _fields_of(line: Line) -> Sequence[Field]:

@@ -359,6 +359,14 @@ class ItemModel(QAbstractListModel):
         return True
 
 
+def takes_f2(event: QEvent) -> bool:
+    """Claim F2, which the window uses too; say whether the event asks who does."""
+    if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
+        event.accept()
+        return True
+    return False
+
+
 class ItemList(QListView):
     """A list of items; emits what the user asks for, with the id of the row.
 
@@ -397,7 +405,6 @@ class ItemList(QListView):
         if ordered:
             self.setDragDropMode(QListView.DragDropMode.InternalMove)
             self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        look.changed.connect(self.viewport().update)
 
     def show_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the current one and the scroll position stay."""
@@ -478,11 +485,7 @@ class ItemList(QListView):
         self.currentItemChanged.emit(self._item_at(current), self._item_at(previous))
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
-            # The window uses F2 too.
-            event.accept()
-            return True
-        return super().event(event)
+        return takes_f2(event) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         item, key = self.currentItem(), Qt.Key(event.key())

@@ -6,19 +6,17 @@ the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity an
 
 from collections.abc import Callable, Collection, Sequence
 
-from PySide6.QtCore import QKeyCombination, QModelIndex, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
-    QPainter,
     QPaintEvent,
     QStandardItem,
     QStandardItemModel,
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QBoxLayout,
     QComboBox,
     QCompleter,
     QListView,
@@ -34,8 +32,8 @@ from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
 from app.core.usage import amount_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton, TickBox, button
+from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox
+from app.gui.widgets.controls import Choice, ShorteningButton, TickBox, button, paint_chevron
 from app.gui.widgets.item_list import Index, ItemDelegate, ListStyle, RowItem
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_or_hide
@@ -464,12 +462,11 @@ class ModelButton(ShorteningButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        picture = self._look.picture("chevron-down", "text_2", CHEVRON, self.devicePixelRatioF())
-        place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
-        QPainter(self).drawPixmap(place, picture)
+        paint_chevron(self, self._look, 6)
 
     def _open(self) -> None:
-        first = self._language(self._automatic) if self._automatic else ""
+        words = self._language
+        first = words(self._automatic) if self._automatic else ""
         menu = ModelMenu(
             self._language,
             self._look,
@@ -515,8 +512,7 @@ class AnswerStyleChoice(QWidget):
         self._menus = {"effort": self.effort, "creativity": self.creativity, "length": self.length}
         self._labels = {name: plain_label("hint") for name in self._menus}
         self.hint = plain_label("hint", wrap=True)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(8)
+        self._row = hbox(spacing=8)
         for name, menu in self._menus.items():
             menu.setObjectName(f"{name}_menu")
             menu.activated.connect(lambda _place, name=name: self._on_chosen(name))
@@ -528,8 +524,7 @@ class AnswerStyleChoice(QWidget):
 
     def set_across(self, across: bool) -> None:
         """Lay the lists out side by side, or one below the other."""
-        down = QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(QBoxLayout.Direction.LeftToRight if across else down)
+        set_across(self._row, across)
 
     def show_value(self, value: tuple[str, str, str]) -> None:
         """Show effort, creativity and length."""

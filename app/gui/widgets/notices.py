@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
 from shiboken6 import isValid
 
 from app.core.provider import FoundServer
 from app.gui.display.appearance import Language, Look
+from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3
@@ -41,8 +42,7 @@ class Toast(QFrame):
         self.stays = False
         self.undoes = undoes and act is not None
         self.button = button("", "toast_action") if act is not None else None
-        label = plain_label(wrap=True)
-        label.setText(text)
+        label = plain_label(wrap=True, text=text)
         self.setAccessibleName(text)
         row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
         if act is not None and self.button is not None:
@@ -221,13 +221,9 @@ class Banner(QFrame):
         self.setObjectName("notice_banner")
         self.setProperty("kind", "banner")
         self.setProperty("tone", "error")
-        self._language = language
         self._label = plain_label(wrap=True)
-        self._close = icon_button(look, "x", "notice_close")
-        hbox((self._label, 1), self._close, inside=self, margins=(16, 6, 8, 6))
-        self._close.clicked.connect(self._on_close)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        close = say(icon_button(look, "x", "notice_close", self._on_close), language, tip="notice.dismiss")
+        hbox((self._label, 1), close, inside=self, margins=(16, 6, 8, 6))
         self.hide()
 
     def show_text(self, text: str) -> None:
@@ -244,9 +240,6 @@ class Banner(QFrame):
     def _on_close(self) -> None:
         self.hide()
         self.closed.emit()
-
-    def _retranslate(self) -> None:
-        name_button(self._close, self._language("notice.dismiss"))
 
 
 def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
@@ -266,31 +259,18 @@ class OfferLine(QFrame):
 
     def __init__(self, look: Look, name: str, icon: str, colour: str) -> None:
         super().__init__()
-        self._look, self._icon, self._colour = look, icon, colour
         self.setObjectName(name)
         self.setProperty("kind", "card")
-        self._picture = QLabel()
         self._text = ElidedLabel("meta")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedSize(110, 6)
         self._bar.hide()
-        self._button = button("link", f"{name}_accept")
-        self._dismiss = icon_button(look, "x", f"{name}_dismiss")
-        hbox(
-            self._picture,
-            (self._text, 1),
-            (self._bar, 0, Qt.AlignmentFlag.AlignVCenter),
-            self._button,
-            self._dismiss,
-            inside=self,
-            margins=(14, 4, 6, 4),
-            spacing=9,
-        )
-        self._button.clicked.connect(self.accepted)
-        self._dismiss.clicked.connect(self.dismissed)
-        look.changed.connect(self._draw)
-        self._draw()
+        self._button = button("link", f"{name}_accept", self.accepted)
+        self._dismiss = icon_button(look, "x", f"{name}_dismiss", self.dismissed)
+        bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        parts = (HeadingIcon(look, icon, colour), (self._text, 1), bar, self._button, self._dismiss)
+        hbox(*parts, inside=self, margins=(14, 4, 6, 4), spacing=9)
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
         """Show an offer; without a text for `dismiss` it cannot be dismissed."""
@@ -316,10 +296,6 @@ class OfferLine(QFrame):
         """Return the text."""
         return self._text.text()
 
-    def _draw(self) -> None:
-        ratio = self.devicePixelRatioF()
-        self._picture.setPixmap(self._look.picture(self._icon, self._colour, 16, ratio))
-
 
 MOST_SHOWN = 3
 
@@ -342,8 +318,7 @@ class ServerOffers(QWidget):
             self._column.addWidget(line)
             line.accepted.connect(lambda at=number: self.use_requested.emit(self._servers[at]))
             line.dismissed.connect(lambda at=number: self.dismissed.emit(self._servers[at]))
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def show_servers(self, servers: Sequence[FoundServer]) -> None:
         """Offer these servers only."""

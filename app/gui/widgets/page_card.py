@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl
-from PySide6.QtWidgets import QLabel, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
 from app.core.ids import new_id
@@ -39,10 +39,11 @@ from app.gui.web_view.mcp_page import (
 )
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.boxes import drop, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
-from app.gui.widgets.text import plain_label
+from app.gui.widgets.text import named, plain_label
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
@@ -56,31 +57,27 @@ class PageCard(QuestionCard):
     def __init__(self, language: Language, look: Look, message: Message, viewer: ViewerOffer) -> None:
         super().__init__(language, look, message)
         self._viewer = viewer
-        assert message.prompt is not None
-        self._prompt = message.prompt
         self._page = read_page(message.resources)
         self._view: SandboxView | None = None
         self._talk: PageTalk | None = None
         self._asked: ApprovalCard | None = None
         self._problem = ""
         self._opening: asyncio.Task[None] | None = None
-        self._place = self.column.indexOf(self._box)
-        self._from = self._line("page_from")
-        self._from.setText(
-            self._words("page.from", server=self._prompt.server, tool=self._prompt.name or self._prompt.tool)
+        self._from, self._note, self._text = (
+            named(f"page_{name}", plain_label("hint", wrap=True)) for name in ("from", "note", "text")
         )
-        self._note = self._line("page_note")
-        self._text = self._line("page_text")
+        self._from.setText(
+            self._words("page.from", server=self.prompt.server, tool=self.prompt.name or self.prompt.tool)
+        )
         self._text.hide()
         self._install = OfferLine(look, "page_viewer", "download", "accent")
         self._install.hide()
-        self.column.insertWidget(self._place, self._install)
-        self._place += 1
         self._install.accepted.connect(self._on_install)
-        self.show_page = button("", "page_show")
-        self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
-        self._place += 1
-        self.show_page.clicked.connect(self._on_show)
+        self.show_page = button("", "page_show", self._on_show)
+        shown = (self._from, self._note, self._text, self._install)
+        self._parts = vbox(*shown, (self.show_page, 0, Qt.AlignmentFlag.AlignLeft), spacing=6)
+        self._place = self._parts.count()
+        self.column.insertLayout(self.column.indexOf(self._box), self._parts)
         # Any answer closes the page, after it has been written.
         self.answered.connect(self._on_answered)
         viewer.changed.connect(self._on_viewer_changed)
@@ -140,13 +137,6 @@ class PageCard(QuestionCard):
     def _words(self, key: str, **values: str) -> str:
         return self._language(key, **{name: visible(value) for name, value in values.items()})
 
-    def _line(self, name: str) -> QLabel:
-        label = plain_label("hint", wrap=True)
-        label.setObjectName(name)
-        self.column.insertWidget(self._place, label)
-        self._place += 1
-        return label
-
     # The page
 
     def _on_show(self) -> None:
@@ -172,7 +162,7 @@ class PageCard(QuestionCard):
         facts = PageFacts(
             dark=self._look.tokens is DARK,
             language=self._language.name,
-            arguments=self._prompt.arguments,
+            arguments=self.prompt.arguments,
             content=self.message.content,
             data=self._page.data,
         )
@@ -181,7 +171,7 @@ class PageCard(QuestionCard):
         view.said.connect(self._on_said)
         view.ended.connect(self._on_ended)
         self._view, self._talk = view, PageTalk(facts, view.say)
-        self.column.insertWidget(self._place, view)
+        self._parts.addWidget(view)
         self._set_height(self._page.height or USUAL)
         self.show_page.setText(self._words("page.close"))
         self._say(self._words("page.unguarded") if unguarded() else "")
@@ -192,9 +182,7 @@ class PageCard(QuestionCard):
         if view is not None:
             view.said.disconnect(self._on_said)
             view.ended.disconnect(self._on_ended)
-            self.column.removeWidget(view)
-            view.hide()
-            view.deleteLater()
+            drop(view)
         self.updateGeometry()
 
     def _set_height(self, height: int) -> None:
@@ -219,13 +207,13 @@ class PageCard(QuestionCard):
     # Requests of the page
 
     def _on_said(self, text: str, acted: bool) -> None:
-        action = self._talk.take(text, acted=acted) if self._talk is not None else None
+        action = self._talk.take(text) if self._talk is not None else None
         if action is None:
             return
         if action.kind == SIZE:
             self._set_height(action.height)
         elif action.kind == NOTIFY:
-            self._say(self._words("page.says", server=self._prompt.server, text=action.text))
+            self._say(self._words("page.says", server=self.prompt.server, text=action.text))
         elif action.kind == TOOL:
             self._ask_for_tool(action)
         elif action.kind in (PROMPT, INTENT):
@@ -242,7 +230,7 @@ class PageCard(QuestionCard):
         if at_once:
             self._on_answer()
         else:
-            self._say(self._words("page.proposed", server=self._prompt.server))
+            self._say(self._words("page.proposed", server=self.prompt.server))
 
     def _ask_for_tool(self, action: PageAction) -> None:
         """Ask whether a tool may run; the assistant runs it, like any other call."""
@@ -250,7 +238,7 @@ class PageCard(QuestionCard):
             self._refuse(action)
             return
         question = Prompt(
-            question=self._words("page.wants_tool", server=self._prompt.server),
+            question=self._words("page.wants_tool", server=self.prompt.server),
             type=PromptType.APPROVAL,
             tool=action.text,
             arguments=action.arguments,
@@ -262,7 +250,7 @@ class PageCard(QuestionCard):
         card.always.hide()
         card.answered.connect(lambda answer: self._on_tool_answered(action, answer))
         self._asked = card
-        self.column.insertWidget(self._place, card)
+        self._parts.insertWidget(self._place, card)
         self.updateGeometry()
 
     def _on_tool_answered(self, action: PageAction, answer: str) -> None:
@@ -280,7 +268,5 @@ class PageCard(QuestionCard):
     def _forget_tool(self) -> None:
         card, self._asked = self._asked, None
         if card is not None:
-            self.column.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            drop(card)
             self.updateGeometry()

@@ -67,7 +67,6 @@ class PictureButton(IconButton):
     """A button with the thumbnail of a picture, an icon until it is decoded."""
 
     def __init__(self, look: Look, picture: PictureSize, side: int) -> None:
-        self._thumbnail = QPixmap()
         super().__init__(look, "image")
         self.setIconSize(QSize(side, side))
         self._decoder = PictureDecoder(self)
@@ -77,14 +76,8 @@ class PictureButton(IconButton):
         self._decoder.decode(None, picture[0].data, shown)
 
     def _on_decoded(self, _key: object, image: QImage) -> None:
-        self._thumbnail = QPixmap.fromImage(image)
-        self._on_theme_changed()
-
-    def _on_theme_changed(self) -> None:
-        if self._thumbnail.isNull():
-            super()._on_theme_changed()
-        else:
-            self.setIcon(QIcon(self._thumbnail))
+        if not image.isNull():
+            self.setIcon(QIcon(QPixmap.fromImage(image)))
 
 
 class PictureCanvas(QWidget):

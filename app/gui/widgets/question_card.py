@@ -20,17 +20,19 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QFrame, QLabel, QLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidget
 
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
 from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, sized
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.badge import HeadingIcon
+from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
 from app.gui.widgets.controls import (
     ENTER,
     TICK,
+    Button,
     Choice,
     IconButton,
     TextBox,
@@ -39,7 +41,7 @@ from app.gui.widgets.controls import (
     icon_button,
     paint_tick,
 )
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, show_or_hide
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
 WIDEST = 640
 DEAD_S = 0.5
@@ -52,9 +54,13 @@ class PromptCard(QFrame):
     dismissed = Signal()
     came = Signal()
 
-    def __init__(self, language: Language, look: Look, message: Message, icon: str, question: str) -> None:
+    def __init__(
+        self, language: Language, look: Look, message: Message, icon: str, question: str = ""
+    ) -> None:
+        """`question` stands in place of the one in the message."""
         super().__init__()
         assert message.prompt is not None
+        self.prompt = message.prompt
         self.setObjectName("prompt_card")
         self.setProperty("kind", "prompt")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -62,23 +68,19 @@ class PromptCard(QFrame):
         self.message = message
         self._language = language
         self._look = look
-        self._icon = icon
         self._shown_at = time.monotonic()
-        self._picture = QLabel()
-        self._picture.setContentsMargins(0, 2, 0, 0)
+        picture = HeadingIcon(look, icon, "text", side=17)
+        picture.setContentsMargins(0, 2, 0, 0)
         self._question = Paragraph("card_title")
-        self.ask(question)
+        self.ask(question or self.prompt.question)
         self.column = vbox(inside=self, margins=(15, 13, 15, 12), spacing=6)
         self._who = ElidedLabel("meta")
         self._who.setVisible(message.author.depth > 0)
         self.column.addWidget(self._who)
-        head = hbox((self._picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
+        head = hbox((picture, 0, Qt.AlignmentFlag.AlignTop), (self._question, 1), spacing=8)
         self.column.addLayout(head)
         self.column.addSpacing(2)
-        look.changed.connect(self._draw)
-        language.changed.connect(self._say_who)
-        self._draw()
-        self._say_who()
+        language.follow(self._say_who)
 
     def ask(self, question: str) -> None:
         """Set the question."""
@@ -123,9 +125,6 @@ class PromptCard(QFrame):
             self._language("prompt.asks", name=visible(author.name), path=visible(path_of(author)))
         )
 
-    def _draw(self) -> None:
-        self._picture.setPixmap(self._look.picture(self._icon, "text", 17, self.devicePixelRatioF()))
-
 
 def path_of(author: Author) -> str:
     """Return the path from the root to a sub-agent as text."""
@@ -151,21 +150,18 @@ class OptionRow(QAbstractButton):
         self.setCheckable(True)
         self.setAutoExclusive(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        look.changed.connect(self.update)
-
-    def set_words(self, words: str) -> None:
-        """Set the text."""
-        self._words = words
-        self.setAccessibleName(words)
-        self.updateGeometry()
-        self.update()
+        follow_width(self)
 
     def words(self) -> str:
         """Return the text."""
         return self._words
+
+    def setText(self, text: str) -> None:
+        """Set the text."""
+        self._words = text
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -218,27 +214,51 @@ class OptionRow(QAbstractButton):
 YES, NO = "yes", "no"
 
 
-class QuestionCard(PromptCard):
-    """Asks; 1 to 9 choose, Enter answers, Skip dismisses.
+class AnswerCard(PromptCard):
+    """Asks for an answer; Skip dismisses it. Emits written(text) while it is being written.
 
-    Emits written(text) while an answer is being typed, and link_requested(address) of the question's link.
+    Emits link_requested(address) of a link of the question.
     """
 
     written = Signal(str)
     link_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        prompt = message.prompt
-        super().__init__(language, look, message, "circle-question-mark", prompt.question)
-        self._link = button("link", "prompt_link", lambda: self.link_requested.emit(prompt.link))
-        self._link.setVisible(bool(prompt.link))
-        self.column.addWidget(self._link, 0, Qt.AlignmentFlag.AlignLeft)
+        super().__init__(language, look, message, "circle-question-mark")
+
+    def _add_link(self, name: str, address: str) -> Button:
+        link = button("link", name, partial(self.link_requested.emit, address))
+        self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
+        return link
+
+    def _add_buttons(self) -> None:
+        self._answer = say(
+            button("primary", "prompt_answer", self._on_answer), self._language, "prompt.answer"
+        )
+        self._skip = say(button("plain", "prompt_skip", self.dismissed), self._language, "prompt.skip")
+        self.column.addSpacing(2)
+        self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
+
+    def _give(self, answer: str) -> None:
+        # Only the first Enter answers.
+        self._answer.setEnabled(False)
+        self.answered.emit(answer)
+
+    def _on_answer(self) -> None:
+        raise NotImplementedError
+
+
+class QuestionCard(AnswerCard):
+    """Asks for a text, or for one of several answers; 1 to 9 choose, Enter answers."""
+
+    def __init__(self, language: Language, look: Look, message: Message) -> None:
+        super().__init__(language, look, message)
+        prompt = self.prompt
+        link = say(self._add_link("prompt_link", prompt.link), language, "prompt.link")
+        link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
-        self._own: list[tuple[OptionRow, str]] = []
-        self._box = TextBox(lines=1, most=6)
-        self._box.setObjectName("prompt_text")
+        self._box = say(named("prompt_text", TextBox(lines=1, most=6)), language, hint="prompt.write")
         self._box.setAccessibleName(visible(prompt.question))
         if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")
@@ -248,21 +268,13 @@ class QuestionCard(PromptCard):
                 self._add(visible(option), option)
             self._add("", "", "prompt.other")
         self.column.addWidget(self._box)
-        self._answer = button("primary", "prompt_answer")
-        self._skip = button("plain", "prompt_skip")
-        foot = hbox(self._answer, self._skip, STRETCH, spacing=6)
-        self.column.addSpacing(2)
-        self.column.addLayout(foot)
+        self._add_buttons()
         if prompt.type == PromptType.OPTIONS and self._rows:
             self._rows[0].setChecked(True)
         elif not self._rows:
             self.setFocusProxy(self._box)
-        self._answer.clicked.connect(self._on_answer)
-        self._skip.clicked.connect(self.dismissed)
         self._box.submitted.connect(self._on_answer)
         self._box.textChanged.connect(self._on_text)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
         self._show_state()
 
     def choose(self, number: int) -> None:
@@ -284,20 +296,12 @@ class QuestionCard(PromptCard):
         """Add an answer in the words of the question, or with the text of a `key`."""
         row = OptionRow(self._look, words, len(self._rows) + 1)
         if key:
-            self._own.append((row, key))
+            say(row, self._language, key)
         self._answers.append(answer)
         self._rows.append(row)
         row.toggled.connect(lambda _on: self._show_state())
         row.clicked.connect(lambda: self._box.setFocus() if self._writes() else None)
         self.column.addWidget(row)
-
-    def _retranslate(self) -> None:
-        for row, key in self._own:
-            row.set_words(self._language(key))
-        self._box.setPlaceholderText(self._language("prompt.write"))
-        self._link.setText(self._language("prompt.link"))
-        self._answer.setText(self._language("prompt.answer"))
-        self._skip.setText(self._language("prompt.skip"))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         number = event.key() - Qt.Key.Key_0
@@ -338,9 +342,7 @@ class QuestionCard(PromptCard):
             return
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]
         if answer:
-            # Only the first Enter answers.
-            self._answer.setEnabled(False)
-            self.answered.emit(answer)
+            self._give(answer)
 
 
 _EXAMPLES = {
@@ -350,43 +352,28 @@ _EXAMPLES = {
 }
 
 
-class FormCard(PromptCard):
-    """Asks for the values of fields; optional ones may stay empty. Skip dismisses it.
-
-    Emits written(text) with the values so far, without hidden ones, when one changes, and link_requested(address) of a link
-    in its texts.
-    """
-
-    written = Signal(str)
-    link_requested = Signal(str)
+class FormCard(AnswerCard):
+    """Asks for the values of fields; optional ones may stay empty. What is `written` is without hidden values."""
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        super().__init__(language, look, message, "circle-question-mark", message.prompt.question)
+        super().__init__(language, look, message)
+        prompt = self.prompt
         self._warning = plain_label("warn", wrap=True)
-        self._warning.setVisible(any(field.hidden for field in message.prompt.fields))
+        self._warning.setVisible(any(field.hidden for field in prompt.fields))
         self.column.addWidget(self._warning)
-        self.fields = tuple(FieldRow(language, look, one) for one in message.prompt.fields)
+        self.fields = tuple(FieldRow(language, look, one) for one in prompt.fields)
         for row in self.fields:
             self.column.addWidget(row)
             row.changed.connect(lambda: self.written.emit(self._text()))
-        texts = [
-            visible(one) for one in (message.prompt.question, *(one.detail for one in message.prompt.fields))
-        ]
+        texts = [visible(one) for one in (prompt.question, *(one.detail for one in prompt.fields))]
         found = dict.fromkeys(text[begin:end] for text in texts for begin, end in bare_links(text))
         # A link says its address itself: texts of servers are shown as they are.
         for number, address in enumerate(found):
-            link = button("link", f"form_link_{number}", partial(self.link_requested.emit, address))
-            link.setText(address.replace("&", "&&"))
-            self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
-        self._answer = button("primary", "prompt_answer", self._on_answer)
-        self._skip = button("plain", "prompt_skip", self.dismissed)
-        self.column.addSpacing(2)
-        self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
+            self._add_link(f"form_link_{number}", address).setText(address.replace("&", "&&"))
+        self._add_buttons()
         if self.fields:
             self.setFocusProxy(self.fields[0].first)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def write(self, text: str) -> None:
         """Show unfinished values, as `written` told them; "" for none."""
@@ -403,10 +390,7 @@ class FormCard(PromptCard):
         return form_text({row.field.key: row.values() for row in rows})
 
     def _retranslate(self) -> None:
-        assert self.message.prompt is not None
-        self._warning.setText(self._language("form.secret", server=exact(self.message.prompt.server)))
-        self._answer.setText(self._language("prompt.answer"))
-        self._skip.setText(self._language("prompt.skip"))
+        self._warning.setText(self._language("form.secret", server=exact(self.prompt.server)))
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER:
@@ -420,9 +404,7 @@ class FormCard(PromptCard):
         if wrong:
             wrong[0].first.setFocus()
         elif self._answer.isEnabled():
-            # Only the first Enter answers.
-            self._answer.setEnabled(False)
-            self.answered.emit(self._text(hidden=True))
+            self._give(self._text(hidden=True))
 
 
 class FieldRow(QWidget):
@@ -449,8 +431,7 @@ class FieldRow(QWidget):
             self._own.append(lambda: self._reveal(reveal))
             parts = [hbox((self._boxes[0], 1), reveal, spacing=4)]
         vbox(self._label, self._detail, *parts, self._wrong, inside=self, spacing=3)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def values(self) -> tuple[str, ...]:
         """Return what was entered or chosen."""
@@ -496,8 +477,7 @@ class FieldRow(QWidget):
                 ticks.append(tick)
             return ticks
         if field.kind in (FieldKind.ONE, FieldKind.YESNO):
-            choice = Choice(look)
-            choice.setObjectName("form_choice")
+            choice = named("form_choice", Choice(look))
             yesno = field.kind == FieldKind.YESNO
             labels = ("", "") if yesno else map(visible, field.labels)
             offered = zip(("yes", "no") if yesno else field.options, labels, strict=True)
@@ -505,8 +485,7 @@ class FieldRow(QWidget):
             choice.currentIndexChanged.connect(self._recheck)
             self._own.append(lambda: self._name_choices(choice, yesno=yesno))
             return [choice]
-        line = QLineEdit(visible(field.default[0]) if field.default else "")
-        line.setObjectName("form_line")
+        line = named("form_line", QLineEdit(visible(field.default[0]) if field.default else ""))
         today = QDate.currentDate().toString("yyyy-MM-dd")
         line.setPlaceholderText(
             today if field.kind == FieldKind.DATE else _EXAMPLES.get(FieldKind(field.kind), "")

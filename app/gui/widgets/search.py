@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import ICON, ShorteningButton, icon_button, paint_shortcut
-from app.gui.widgets.text import name_button, plain_label
+from app.gui.widgets.text import named, plain_label, say
 
 
 class SearchField(ShorteningButton):
@@ -52,7 +52,6 @@ class SearchBox(QLineEdit):
         self.setProperty("kind", "search")
         self.setClearButtonEnabled(True)
         self.setTextMargins(24, 0, 0, 0)
-        look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -98,22 +97,22 @@ class FindBar(QFrame):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language = language
-        self._box = QLineEdit()
-        self._box.setObjectName("find_box")
+        self._box = say(
+            named("find_box", QLineEdit()), language, name="discussion.find", hint="discussion.find"
+        )
         self._count = plain_label("hint")
         self._counted = (0, 0)
-        self._previous = icon_button(look, "chevron-up", "find_previous")
-        self._next = icon_button(look, "chevron-down", "find_next")
-        self._close = icon_button(look, "x", "find_close")
-        row = hbox((self._box, 1), inside=self, margins=(18, 2, 12, 4), spacing=4)
-        for widget in (self._count, self._previous, self._next, self._close):
-            row.addWidget(widget)
+        tools = [
+            say(icon_button(look, icon, f"find_{name}", act), language, tip=f"find.{name}", keys=keys)
+            for icon, name, act, keys in (
+                ("chevron-up", "previous", lambda: self.step_requested.emit(-1), "Shift+Enter"),
+                ("chevron-down", "next", lambda: self.step_requested.emit(1), "Enter"),
+                ("x", "close", self.leave, "Esc"),
+            )
+        ]
+        hbox((self._box, 1), self._count, *tools, inside=self, margins=(18, 2, 12, 4), spacing=4)
         self._box.textChanged.connect(self.text_changed)
-        self._previous.clicked.connect(lambda: self.step_requested.emit(-1))
-        self._next.clicked.connect(lambda: self.step_requested.emit(1))
-        self._close.clicked.connect(self.leave)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.changed.connect(self._say_count)
         self.hide()
 
     def come(self) -> None:
@@ -137,6 +136,10 @@ class FindBar(QFrame):
     def show_count(self, number: int, count: int) -> None:
         """Show the number of the current match and of all."""
         self._counted = (number, count)
+        self._say_count()
+
+    def _say_count(self) -> None:
+        number, count = self._counted
         self._count.setText(
             self._language("find.count", number=number, count=count) if self._box.text() else ""
         )
@@ -149,11 +152,3 @@ class FindBar(QFrame):
             self.step_requested.emit(-1 if back else 1)
         else:
             super().keyPressEvent(event)
-
-    def _retranslate(self) -> None:
-        self._box.setPlaceholderText(self._language("discussion.find"))
-        self._box.setAccessibleName(self._language("discussion.find"))
-        name_button(self._previous, self._language("find.previous"), "Shift+Enter")
-        name_button(self._next, self._language("find.next"), "Enter")
-        name_button(self._close, self._language("find.close"), "Esc")
-        self.show_count(*self._counted)

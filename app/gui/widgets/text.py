@@ -37,6 +37,7 @@ from shiboken6 import isValid
 from app.gui.display.appearance import Language
 from app.gui.markdown.document import Utf16Places
 from app.gui.web_view import available
+from app.gui.widgets.boxes import follow_width
 
 Told = Callable[[Any], QAccessibleInterface]
 
@@ -107,9 +108,7 @@ class WrappedText(PaintedText):
     def __init__(self, kind: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", kind)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        follow_width(self)
 
     def hasHeightForWidth(self) -> bool:
         return True
@@ -308,13 +307,21 @@ def named(name: str, widget: Widget) -> Widget:
 
 
 def say(
-    widget: Widget, language: Language, text: str = "", *, name: str = "", tip: str = "", hint: str = ""
+    widget: Widget,
+    language: Language,
+    text: str = "",
+    *,
+    name: str = "",
+    tip: str = "",
+    hint: str = "",
+    keys: str = "",
 ) -> Widget:
-    """Give a widget its words, now and whenever the language changes; all are keys of the catalogue.
+    """Give a widget its words, now and whenever the language changes; all but `keys` are keys of the catalogue.
 
-    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an icon.
+    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an icon, and
+    `keys` is its shortcut.
     """
-    _Words(widget, language, text, name, tip, hint)
+    _Words(widget, language, text, name, tip, hint, keys)
     return widget
 
 
@@ -328,12 +335,12 @@ class _Words(QObject):
     """Shows the words of its parent, and goes with it."""
 
     def __init__(
-        self, widget: QWidget, language: Language, text: str, name: str, tip: str, hint: str
+        self, widget: QWidget, language: Language, text: str, name: str, tip: str, hint: str, keys: str
     ) -> None:
         super().__init__(widget)
-        self._language, self._text, self._name, self._tip, self._hint = language, text, name, tip, hint
-        language.changed.connect(self._show)
-        self._show()
+        self._language, self._text, self._name = language, text, name
+        self._tip, self._hint, self._keys = tip, hint, keys
+        language.follow(self._show)
 
     def _show(self) -> None:
         widget, words = self.parent(), self._language
@@ -344,6 +351,6 @@ class _Words(QObject):
         if self._name:
             widget.setAccessibleName(words(self._name))
         if self._tip and isinstance(widget, QPushButton | QToolButton):
-            name_button(widget, words(self._tip))
+            name_button(widget, words(self._tip), self._keys)
         if self._hint and isinstance(widget, QLineEdit | QPlainTextEdit):
             widget.setPlaceholderText(words(self._hint))
