@@ -8,19 +8,17 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
 import litellm
 
 from app.children.pipes import HostServer, Pipes
-from app.core import errors
 from app.core.catalog import LOCAL, best_model
-from app.core.errors import ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.providers.embedded_server import ServerSpec
-from app.providers.errors import Classified, classify, classify_status
-from app.providers.model_host.answer import CallFailed, ask
+from app.providers.errors import classify, classify_status
+from app.providers.model_host.answer import ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.facts import listed_facts, listed_price, running_window, told_facts
 from app.providers.model_host.llama_servers import LlamaServers
@@ -43,16 +41,14 @@ class _Nowhere(Pipes):
 
 
 async def try_provider(call: ModelCall) -> dict[str, Any]:
-    """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
+    """Return the fields of `TestResult`. Raises ProviderError when there is no model to ask."""
     told = await list_models(call)
     models, model = list(told), call.model
     if models and model not in models and (not model or model in call.row.models):
         # The user did not choose this model, so any that the server has will do.
         model = best_model(call.row.models, models)
     if not model:
-        raise CallFailed(
-            Classified(kind=errors.FailureKind.MODEL_NOT_FOUND, detail="the server names no model")
-        )
+        raise ProviderError(FailureKind.MODEL_NOT_FOUND, "the server names no model")
     started = asyncio.get_running_loop().time()
     trial = dataclasses.replace(
         call,
@@ -62,9 +58,8 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
     )
     try:
         await ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
-    except CallFailed as error:
-        failure, detail = error.failure.kind, error.failure.detail
-        return {"ok": False, "models": told, "model": model, "failure": failure, "detail": detail}
+    except ProviderError as error:
+        return {"ok": False, "models": told, "model": model, "failure": error.kind, "detail": error.detail}
     seconds = asyncio.get_running_loop().time() - started
     return {"ok": True, "models": told, "model": model, "seconds": seconds}
 
@@ -84,7 +79,7 @@ async def reaches(base_url: str, seconds: float) -> bool:
 async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
     """Return the names of a provider's models, each with the fields of `ModelFacts` that the list has.
 
-    None if it has no list of them. Raises CallFailed.
+    None if it has no list of them. Raises ProviderError.
     """
     if call.row.own_names:
         return {}
@@ -100,16 +95,16 @@ async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
         async with httpx.AsyncClient(timeout=limits, follow_redirects=True) as client:
             response = await client.get(call.base_url + path, headers=headers)
     except httpx.HTTPError as error:
-        raise CallFailed(classify(error, call.secrets)) from error
+        raise classify(error, call.secrets) from error
     if response.status_code in _NO_LIST:
         return {}
     if response.is_error:
-        raise CallFailed(classify_status(response.status_code, response.text, response.headers, call.secrets))
+        raise classify_status(response.status_code, response.text, response.headers, call.secrets)
     try:
         return _listed(response.json())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         failure = classify_status(502, response.text, {}, call.secrets)
-        raise CallFailed(dataclasses.replace(failure, kind=errors.FailureKind.BAD_RESPONSE)) from error
+        raise ProviderError(FailureKind.BAD_RESPONSE, failure.detail, failure.retry_after) from error
 
 
 def _listed(body: Any) -> dict[str, dict[str, Any]]:
@@ -150,7 +145,7 @@ class ModelHost(HostServer):
         except Exception as error:
             _LOG.exception("a request could not be read")
             # Only the kind of the error: its text may hold the request's key.
-            self._fail(line["id"], Classified(kind=errors.FailureKind.HOST, detail=type(error).__name__))
+            self._fail(line["id"], ProviderError(FailureKind.HOST, type(error).__name__))
 
     async def _serve_line(self, line: dict[str, Any]) -> None:
         if line["op"] == "price":
@@ -182,21 +177,19 @@ class ModelHost(HostServer):
                 if call.kind == LOCAL:
                     self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
                 await serve(served)
-        except CallFailed as error:
-            self._fail(call.call_id, error.failure)
         except ProviderError as error:
-            failure = Classified(kind=error.kind, detail=error.detail, retry_after=error.retry_after)
-            self._fail(call.call_id, failure)
+            self._fail(call.call_id, error)
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            failure = replace(classify(error, call.secrets), kind=errors.FailureKind.HOST, retry_after=None)
-            self._fail(call.call_id, failure)
+            detail = classify(error, call.secrets).detail
+            self._fail(call.call_id, ProviderError(FailureKind.HOST, detail))
 
     async def _close(self) -> None:
         await self._servers.close()
 
-    def _fail(self, call_id: str, failure: Classified) -> None:
-        self._pipes.write({"id": call_id, "error": asdict(failure)})
+    def _fail(self, call_id: str, failure: ProviderError) -> None:
+        error = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
+        self._pipes.write({"id": call_id, "error": error})
 
     async def _stream(self, call: ModelCall) -> None:
         buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)

@@ -21,8 +21,8 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
-from app.core.errors import FailureKind
-from app.providers.errors import Classified, readable
+from app.core.errors import FailureKind, ProviderError
+from app.providers.errors import readable
 
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
@@ -85,10 +85,10 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     return bool(_noted(stream, "received_finish"))
 
 
-def without_answer(stream: CustomStreamWrapper) -> Classified | None:
+def without_answer(stream: CustomStreamWrapper) -> ProviderError | None:
     """Return why Gemini gave no answer, None where it does not say that."""
     told = _noted(stream, "no_answer")
-    return told if isinstance(told, Classified) else None
+    return told if isinstance(told, ProviderError) else None
 
 
 def _noted(stream: CustomStreamWrapper, name: str) -> object:
@@ -173,13 +173,13 @@ def _note_geminis_finish() -> None:
         # WORKAROUND: every chunk of Gemini is called finished ("stop"), and `received_finish_reason` is
         # never set, so that a truncated answer looks whole. It also hides why there is no answer.
         if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
-            self.no_answer = Classified(kind=FailureKind.PROMPT_BLOCKED, detail=str(blocked))
+            self.no_answer = ProviderError(FailureKind.PROMPT_BLOCKED, str(blocked))
         for candidate in chunk.get("candidates") or ():
             if reason := candidate.get("finishReason"):
                 self.received_finish = True
                 if reason == _MALFORMED:
                     words = str(candidate.get("finishMessage") or reason)
-                    self.no_answer = Classified(kind=FailureKind.MALFORMED_CALL, detail=readable(words))
+                    self.no_answer = ProviderError(FailureKind.MALFORMED_CALL, readable(words))
             for part in (candidate.get("content") or {}).get("parts") or ():
                 if "functionCall" in part:
                     # Google omits empty values; LiteLLM fails on a call without arguments.

@@ -48,7 +48,7 @@ class LlamaServers:
         assert call.server is not None
         server = await self._take(call.server)
         try:
-            quirks = dataclasses.asdict(ModelQuirks(no_system=not server.facts["system"]))
+            quirks = ModelQuirks(no_system=not server.facts["system"])
             yield dataclasses.replace(call, base_url=server.base_url, key=server.key, quirks=quirks)
         finally:
             server.calls -= 1
