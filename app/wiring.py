@@ -20,10 +20,10 @@ from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
-from app.providers.all_models import AllModels
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
+from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.backup import upgrade
 from app.storage.documents import JsonDocuments
@@ -50,7 +50,7 @@ class Moot:
     store: JsonLogStore
     documents: JsonDocuments
     secrets: KeyringSecrets
-    models: AllModels
+    models: RemoteModels
     tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
@@ -171,7 +171,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
     )
     if lock is not None:
         await agents.end_left()
-    models = AllModels(
+    models = RemoteModels(
         agents=agents,
         providers=functools.partial(provider_of, documents),
         key=key_of,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.children.processes import user_environment
+from app.core.errors import MootError
 
 Progress = Callable[[int, int], None]
 # How pip and uv begin the lines that say why they failed.
@@ -59,10 +60,11 @@ def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
         yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
 
 
-async def in_thread(work: Callable[[Progress], object], progress: Progress) -> None:
+async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:
     """Run what fetches a package in a thread of its own; `progress` is called in the loop.
 
-    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended.
+    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises MootError
+    with the code `failure`.
     """
     loop = asyncio.get_running_loop()
     stopped = threading.Event()
@@ -80,6 +82,8 @@ async def in_thread(work: Callable[[Progress], object], progress: Progress) -> N
         # The downloader is a child process: wait until it has left the folder.
         await asyncio.gather(working, return_exceptions=True)
         raise
+    except PackageError as error:
+        raise MootError(failure, detail=str(error)) from error
 
 
 def _watch(command: list[str], folder: Path, size: int, progress: Progress | None) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""Models on this computer: the catalogue, downloads, GGUF files of the user's own, and servers such as Ollama.
+"""Models on this computer: the built-in one, the catalogue, downloads, GGUF files of the user's, servers such as Ollama.
 
 Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/<id>` in the data directory.
 `model.json` is written once its file is complete; a download that is under way or paused has a file `….part` there.
@@ -7,6 +7,7 @@ Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/
 import asyncio
 import contextlib
 import hashlib
+import importlib.util
 import ipaddress
 import json
 import re
@@ -16,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -24,12 +25,39 @@ from urllib.parse import urlsplit
 from app.children.jobs import answer_lines, child_process
 from app.children.private_files import make_private_folder
 from app.children.processes import MODEL_FETCH
-from app.core.catalog import LocalServer, chat_models
+from app.core.agent import Effort
+from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.json_values import object_in
+from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import FetchProgress, FoundServer, LocalModel
 from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
+
+_EMBEDDED_MEMORY = 400_000_000
+EMBEDDED_FACTS = ModelFacts(
+    window=EMBEDDED_WINDOW,
+    tools=False,
+    images=False,
+    pdf=False,
+    efforts=(),
+    default_effort=Effort.NONE,
+    temperature=TakesTemperature.YES,
+)
+
+
+def embedded_spec(model_file: Path) -> ServerSpec:
+    """Return how the built-in model is run."""
+    return ServerSpec(
+        model=EMBEDDED_MODEL, file=str(model_file), n_ctx=EMBEDDED_WINDOW, slots=4, memory=_EMBEDDED_MEMORY
+    )
+
+
+@cache
+def has_llama() -> bool:
+    """Return whether the library that runs the built-in model is installed; cached, as it is asked often."""
+    return importlib.util.find_spec("xllamacpp") is not None
+
 
 _ANSWER_S = 2.0
 _NAME, _PATH = "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager"

@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from app.children.packages import PackageError, in_thread
-from app.core.errors import MootError
+from app.children.packages import in_thread
 from app.core.store import Documents, Secrets
 from app.core.tool import Tool
 from app.tools import file_parts, orchestration, page_viewer, planning, prompt_user, web
@@ -51,10 +50,7 @@ class Toolbox(McpServers):
 
     async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
         """Install the viewer of servers' pages; see `core.tool.Tools`."""
-        try:
-            await in_thread(page_viewer.install, progress)
-        except PackageError as error:
-            raise MootError("viewer_not_fetched", detail=str(error)) from error
+        await in_thread(page_viewer.install, progress, "viewer_not_fetched")
 
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""
