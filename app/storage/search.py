@@ -17,7 +17,7 @@ from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Ro
 from app.core.store import Hit
 from app.core.summary import SessionSummary
 from app.core.texts import clean_text
-from app.storage.file_system import FileSystem
+from app.storage.file_system import FileSystem, blocks_backwards
 from app.storage.lines import decode_line
 
 MOST_IN_SESSION = 5
@@ -141,7 +141,7 @@ def _cases(letter: str) -> tuple[str, ...]:
 
 def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needle) -> Iterator[Hit]:
     written: set[bytes] = set()
-    for block, has_before in _blocks_backwards(disk, path):
+    for block, has_before in blocks_backwards(disk, path, _BLOCK):
         for line, stop in needle.lines_backwards(block):
             for message_id, record in _messages_backwards(line):
                 key = message_id.encode()
@@ -154,24 +154,6 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
                     yield hit
         if has_before:
             written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
-
-
-def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[tuple[bytes, bool]]:
-    """Yield a log in blocks of whole lines, the last first, and whether more follow. Raises OSError."""
-    end = disk.stat(path).size
-    rest = b""
-    step = _BLOCK
-    while end > 0:
-        start = max(0, end - step)
-        block = disk.read(path, start, end) + rest
-        end = start
-        cut = block.find(b"\n") + 1 if start else 0
-        if start and not cut:
-            rest = block
-            step *= 2
-            continue
-        rest, step = block[:cut], _BLOCK
-        yield block[cut:], end > 0
 
 
 def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
