@@ -6,7 +6,7 @@ Implements `core.store.SessionStore`.
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
@@ -104,24 +104,16 @@ class JsonLogStore:
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
         path = self._path(session_id)
-        try:
+        with self._errors(path):
             return read_tail(self._disk, path, count)
-        except FileNotFoundError:
-            raise NotFound("session_not_found", session=session_id) from None
-        except OSError as error:
-            raise storage_error(error, path) from error
 
     async def load(self, session_id: str) -> StoredSession:
         """Read a whole session, in a thread. Raises NotFound, StorageError."""
         path = self._path(session_id)
         if session_id in self._appended:
             await self.flush(session_id)
-        try:
+        with self._errors(path):
             known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
-        except FileNotFoundError:
-            raise NotFound("session_not_found", session=session_id) from None
-        except OSError as error:
-            raise storage_error(error, path) from error
         if not self._read_only and session_id not in self._appended:
             self._live[session_id] = {message.id for message in stored.messages}
             self._summaries[session_id] = summary_of(
@@ -303,9 +295,15 @@ class JsonLogStore:
 
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
         future: Future[Result] = self._writer.call(job)
-        try:
+        with self._errors(path):
             # Shielded, so that cancelling the caller does not leave it unknown whether the record was written.
             return await asyncio.shield(asyncio.wrap_future(future))
+
+    @contextlib.contextmanager
+    def _errors(self, path: Path | None) -> Iterator[None]:
+        """Raise NotFound for a log that is not there, and the StorageError for any other OSError."""
+        try:
+            yield
         except FileNotFoundError:
             raise NotFound("session_not_found", session=path.stem if path else "") from None
         except OSError as error:
