@@ -17,17 +17,9 @@ from app.core.model_facts import KnownModels
 from app.core.server_secrets import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
+from app.storage import definitions
 from app.storage.codec import plain
-from app.storage.definitions import (
-    ASSISTANT,
-    DECISION,
-    FOLDER,
-    GROUP,
-    PANEL,
-    SAVED_PROMPT,
-    WORKFLOW,
-    DefinitionFolder,
-)
+from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     VERSION,
@@ -96,13 +88,13 @@ class JsonDocuments:
         self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
         shared = (paths.trash, self._disk, self._threads, on_replaced)
-        self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
-        self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
-        self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
-        self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
-        self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
-        self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
-        self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
+        self.assistants = DefinitionFolder(definitions.ASSISTANT, paths.assistants, *shared)
+        self.groups = DefinitionFolder(definitions.GROUP, paths.groups, *shared)
+        self.workflows = DefinitionFolder(definitions.WORKFLOW, paths.workflows, *shared)
+        self.panels = DefinitionFolder(definitions.PANEL, paths.panels, *shared)
+        self.journal = DefinitionFolder(definitions.DECISION, paths.journal, *shared)
+        self.folders = DefinitionFolder(definitions.FOLDER, paths.folders, *shared)
+        self.saved_prompts = DefinitionFolder(definitions.SAVED_PROMPT, paths.saved_prompts, *shared)
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

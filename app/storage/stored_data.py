@@ -20,7 +20,7 @@ from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.threads import in_thread
-from app.storage.trash import remove_for_good, thrown, thrown_at
+from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
 
 Result = TypeVar("Result")
 
@@ -47,15 +47,6 @@ class FileArchive:
         self._store = store
         self._documents = documents
         self._disk = file_system or FileSystem()
-        self._folders = {
-            "assistant": paths.assistants,
-            "group_file": paths.groups,
-            "workflow_file": paths.workflows,
-            "panel_file": paths.panels,
-            "decision_file": paths.journal,
-            "folder": paths.folders,
-            "saved_prompt": paths.saved_prompts,
-        }
 
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
@@ -157,7 +148,7 @@ class FileArchive:
         if found.session_id:
             await self._store.restore(found.session_id, file)
             return found.session_id
-        target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
+        target = self._paths.root / DEFINITION_KINDS[found.kind][0] / f"{file.rsplit('.', 2)[0]}.json"
 
         def move() -> None:
             if target.exists():
