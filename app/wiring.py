@@ -185,15 +185,12 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         book=book,
     )
 
-    async def show_link(address: str) -> bool:
-        return await engine.links(address)
-
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     tools = Toolbox(
         documents,
         secrets,
         host,
-        open_link=show_link,
+        open_link=lambda address: engine.links(address),
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
     )

@@ -12,6 +12,7 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 import certifi
 
 from app.children.host_client import HostClient
+from app.children.private_files import replace_text
 from app.children.processes import system_environment, use_variables
 from app.core.errors import BadInput
 from app.core.server_secrets import has_user
@@ -86,9 +87,7 @@ class HostNetwork:
         try:
             if not usual.is_file():
                 usual = Path(certifi.where())
-            scratch = self._bundle.with_suffix(".tmp")
-            scratch.write_text(usual.read_text(encoding="utf-8") + "\n" + own, encoding="utf-8")
-            scratch.replace(self._bundle)
+            replace_text(self._bundle, usual.read_text(encoding="utf-8") + "\n" + own)
         except OSError as error:
             detail = error.strerror or str(error)
             raise BadInput("certificates_unreadable", path=self._bundle, detail=detail) from error

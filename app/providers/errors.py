@@ -7,7 +7,6 @@ import ast
 import email.utils
 import json
 import re
-import ssl
 import time
 from collections.abc import Iterator, Mapping
 
@@ -165,11 +164,10 @@ def _kind(
     ):
         return FailureKind.INTERRUPTED
     if any(
-        isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK
+        type(cause).__name__ in _NETWORK
+        or (isinstance(cause, OSError) and not isinstance(cause, TimeoutError))
         for cause in causes
     ):
-        return FailureKind.NETWORK
-    if any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes):
         return FailureKind.NETWORK
     return _kind_of_status(status, names, text, wait)
 

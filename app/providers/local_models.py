@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from app.children.jobs import answer_lines, child_process
-from app.children.private_files import make_private_folder
+from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
 from app.core.agent import Effort
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
@@ -63,16 +63,6 @@ _ANSWER_S = 2.0
 _NAME, _PATH = "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager"
 # Yes, and "probably", of https://networkmanager.dev/docs/api/latest/nm-dbus-types.html#NMMetered.
 _METERED = (1, 3)
-
-
-async def is_metered() -> bool:
-    """Return whether every megabyte may cost something; False where nobody knows."""
-    if not sys.platform.startswith("linux"):
-        return False
-    with contextlib.suppress(ImportError, OSError, KeyError, ValueError, TimeoutError):
-        async with asyncio.timeout(_ANSWER_S):
-            return await _ask() in _METERED
-    return False
 
 
 async def _ask() -> int:
@@ -284,8 +274,13 @@ class ModelFolder:
         return memory_budget()
 
     async def is_metered(self) -> bool:
-        """Return whether the connection to the internet is metered; False where that is not known."""
-        return await is_metered()
+        """Return whether every megabyte may cost something; False where nobody knows."""
+        if not sys.platform.startswith("linux"):
+            return False
+        with contextlib.suppress(ImportError, OSError, KeyError, ValueError, TimeoutError):
+            async with asyncio.timeout(_ANSWER_S):
+                return await _ask() in _METERED
+        return False
 
     def spec(self, model_id: str) -> ServerSpec | None:
         """Return how an installed model is run, None if it is not there."""
@@ -446,9 +441,7 @@ class ModelFolder:
     def _keep(self, model: LocalModel, *, trial: bool) -> None:
         folder = self._folder / model.id
         make_private_folder(folder)
-        scratch = folder / f"{_RECORD}.new"
-        scratch.write_text(json.dumps({**asdict(model), "trial": trial}, indent=1), encoding="utf-8")
-        scratch.replace(folder / _RECORD)
+        replace_text(folder / _RECORD, json.dumps({**asdict(model), "trial": trial}, indent=1))
 
     def _free_id(self, name: str) -> str:
         stem = _NOT_OF_AN_ID.sub("-", name.lower()).strip("-.")[:40] or "model"

@@ -128,10 +128,8 @@ class FileSystem:
 
     def stat(self, path: Path) -> FileStat:
         """Return size and time of a plain file. Raises FileNotFoundError for a folder or a link."""
-        found = os.lstat(path)
-        if not S_ISREG(found.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
-        return FileStat(path.name, found.st_size, found.st_mtime_ns)
+        found = self.identity(path)
+        return FileStat(path.name, found.size, found.mtime_ns)
 
     def exists(self, path: Path) -> bool:
         """Return whether there is a plain file. Raises OSError where that cannot be seen."""

@@ -63,7 +63,7 @@ class Needle:
     """The text to find, as users see it and as the bytes that a log may contain."""
 
     def __init__(self, text: str) -> None:
-        self.text = _folded(clean_text(text).strip())
+        self.text = unicodedata.normalize("NFC", clean_text(text).strip()).casefold()
         anchor = _anchor(self.text)
         self._forms = sorted(
             {
@@ -101,10 +101,6 @@ def excerpt(text: str, place: int) -> str:
     start = max(0, place - EXCERPT_BEFORE)
     end = min(len(text), start + EXCERPT)
     return ("…" if start else "") + " ".join(text[start:end].split()) + ("…" if end < len(text) else "")
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _anchor(needle: str) -> str:

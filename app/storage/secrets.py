@@ -323,10 +323,6 @@ ENVIRONMENT = "environment"
 SESSION = "session"
 
 
-def _nobody_listens(_place: str, _news: str) -> None:
-    return None
-
-
 class KeyringSecrets:
     """Keeps one key for each provider; `keyring_problem` says why the keyring's last operation failed.
 
@@ -347,7 +343,7 @@ class KeyringSecrets:
         self.keyring_problem = ""
         self.unread: dict[str, str] = {}
         self.takes_unasked = False
-        self.on_news: Callable[[str, str], None] = _nobody_listens
+        self.on_news: Callable[[str, str], None] = lambda _place, _news: None
         self._environment = dict(os.environ if environment is None else environment)
         self._queue = KeyringQueue(backend or default_backend, service, timeout)
         self._stored: dict[str, str] = {}

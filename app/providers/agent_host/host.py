@@ -13,6 +13,7 @@ from typing import Any
 from app import __version__
 from app.children import process_tree
 from app.children.pipes import HostServer, Pipes
+from app.children.private_files import replace_text
 from app.core.errors import FailureKind, ProviderError
 from app.core.owned_tasks import start_owned
 from app.providers.agent_host.program import AgentProgram
@@ -185,11 +186,7 @@ def write_record(path: Path, processes: list[list[int]]) -> None:
         if not processes:
             path.unlink(missing_ok=True)
             return
-        scratch = path.with_suffix(".new")
-        scratch.write_text(
-            json.dumps({"boot": process_tree.boot_id(), "processes": processes}), encoding="ascii"
-        )
-        scratch.replace(path)
+        replace_text(path, json.dumps({"boot": process_tree.boot_id(), "processes": processes}))
 
 
 def read_record(path: Path) -> Mapping[int, int]:

@@ -35,7 +35,7 @@ from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_results import plain_result
 from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
-from app.tools.tool_host.server_processes import groups, kill_all_groups
+from app.tools.tool_host.server_processes import GROUPS, kill_all_groups
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -276,7 +276,6 @@ class Server:
         self._news = news
         self._on_groups = on_groups
         self._ask = ask
-        self._page_opened: dict[int, asyncio.Future[str | None]] = {}
         self._wake = asyncio.Event()
         self._guard = Guard(self._wake.set)
         self._leaving = False
@@ -346,7 +345,7 @@ class Server:
 
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a question."""
-        for questions in (self._page_opened, *self._calls.questions()):
+        for questions in self._calls.questions():
             question = questions.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
@@ -447,13 +446,8 @@ class Server:
         """Ask the user about the page of the login, which the parent opens after a yes."""
         if self._ask is None:
             return False
-        number = next(NUMBERS)
-        self._page_opened[number] = asyncio.get_running_loop().create_future()
-        try:
-            self._ask({"ask": {"number": number, "question": "", "link": url}})
-            return await self._page_opened[number] is not None
-        finally:
-            del self._page_opened[number]
+        async with self._calls.running(self._ask, self._limits["login"]) as call:
+            return await self._calls.ask(call, {"question": "", "link": url}) is not None
 
     def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
         return Client(
@@ -662,4 +656,4 @@ class RunningServers:
         kill_all_groups()
 
     def _tell_groups(self) -> None:
-        self._news({"groups": groups()})
+        self._news({"groups": sorted(GROUPS)})
