@@ -28,11 +28,10 @@ from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.backup import upgrade
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
-from app.storage.fault_log import FaultLog
 from app.storage.file_system import FileSystem
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths, resources_dir
-from app.storage.redaction import keep_keys_out_of_errors
+from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from app.children.jobs import child_process
+from app.children.host_client import child_process
 from app.children.processes import FILE_READER
 from app.core.errors import BadInput
 from app.core.files import (

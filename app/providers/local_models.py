@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from app.children.jobs import answer_lines, child_process
+from app.children.host_client import answer_lines, child_process
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
 from app.core.agent import Effort
