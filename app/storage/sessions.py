@@ -35,7 +35,7 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
-from app.storage.session_log import log_of
+from app.storage.session_log import SessionLog, log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
@@ -67,9 +67,8 @@ class JsonLogStore:
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._on_replaced = on_replaced
-        self._writer = LogWriter(
-            paths, self._disk, self._save_index, on_writer_failure, recall, self._note_replaced
-        )
+        self._recall = recall
+        self._writer = LogWriter(self._new_log, self._save_index, on_writer_failure)
         self._index_lock = threading.Lock()
         self._index: SessionIndex | None = None
         self._index_stale = False
@@ -308,6 +307,11 @@ class JsonLogStore:
             raise NotFound("session_not_found", session=path.stem if path else "") from None
         except OSError as error:
             raise storage_error(error, path or self._paths.root) from error
+
+    def _new_log(self, session_id: str) -> SessionLog:
+        return SessionLog(
+            self._disk, self._paths, session_id, lambda: self._recall(session_id), self._note_replaced
+        )
 
     def _path(self, session_id: str) -> Path:
         if not is_id(session_id):

@@ -12,11 +12,7 @@ from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.events import Event
-from app.core.store import StoredSession
 from app.core.summary import SessionSummary
-from app.storage.file_system import FileSystem
-from app.storage.other_versions import Replaced
-from app.storage.paths import DataPaths
 from app.storage.session_log import RETRY_SECONDS, SessionLog
 from app.storage.threads import settle
 
@@ -65,25 +61,19 @@ class LogWriter:
 
     Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with a
     StorageError, and every queued and later job fails with that error, so that nothing is reported as saved.
-    `on_idle`, `on_failure`, `recall` and `on_replaced` (see `SessionLog`) run on the writer's thread.
+    `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
     """
 
     def __init__(
         self,
-        paths: DataPaths,
-        file_system: FileSystem,
+        make_log: Callable[[str], SessionLog],
         on_idle: Callable[[], None],
         on_failure: Callable[[StorageError], None],
-        recall: Callable[[str], StoredSession | None] = lambda _: None,
-        on_replaced: Callable[[Replaced], None] = lambda _: None,
     ) -> None:
         self.logs: dict[str, SessionLog] = {}
-        self._paths = paths
-        self._file_system = file_system
+        self._make_log = make_log
         self._on_idle = on_idle
         self._on_failure = on_failure
-        self._recall = recall
-        self._on_replaced = on_replaced
         self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._failure: StorageError | None = None
@@ -120,13 +110,7 @@ class LogWriter:
     def log(self, session_id: str) -> SessionLog:
         """Return a session's log; on the writer's thread only."""
         if session_id not in self.logs:
-            self.logs[session_id] = SessionLog(
-                self._file_system,
-                self._paths,
-                session_id,
-                lambda: self._recall(session_id),
-                self._on_replaced,
-            )
+            self.logs[session_id] = self._make_log(session_id)
         return self.logs[session_id]
 
     def _put(self, item: _Item) -> None:

@@ -35,12 +35,10 @@ class ToolHostClient(HostClient):
         *,
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
-        on_news: Callable[[Line], None] = lambda _: None,
-        on_death: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(TOOL_HOST, redact=redact, log_dir=log_dir)
-        self.on_news = on_news
-        self.on_death = on_death
+        self.on_news: Callable[[Line], None] = lambda _: None
+        self.on_death: Callable[[], None] = lambda: None
         self._groups: list[int] = []
 
     async def call(self, service: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:  # noqa: ASYNC109 - the limit is the caller's to say
