@@ -222,7 +222,7 @@ class ExternalAgents(HostClient):
     def _failure(self, detail: str) -> Exception:
         return ProviderError(FailureKind.HOST, detail)
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "processes" in line:
             self._processes = dict(line["processes"])
         else:
@@ -230,7 +230,7 @@ class ExternalAgents(HostClient):
             facts = ModelFacts(images=line["images"], source=FactSource.SERVER)
             self._book.note(line["provider"], DEFAULT_MODEL, facts)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         self._ending = start_owned(self.end_left())
 
     async def _running_host(self) -> HostProcess:

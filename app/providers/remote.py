@@ -442,7 +442,7 @@ class RemoteModels(HostClient):
     def _failure(self, detail: str) -> Exception:
         return ProviderError(FailureKind.HOST, detail)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         lived = asyncio.get_running_loop().time() - host.started_at
         if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
             self._restart = start_owned(self.start())
@@ -504,7 +504,7 @@ class RemoteModels(HostClient):
             name: value for name, value in options.items() if name != "temperature" or line[name] is None
         }
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "facts" in line:
             facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
             self._book.note(LOCAL, line["model"], facts)

@@ -113,13 +113,13 @@ class ToolHostClient(HostClient):
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "groups" in line:
             self._groups = list(line["groups"])
         else:
             self.on_news(line)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         self._kill_groups()
         self.on_death()
 

@@ -85,7 +85,7 @@ async def test_after_the_end_nothing_is_started(data_dir: Path) -> None:
 @pytest.mark.threat("T1")
 async def test_keys_are_not_written_to_the_log(data_dir: Path) -> None:
     client = ToolHostClient(log_dir=data_dir, redact=lambda text: text.replace("sk-secret", "***"))
-    client._log.write("it said sk-secret")
+    client.log.write("it said sk-secret")
     await client.close()
     assert "***" in (data_dir / "tool_host.log").read_text()
     assert "sk-secret" not in (data_dir / "tool_host.log").read_text()
