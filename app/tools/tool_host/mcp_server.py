@@ -254,7 +254,7 @@ class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
     `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that
-    nobody asked for, `on_groups` is called when a process group was started or has ended. With `ask` the user logs in.
+    nobody asked for, and the process groups that run. With `ask` the user logs in.
     """
 
     def __init__(
@@ -263,7 +263,6 @@ class Server:
         limits: Mapping[str, float],
         log: ServerLog,
         news: Callable[[Line], None],
-        on_groups: Callable[[], None],
         ask: Callable[[Line], None] | None = None,
     ) -> None:
         self.entry = entry
@@ -274,7 +273,6 @@ class Server:
         self.prompts: list[dict[str, Any]] = []
         self._log = log
         self._news = news
-        self._on_groups = on_groups
         self._ask = ask
         self._wake = asyncio.Event()
         self._guard = Guard(self._wake.set)
@@ -421,7 +419,7 @@ class Server:
             cwd=cwd,
             guard=self._guard,
             log=self._log,
-            on_groups=self._on_groups,
+            on_groups=lambda: self._news({"groups": sorted(GROUPS)}),
         )
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
@@ -623,7 +621,7 @@ class RunningServers:
             if old := self._servers.pop(name, None):
                 await old.leave()
             log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
-            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups, ask)
+            server = self._servers[name] = Server(entry, limits, log, self._news, ask)
             try:
                 await server.connected()
             except BaseException:
@@ -654,6 +652,3 @@ class RunningServers:
         if leaving:
             await asyncio.wait(leaving, timeout=seconds)
         kill_all_groups()
-
-    def _tell_groups(self) -> None:
-        self._news({"groups": sorted(GROUPS)})
