@@ -30,16 +30,6 @@ _NO_LIST = (404, 405, 501)
 _UNREACHED = (502, 503, 504)
 
 
-class _Nowhere(Pipes):
-    """Discards the answer of a trial."""
-
-    def __init__(self) -> None:
-        super().__init__(-1, -1)
-
-    def write(self, line: object) -> None:
-        """Discard the line."""
-
-
 async def try_provider(call: ModelCall) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises ProviderError when there is no model to ask."""
     told = await list_models(call)
@@ -57,7 +47,7 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
         max_tokens=_MAX_TOKENS,
     )
     try:
-        await ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
+        await ask(trial, DeltaBuffer(lambda _: None))
     except ProviderError as error:
         return {"ok": False, "models": told, "model": model, "failure": error.kind, "detail": error.detail}
     seconds = asyncio.get_running_loop().time() - started
@@ -192,7 +182,7 @@ class ModelHost(HostServer):
         self._pipes.write({"id": call_id, "error": error})
 
     async def _stream(self, call: ModelCall) -> None:
-        buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)
+        buffer = DeltaBuffer(lambda line: self._pipes.write({"id": call.call_id, **line}), call.opener)
         try:
             finished = await ask(call, buffer)
         finally:
