@@ -129,71 +129,69 @@ class ModelHost(HostServer):
         self._start("warm up", self._warm_up())
         await super().run()
 
-    async def _serve(self, line: dict[str, Any]) -> None:
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         try:
-            await self._serve_line(line)
+            return await self._asked(line)
+        except ProviderError as error:
+            failure = error
         except Exception as error:
             _LOG.exception("a request could not be read")
             # Only the kind of the error: its text may hold the request's key.
-            self._fail(line["id"], ProviderError(FailureKind.HOST, type(error).__name__))
+            failure = ProviderError(FailureKind.HOST, type(error).__name__)
+        told = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
+        return {"error": told}
 
-    async def _serve_line(self, line: dict[str, Any]) -> None:
-        if line["op"] == "price":
-            self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
-        elif line["op"] == "facts":
-            self._pipes.write({"id": line["id"], "facts": listed_facts(line["kind"], line["model"])})
-        elif line["op"] == "window":
+    async def _asked(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Return the last line of the answer to a request. Raises ProviderError."""
+        operation = line["op"]
+        if operation == "price":
+            return {"price": listed_price(line["kind"], line["model"])}
+        if operation == "facts":
+            return {"facts": listed_facts(line["kind"], line["model"])}
+        if operation == "window":
             window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
-            self._pipes.write({"id": line["id"], "window": window, "sure": sure})
-        elif line["op"] == "reach":
-            self._pipes.write({"id": line["id"], "reached": await reaches(line["base_url"], line["seconds"])})
-        elif line["op"] == "warm":
+            return {"window": window, "sure": sure}
+        if operation == "reach":
+            return {"reached": await reaches(line["base_url"], line["seconds"])}
+        if operation == "warm":
             await self._warm_server(ServerSpec(**line["server"]))
-        elif line["op"] == "unload":
+            return {}
+        if operation == "unload":
             await self._servers.unload(line["model"])
-            self._pipes.write({"id": line["id"], "unloaded": True})
-        else:
-            await self._serve_call(ModelCall.from_line(line), line["op"])
-
-    async def _serve_call(self, call: ModelCall, operation: str) -> None:
-        serve = {"test": self._test, "list": self._list}.get(operation, self._stream)
+            return {"unloaded": True}
+        call = ModelCall.from_line(line)
         try:
-            # The first call loads much of LiteLLM, which no time limit of a provider should count.
-            await self._warm.wait()
-            if call.server is None:
-                await serve(call)
-                return
-            async with self._servers.serving(call) as served:
-                if call.kind == LOCAL:
-                    self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
-                await serve(served)
-        except ProviderError as error:
-            self._fail(call.call_id, error)
+            return await self._called(call, operation)
+        except ProviderError:
+            raise
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            detail = classify(error, call.secrets).detail
-            self._fail(call.call_id, ProviderError(FailureKind.HOST, detail))
+            raise ProviderError(FailureKind.HOST, classify(error, call.secrets).detail) from error
+
+    async def _called(self, call: ModelCall, operation: str) -> dict[str, Any]:
+        # The first call loads much of LiteLLM, which no time limit of a provider should count.
+        await self._warm.wait()
+        async with contextlib.AsyncExitStack() as stack:
+            if call.server is not None:
+                call = await stack.enter_async_context(self._servers.serving(call))
+                if call.kind == LOCAL:
+                    self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
+            if operation == "test":
+                return {"tested": await try_provider(call)}
+            if operation == "list":
+                return {"tested": {"ok": True, "models": await list_models(call)}}
+            return {"finished": await self._stream(call)}
 
     async def _close(self) -> None:
         await self._servers.close()
 
-    def _fail(self, call_id: str, failure: ProviderError) -> None:
-        error = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
-        self._pipes.write({"id": call_id, "error": error})
-
-    async def _stream(self, call: ModelCall) -> None:
+    async def _stream(self, call: ModelCall) -> dict[str, Any]:
+        """Stream an answer, and return the fields of `Finished`."""
         buffer = DeltaBuffer(lambda line: self._pipes.write({"id": call.call_id, **line}), call.opener)
         try:
-            finished = await ask(call, buffer)
+            return await ask(call, buffer)
         finally:
             buffer.close()
-        self._pipes.write({"id": call.call_id, "finished": finished})
-
-    async def _test(self, call: ModelCall) -> None:
-        self._pipes.write({"id": call.call_id, "tested": await try_provider(call)})
-
-    async def _list(self, call: ModelCall) -> None:
-        self._pipes.write({"id": call.call_id, "tested": {"ok": True, "models": await list_models(call)}})
 
     async def _warm_up(self) -> None:
         await warm_up(litellm.acompletion)

@@ -51,15 +51,14 @@ class ToolHost(HostServer):
             "answer": self._answer,
         }
 
-    async def _serve(self, line: dict[str, Any]) -> None:
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = {"result": await self._operations[line["op"]](line)}
+            return {"result": await self._operations[line["op"]](line)}
         except RequestError as error:
-            answer = {"error": shortened(str(error)), "problem": error.problem}
+            return {"error": shortened(str(error)), "problem": error.problem}
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            answer = {"error": shortened(f"unexpected: {type(error).__name__}: {error}")}
-        self._pipes.write({"id": line["id"], **answer})
+            return {"error": shortened(f"unexpected: {type(error).__name__}: {error}")}
 
     async def _close(self) -> None:
         if self._servers is not None:
