@@ -125,6 +125,6 @@ def test_a_killed_moot_leaves_no_server_behind(data_dir: Path, tmp_path: Path) -
 
 
 def test_the_window_imports_neither_the_kit_nor_the_web() -> None:
-    code = "import sys, app.tools.mcp, app.tools.tool_host_client; print(sorted(sys.modules))"
+    code = "import sys, app.tools.toolbox, app.tools.tool_host_client; print(sorted(sys.modules))"
     names = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not any(f"'{name}'" in names for name in ("mcp", "pydantic", "anyio", "httpx", "httpx2"))
