@@ -71,7 +71,8 @@ class ToolHostClient(HostClient):
                         # In a task, because the answer or the end of the host also ends the question.
                         questions.append(start_owned(_put(host, answer["ask"], ask)))
                     elif "progress" in answer:
-                        report(self._progress(answer["progress"]))
+                        told = answer["progress"]
+                        report(ToolProgress(share=told["share"], text=self.clean(told["text"])))
                     elif "refused" in answer:
                         report(ToolProgress(refused=True))
                     elif "error" in answer:
@@ -106,9 +107,6 @@ class ToolHostClient(HostClient):
         if isinstance(value, dict):
             return {name: self.cleaned(inner) for name, inner in value.items()}
         return [self.cleaned(inner) for inner in value] if isinstance(value, list) else value
-
-    def _progress(self, told: Mapping[str, Any]) -> ToolProgress:
-        return ToolProgress(share=told["share"], text=self.clean(told["text"]))
 
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)

@@ -1,4 +1,4 @@
-"""Connections to MCP servers by name; importing this takes two seconds, for the MCP library.
+"""Connections to MCP servers; importing this takes two seconds, for the MCP library.
 
 A connection is a task that connects, waits and disconnects; all others only call. Calls have time limits, what the
 server asks meanwhile, and how far it says it is. Resources and prompts: lists of them, and what is in one.
@@ -35,7 +35,7 @@ from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_results import plain_result
 from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
-from app.tools.tool_host.server_processes import GROUPS, kill_all_groups
+from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -253,15 +253,16 @@ _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
-    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that
-    nobody asked for, and the process groups that run. With `ask` the user logs in.
+    `entry` is the server as JSON; the texts in its `secrets` are in no log. `limits` are the seconds for `connect`, `call` and
+    `login`; `news` gets changes that nobody asked for, and the process groups that run. With `ask`, which puts the address
+    of the page to the user, the user logs in anew.
     """
 
     def __init__(
         self,
         entry: Line,
         limits: Mapping[str, float],
-        log: ServerLog,
+        log_path: str,
         news: Callable[[Line], None],
         ask: Callable[[Line], None] | None = None,
     ) -> None:
@@ -271,7 +272,7 @@ class Server:
         self.tools: list[dict[str, Any]] = []
         self.withheld: list[str] = []
         self.prompts: list[dict[str, Any]] = []
-        self._log = log
+        self._log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
         self._news = news
         self._ask = ask
         self._wake = asyncio.Event()
@@ -594,61 +595,3 @@ def _connection_lost(error: BaseException) -> bool:
 # The MCP library logs what servers send, secrets included; a server's state tells what matters.
 for _name in ("mcp", "client", "httpx2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
-
-
-class RunningServers:
-    """Connects servers, calls their tools, and ends them all; `news` gets lines for the parent."""
-
-    def __init__(self, news: Callable[[Line], None]) -> None:
-        self._news = news
-        self._servers: dict[str, Server] = {}
-        self._connecting: dict[str, asyncio.Lock] = {}
-
-    async def connect(
-        self,
-        entry: Line,
-        limits: Mapping[str, float],
-        log_path: str,
-        ask: Callable[[Line], None] | None = None,
-    ) -> dict[str, Any]:
-        """Connect to a server, again if it was connected, and return its tools. Raises RequestError.
-
-        `limits` are the seconds for `connect`, `call` and `login`; the texts in the entry's `secrets` are in no log. With
-        `ask`, which puts the address of the page to the user, the user logs in anew.
-        """
-        name = str(entry["name"])
-        async with self._connecting.setdefault(name, asyncio.Lock()):
-            if old := self._servers.pop(name, None):
-                await old.leave()
-            log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
-            server = self._servers[name] = Server(entry, limits, log, self._news, ask)
-            try:
-                await server.connected()
-            except BaseException:
-                await server.leave()
-                raise
-            return server.offers
-
-    async def disconnect(self, name: str) -> None:
-        """Disconnect a server, if it is connected."""
-        if server := self._servers.pop(name, None):
-            await server.leave()
-
-    def named(self, name: str) -> Server:
-        """Return a connected server. Raises RequestError."""
-        server = self._servers.get(name)
-        if server is None:
-            raise RequestError(f"The MCP server {name!r} is not connected.")
-        return server
-
-    def answer(self, number: int, words: str | None) -> None:
-        """Pass on the user's answer to a server's question."""
-        for server in self._servers.values():
-            server.answer(number, words)
-
-    async def close(self, seconds: float) -> None:
-        """Disconnect every server, in an orderly way within this many seconds."""
-        leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
-        if leaving:
-            await asyncio.wait(leaving, timeout=seconds)
-        kill_all_groups()
