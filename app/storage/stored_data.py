@@ -61,19 +61,11 @@ class FileArchive:
                 raise _GivenUpError
             loop.call_soon_threadsafe(progress, done, total)
 
-        def pack() -> Backup | None:
-            try:
-                return write_backup(self._paths, self._disk, why, place, tell)
-            except _GivenUpError:
-                return None
-
         try:
-            backup = await self._do(pack)
+            return await self._do(lambda: write_backup(self._paths, self._disk, why, place, tell))
         finally:
             # After a cancellation the thread still runs until its next file.
             stopped.set()
-        assert backup is not None, "only a backup that is cancelled is given up"
-        return backup
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the daily backup, if it is due. Raises StorageError."""
