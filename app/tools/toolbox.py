@@ -223,60 +223,6 @@ class ServerEntries:
         return kept if is_login_to(kept, server.url) else ""
 
 
-class ServerLibrary:
-    """Lists and reads resources, and fills prompts in; every request raises ToolError."""
-
-    def __init__(self, host: ToolHostClient) -> None:
-        self._host = host
-
-    async def resources(self, server: str) -> tuple[ServerResource, ...]:
-        """Return the resources of a connected server."""
-        answer = await self._ask("resources", server)
-        return tuple(ServerResource(**self._host.cleaned(one)) for one in answer["resources"])
-
-    async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
-        """Return what is in a resource, as files."""
-        answer = await self._ask("read", server, uri=uri)
-        return await asyncio.to_thread(self._attachments, answer["files"])
-
-    async def prompt(
-        self, prompt: ServerPrompt, values: Mapping[str, str]
-    ) -> tuple[str, tuple[Attachment, ...]]:
-        """Return the text of a prompt with these values, and the files it names."""
-        answer = await self._ask("prompt", prompt.server, name=prompt.key, values=dict(values))
-        files = await asyncio.to_thread(self._attachments, answer["files"])
-        return self._host.clean(answer["text"]), files
-
-    def _attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
-        """Return files of the host as attachments."""
-        return tuple(
-            Attachment(
-                name=self._host.clean(one["name"]),
-                media_type=one["media_type"],
-                text=self._host.clean(one["text"]),
-                data=one["data"],
-            )
-            for one in files
-        )
-
-    def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
-        """Return the listed prompts of a server, each called by its title and the server's name."""
-        return tuple(
-            ServerPrompt(
-                id=f"{server}/{one['name']}",
-                name=f"{one['title']} · {exact(server)}",
-                text="",
-                server=server,
-                key=one["name"],
-                arguments=tuple((each["name"], each["title"]) for each in one["arguments"]),
-            )
-            for one in self._host.cleaned(listed)
-        )
-
-    async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
-        return await self._host.request({"op": "library", "what": what, "server": server, **more})
-
-
 def _form_field(given: Mapping[str, Any]) -> FormField:
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
@@ -323,7 +269,7 @@ class _Held:
     connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Toolbox(ServerLibrary):
+class Toolbox:
     """Implements `core.tool.Tools`: connects the servers that the user allowed, makes tools of what they offer, calls them.
 
     `on_change` is called whenever a status has changed. Owns `host`, and closes it; `open_link` opens an address in the
@@ -341,7 +287,7 @@ class Toolbox(ServerLibrary):
         on_change: Callable[[], None] = lambda: None,
         limits: ServerLimits | None = None,
     ) -> None:
-        super().__init__(host)
+        self._host = host
         self._documents = documents
         self._consents = ServerConsents(documents)
         self._entries = ServerEntries(secrets)
@@ -481,6 +427,24 @@ class Toolbox(ServerLibrary):
         self.on_change()
         return gone
 
+    async def resources(self, server: str) -> tuple[ServerResource, ...]:
+        """Return the resources of a connected server. Raises ToolError."""
+        answer = await self._ask("resources", server)
+        return tuple(ServerResource(**self._host.cleaned(one)) for one in answer["resources"])
+
+    async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
+        """Return what is in a resource, as files. Raises ToolError."""
+        answer = await self._ask("read", server, uri=uri)
+        return await asyncio.to_thread(self._attachments, answer["files"])
+
+    async def prompt(
+        self, prompt: ServerPrompt, values: Mapping[str, str]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """Return the text of a prompt with these values, and the files it names. Raises ToolError."""
+        answer = await self._ask("prompt", prompt.server, name=prompt.key, values=dict(values))
+        files = await asyncio.to_thread(self._attachments, answer["files"])
+        return self._host.clean(answer["text"]), files
+
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""
         await self._start_no_more()
@@ -492,6 +456,35 @@ class Toolbox(ServerLibrary):
         for one in self._starting:
             one.cancel()
         await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
+
+    def _attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
+        """Return files of the host as attachments."""
+        return tuple(
+            Attachment(
+                name=self._host.clean(one["name"]),
+                media_type=one["media_type"],
+                text=self._host.clean(one["text"]),
+                data=one["data"],
+            )
+            for one in files
+        )
+
+    def _prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
+        """Return the listed prompts of a server, each called by its title and the server's name."""
+        return tuple(
+            ServerPrompt(
+                id=f"{server}/{one['name']}",
+                name=f"{one['title']} · {exact(server)}",
+                text="",
+                server=server,
+                key=one["name"],
+                arguments=tuple((each["name"], each["title"]) for each in one["arguments"]),
+            )
+            for one in self._host.cleaned(listed)
+        )
+
+    async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
+        return await self._host.request({"op": "library", "what": what, "server": server, **more})
 
     def _refreshed(self) -> dict[str, _Held]:
         """Return the servers as `mcp.json` has them now; disconnects those that were changed or removed."""

@@ -229,7 +229,7 @@ async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     for row in objects_in(running.get("models")):
         if {model, f"{model}:latest"} & {row.get("name"), row.get("model")}:
             return _number(row.get("context_length")), True
-    shown = await _asked(client, "POST", "/api/show", {"model": model})
+    shown = await _asked(client, "POST", "/api/show", json={"model": model})
     if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
         return _number(int(match[1])), True
     info = shown.get("model_info")
@@ -260,16 +260,10 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_TOKENS else 0
 
 
-async def _asked(
-    client: httpx.AsyncClient,
-    method: str,
-    path: str,
-    body: dict[str, str] | None = None,
-    params: dict[str, str] | None = None,
-) -> dict[str, Any]:
+async def _asked(client: httpx.AsyncClient, method: str, path: str, **more: Any) -> dict[str, Any]:
     """Return the object that a server answers with; an empty one where it answers otherwise."""
     try:
-        response = await client.request(method, path, json=body, params=params)
+        response = await client.request(method, path, **more)
         found = response.json() if response.status_code == 200 else {}
     except (httpx.HTTPError, ValueError, RecursionError):
         return {}
