@@ -1,8 +1,8 @@
 """All tools that an assistant may be given: Moot's own, and those of the MCP servers of `mcp.json`. The tool host speaks MCP.
 
-`ServerConsents`: what the user allowed. Entries as the tool host needs them, with their secrets and the tokens of
-their logins in place. Resources and prompts. `Toolbox` connects servers, makes tools of what they offer, and calls
-them: their questions, their progress and their results.
+`ServerConsents`: what the user allowed. `Toolbox` connects servers, with their secrets and the tokens of their logins in
+place, makes tools of what they offer, and calls them: their questions, their progress and their results. Resources and
+prompts.
 """
 
 import asyncio
@@ -179,50 +179,6 @@ def file_name(server: str) -> str:
     return name if name == server else f"{name}-{mark}"
 
 
-class ServerEntries:
-    """Reads the secrets of servers, and keeps the tokens of their logins; both are removed from every other text."""
-
-    def __init__(self, secrets: Secrets) -> None:
-        self._secrets = secrets
-
-    async def whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
-        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in. Raises HostError."""
-        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
-        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
-        await self._secrets.refresh(tuple((place, "") for place in unknown))
-        found = {field: self._secrets.get(place, "") for field, place in places.items()}
-        values = {field: value for field, value in found.items() if value is not None}
-        if lacking := ", ".join(field for field in places if field not in values):
-            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
-        hide = texts_to_hide(values | parted(server)[1])
-        whole = resolved(server, values.get)
-        login = await self._login(whole) if whole.url else ""
-        hide = (*hide, *login_texts(login), *filter(None, (client.get("client_secret"),)))
-        self._secrets.hide(hide)
-        return {**asdict(whole), "secrets": list(hide), "login": login, "client": dict(client)}
-
-    def is_logged_in(self, server: str) -> bool:
-        """Say whether the tokens of a login are kept, as far as they were looked up."""
-        return self._secrets.get(secret_place(server, LOGIN), "") is not None
-
-    async def keep_login(self, server: str, text: str) -> None:
-        """Keep what the host reports of a login."""
-        self._secrets.hide(login_texts(text))
-        await self._secrets.keep(secret_place(server, LOGIN), text)
-
-    async def forget_login(self, server: str) -> bool:
-        """Forget the tokens of a login; false where the keyring may still have them."""
-        return await self._secrets.remove(secret_place(server, LOGIN))
-
-    async def _login(self, server: McpServer) -> str:
-        """Return what is kept of the login to a server, "" where that was to another address."""
-        place = secret_place(server.name, LOGIN)
-        if self._secrets.get(place, "") is None:
-            await self._secrets.refresh(((place, ""),))
-        kept = self._secrets.get(place, "") or ""
-        return kept if is_login_to(kept, server.url) else ""
-
-
 def _form_field(given: Mapping[str, Any]) -> FormField:
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
@@ -290,7 +246,7 @@ class Toolbox:
         self._host = host
         self._documents = documents
         self._consents = ServerConsents(documents)
-        self._entries = ServerEntries(secrets)
+        self._secrets = secrets
         self._log_dir = log_dir
         self.on_change = on_change
         self._limits = limits or ServerLimits()
@@ -420,7 +376,7 @@ class Toolbox:
     async def logout(self, server: str) -> bool:
         """Forget the tokens of a login, and disconnect the server; false where the keyring may still have them."""
         held = self._refreshed().get(server)
-        gone = await self._entries.forget_login(server)
+        gone = await self._secrets.remove(secret_place(server, LOGIN))
         if held is not None and held.state != ServerState.OFF:
             await self._disconnect(server)
             self._change(held, ServerState.OFF)
@@ -531,7 +487,7 @@ class Toolbox:
             lasting=lasting,
             known=self._consents.known(server),
             restarts=held.restarts and held.state == ServerState.DOWN,
-            logged_in=self._entries.is_logged_in(server.name),
+            logged_in=self._login_of(server.name) is not None,
             problem=held.problem,
             detail=held.detail,
         )
@@ -553,7 +509,7 @@ class Toolbox:
                 answer = await self._host.request(
                     {
                         "op": "connect",
-                        "server": await self._entries.whole(held.server, client or {}),
+                        "server": await self._whole(held.server, client or {}),
                         "limits": {
                             name: getattr(self._limits, name) for name in ("connect", "call", "login")
                         },
@@ -591,8 +547,35 @@ class Toolbox:
         return self._log_dir / f"mcp-{file_name(server)}.log" if self._log_dir else None
 
     async def _keep_login(self, server: str, text: str) -> None:
-        await self._entries.keep_login(server, text)
+        """Keep what the host reports of a login."""
+        self._secrets.hide(login_texts(text))
+        await self._secrets.keep(secret_place(server, LOGIN), text)
         self.on_change()
+
+    def _login_of(self, server: str) -> str | None:
+        """Return what is kept of the login to a server, as far as it was looked up."""
+        return self._secrets.get(secret_place(server, LOGIN), "")
+
+    async def _whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
+        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in. Raises HostError."""
+        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
+        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
+        await self._secrets.refresh(tuple((place, "") for place in unknown))
+        found = {field: self._secrets.get(place, "") for field, place in places.items()}
+        values = {field: value for field, value in found.items() if value is not None}
+        if lacking := ", ".join(field for field in places if field not in values):
+            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
+        whole = resolved(server, values.get)
+        if whole.url and self._login_of(server.name) is None:
+            await self._secrets.refresh(((secret_place(server.name, LOGIN), ""),))
+        login = self._login_of(server.name) or ""
+        # One to another address is of no use.
+        login = login if whole.url and is_login_to(login, whole.url) else ""
+        given = filter(None, (client.get("client_secret"),))
+        hide = (*texts_to_hide(values | parted(server)[1]), *login_texts(login), *given)
+        # What a server is sent is removed from every other text.
+        self._secrets.hide(hide)
+        return {**asdict(whole), "secrets": list(hide), "login": login, "client": dict(client)}
 
     async def _disconnect(self, name: str) -> None:
         if self._host.host_pid is not None:
