@@ -10,7 +10,7 @@ import itertools
 import json
 import logging
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from functools import partial
@@ -86,54 +86,6 @@ class RunningCall:
 
 
 _CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
-
-
-class RunningCalls:
-    """The running calls of one server."""
-
-    def __init__(self) -> None:
-        self._calls: list[RunningCall] = []
-
-    @contextlib.asynccontextmanager
-    async def running(self, put: Callable[[Line], None], seconds: float) -> AsyncGenerator[RunningCall, None]:
-        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
-        async with asyncio.timeout(seconds) as limit:
-            call = RunningCall(put, limit, seconds)
-            self._calls.append(call)
-            _CURRENT.set(call)
-            try:
-                yield call
-            finally:
-                self._calls.remove(call)
-                for question in call.open.values():
-                    if not question.done():
-                        question.set_result(None)
-
-    def current(self) -> RunningCall | None:
-        """Return the call that a question of the server belongs to, None for none."""
-        # In older protocols a server does not say which call it is.
-        call = _CURRENT.get()
-        return call if call in self._calls else self._calls[-1] if self._calls else None
-
-    def questions(self) -> Sequence[dict[int, asyncio.Future[str | None]]]:
-        """Return the open questions of each call, by number."""
-        return [call.open for call in self._calls]
-
-    async def ask(self, call: RunningCall, question: dict[str, Any]) -> str | None:
-        """Put a question to the user; None where it was dismissed."""
-        if call not in self._calls:
-            return None
-        number = next(NUMBERS)
-        call.asked += 1
-        call.open[number] = asyncio.get_running_loop().create_future()
-        call.alive()
-        try:
-            call.put({"ask": {"number": number, **question}})
-            return await call.open[number]
-        finally:
-            del call.open[number]
-            if call in self._calls:
-                call.alive()
 
 
 _MOST_LISTED = 500
@@ -281,7 +233,7 @@ class Server:
         self._told = False
         self._changed = False
         self._client: Client | None = None
-        self._calls = RunningCalls()
+        self._calls: list[RunningCall] = []
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = asyncio.create_task(self._own())
 
@@ -314,7 +266,7 @@ class Server:
         self, tool: str, arguments: dict[str, Any], page: str, put: Callable[[Line], None]
     ) -> dict[str, Any]:
         """Call a tool, and read the `page` that it names for its results. Raises RequestError. Cancelling ends it in the server."""
-        async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
+        async with self._used() as client, self._running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
             return mcp_results.plain_result(plain_json(result), await self._page(client, page, result))
 
@@ -342,10 +294,49 @@ class Server:
                 self._guard.end()
             raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
 
+    @contextlib.asynccontextmanager
+    async def _running(
+        self, put: Callable[[Line], None], seconds: float
+    ) -> AsyncGenerator[RunningCall, None]:
+        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
+        async with asyncio.timeout(seconds) as limit:
+            call = RunningCall(put, limit, seconds)
+            self._calls.append(call)
+            _CURRENT.set(call)
+            try:
+                yield call
+            finally:
+                self._calls.remove(call)
+                for question in call.open.values():
+                    if not question.done():
+                        question.set_result(None)
+
+    def _current_call(self) -> RunningCall | None:
+        """Return the call that a question of the server belongs to, None for none."""
+        # In older protocols a server does not say which call it is.
+        call = _CURRENT.get()
+        return call if call in self._calls else self._calls[-1] if self._calls else None
+
+    async def _put_question(self, call: RunningCall, question: dict[str, Any]) -> str | None:
+        """Put a question to the user; None where it was dismissed."""
+        if call not in self._calls:
+            return None
+        number = next(NUMBERS)
+        call.asked += 1
+        call.open[number] = asyncio.get_running_loop().create_future()
+        call.alive()
+        try:
+            call.put({"ask": {"number": number, **question}})
+            return await call.open[number]
+        finally:
+            del call.open[number]
+            if call in self._calls:
+                call.alive()
+
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a question."""
-        for questions in self._calls.questions():
-            question = questions.get(number)
+        for call in self._calls:
+            question = call.open.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
 
@@ -445,8 +436,8 @@ class Server:
         """Ask the user about the page of the login, which the parent opens after a yes."""
         if self._ask is None:
             return False
-        async with self._calls.running(self._ask, self._limits["login"]) as call:
-            return await self._calls.ask(call, {"question": "", "link": url}) is not None
+        async with self._running(self._ask, self._limits["login"]) as call:
+            return await self._put_question(call, {"question": "", "link": url}) is not None
 
     def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
         return Client(
@@ -543,12 +534,12 @@ class Server:
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        call = self._calls.current()
+        call = self._current_call()
         if call is None:
             return types.ElicitResult(action="cancel")
         if not call.may_ask():
             return _TOO_MANY
-        ask = partial(self._calls.ask, call)
+        ask = partial(self._put_question, call)
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
             action, content = await mcp_elicitation.ask_link(message, params.url, ask)
