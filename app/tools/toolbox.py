@@ -49,7 +49,7 @@ from app.core.tool import (
     ToolResult,
     is_page,
 )
-from app.tools import file_parts, orchestration, page_viewer, planning, prompt_user, web
+from app.tools import file_parts, page_viewer, planning, prompt_user, web
 from app.tools.declared import Outside
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
@@ -262,8 +262,8 @@ class Toolbox:
             *prompt_user.TOOLS,
             *planning.TOOLS,
             *file_parts.TOOLS,
-            *orchestration.TOOLS,
-            *orchestration.STEP_TOOLS,
+            *planning.ORCHESTRATION_TOOLS,
+            *planning.STEP_TOOLS,
         )
         self._allowed = tuple(one.bind(outside) for one in declared)
 
