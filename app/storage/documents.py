@@ -102,18 +102,15 @@ class JsonDocuments:
 
     def load_settings(self) -> None:
         """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.settings)
-        if isinstance(found, Problem):
-            problems.append(found)
-            previous = previous_of(self._paths.settings)
-            found = read_json_file(previous)
-            if isinstance(found, JsonFile):
+        found, problems = self._file(self._paths.settings)
+        if problems:
+            previous = read_json_file(previous_of(self._paths.settings))
+            if isinstance(previous, JsonFile):
+                found = previous
                 problems.append(found.problem("previous_used"))
-        if isinstance(found, JsonFile):
+        if found is not None:
             self._written = _read_settings(found, problems)
             self._use_written()
-        self._problems["settings"] = problems
 
     async def load(self) -> None:
         """Read all documents, in a thread."""
@@ -282,29 +279,25 @@ class JsonDocuments:
         self._providers = read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
 
+    def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
+        """Return a document, None if it is not there or cannot be read, and the list of its problems, which begins anew."""
+        found = read_json_file(path)
+        problems = self._problems[path.stem] = [found] if isinstance(found, Problem) else []
+        return found if isinstance(found, JsonFile) else None, problems
+
     def _load_servers(self) -> None:
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.mcp)
-        self._servers = ()
-        if isinstance(found, Problem):
-            problems.append(found)
-        elif found is not None:
-            self._servers = tuple(read_servers(found, problems).values())
-        self._problems["mcp"] = problems
+        found, problems = self._file(self._paths.mcp)
+        self._servers = tuple(read_servers(found, problems).values()) if found is not None else ()
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.consents)
+        found, problems = self._file(self._paths.consents)
         consents: tuple[str, ...] = ()
-        if isinstance(found, Problem):
-            problems.append(found)
-        elif found is not None and is_newer(found):
+        if found is not None and is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
             consents = with_defaults(_Consents, found, problems).consents
         self._consents = frozenset(consents)
-        self._problems["consents"] = problems
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:

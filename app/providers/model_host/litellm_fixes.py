@@ -62,10 +62,16 @@ def apply_fixes() -> None:
     _note_geminis_finish()
     _join_geminis_turns()
     _read_other_deltas()
-    _keep_what_was_cut()
-    _invent_no_cost()
-    _keep_claudes_reasons()
     _ask_responses_only_at_openai()
+    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
+    CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
+    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
+    # provider reported; a server of another maker may call its model anything.
+    streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
+    for reason in ("refusal", "model_context_window_exceeded"):
+        core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
 
 
 def ask_responses(kind: str) -> None:
@@ -189,12 +195,6 @@ def _note_geminis_finish() -> None:
     ModelResponseIterator.chunk_parser = parse_and_note
 
 
-def _keep_claudes_reasons() -> None:
-    # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
-    for reason in ("refusal", "model_context_window_exceeded"):
-        core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
-
-
 def _join_geminis_turns() -> None:
     convert = gemini_transformation.gemini_convert_messages_with_history
 
@@ -259,21 +259,9 @@ def _read_other_deltas() -> None:
     CustomStreamWrapper.chunk_creator = mend_and_create
 
 
-def _keep_what_was_cut() -> None:
-    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
-    CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
-
-
 def _text_of_parts(parts: list[Any]) -> str:
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _invent_no_cost() -> None:
-    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
-    # provider reported; a server of another maker may call its model anything.
-    streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
-    streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
 
 
 def _ask_responses_only_at_openai() -> None:
