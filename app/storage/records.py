@@ -57,11 +57,6 @@ def apply_patch(target: Plain, patch: Plain) -> None:
                 inside[key] = value
 
 
-def check_message(record: Plain) -> None:
-    """Raise ValueError for a message that could not be read back."""
-    check(Message, record)
-
-
 def check_session(record: Plain) -> None:
     """Raise ValueError for a session that could not be read back."""
     check(kind_of(record), record)

@@ -28,7 +28,7 @@ from app.core.ids import derived_id
 from app.core.message import Message, MessageState, Role
 from app.core.store import StoredSession
 from app.core.summary import SessionSummary
-from app.storage.codec import Plain, plain, with_unknown
+from app.storage.codec import Plain, check, plain, with_unknown
 from app.storage.file_system import (
     SIZE,
     TIME,
@@ -47,7 +47,6 @@ from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
 from app.storage.records import (
     MessageReader,
-    check_message,
     check_session,
     checked_session,
     merge_patch,
@@ -229,7 +228,7 @@ class SessionLog:
             if "op" not in part:
                 check_session(part)
             elif part["op"] == "message":
-                check_message(part["message"])
+                check(Message, part["message"])
         except ValueError as error:
             self._invalid = self._invalid_record(error)
             return False
@@ -441,7 +440,7 @@ def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain]
     lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
     for message in messages:
         said = plain(message)
-        check_message(said)
+        check(Message, said)
         said = with_unknown(Message, more.get(message.id) if more else None, said)
         lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
     return b"".join(lines)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from app.children.pipes import HostServer, Pipes
 from app.tools.tool_host.errors import RequestError
@@ -17,24 +17,6 @@ _TEXT_CHARACTERS = 200_000
 _CLOSE_SECONDS = 2.5
 
 Line = Mapping[str, Any]
-
-
-async def _web_fetch(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web import fetch
-
-    return await fetch(arguments["url"])
-
-
-async def _web_search(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web import search
-
-    return await search(arguments["query"], arguments["engine"], arguments["count"])
-
-
-SERVICES: Final[Mapping[str, Callable[[Line], Awaitable[dict[str, Any]]]]] = {
-    "web_fetch": _web_fetch,
-    "web_search": _web_search,
-}
 
 
 class ToolHost(HostServer):
@@ -69,6 +51,9 @@ class ToolHost(HostServer):
         kill_all_groups()
 
     async def _service(self, line: Line) -> Line:
+        # Imported by the first use of a service.
+        from app.tools.tool_host.web import SERVICES
+
         service = SERVICES.get(line["name"])
         if service is None:
             raise RequestError(f"There is no service {line['name']!r}.")

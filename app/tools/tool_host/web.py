@@ -13,7 +13,7 @@ import logging
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -452,3 +452,10 @@ def _result(row: Mapping[str, Any]) -> dict[str, str] | None:
 
 def _line(text: object, longest: int) -> str:
     return " ".join(clean_text(text).split())[:longest] if isinstance(text, str) else ""
+
+
+# What the parent asks for by name.
+SERVICES: Final[Mapping[str, Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]]] = {
+    "web_fetch": lambda given: fetch(given["url"]),
+    "web_search": lambda given: search(given["query"], given["engine"], given["count"]),
+}
