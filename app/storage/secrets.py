@@ -195,11 +195,9 @@ def usable_backend(backend: Any) -> Any | None:
         return next((one for one in inner if usable_backend(one) is not None), None)
     module = type(backend).__module__
     name = type(backend).__name__
-    if module in ("keyring.backends.fail", "keyring.backends.null"):
-        return None
-    if module.startswith("keyrings.alt") or "plaintext" in name.lower():
-        return None
-    return backend
+    keeps_none = module in ("keyring.backends.fail", "keyring.backends.null")
+    is_open = module.startswith("keyrings.alt") or "plaintext" in name.lower()
+    return None if keeps_none or is_open else backend
 
 
 def default_backend() -> Any:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from app.core.errors import StorageError
@@ -177,7 +178,7 @@ class SessionLog:
 
     def refuse(self, error: Exception) -> None:
         """Record that a batch could not be queued; the next synced write raises that."""
-        self._invalid = self._invalid_record(error)
+        self._invalid = invalid_record(self.path, error)
 
     def gather_text(self) -> None:
         """Queue the text that has been collected."""
@@ -230,14 +231,9 @@ class SessionLog:
             elif part["op"] == "message":
                 check(Message, part["message"])
         except ValueError as error:
-            self._invalid = self._invalid_record(error)
+            self._invalid = invalid_record(self.path, error)
             return False
         return True
-
-    def _invalid_record(self, error: Exception) -> StorageError:
-        return StorageError(
-            "invalid_record", path=str(self.path), detail=" ".join(str(error).splitlines()[:2])
-        )
 
     def _write(self, sync: bool) -> None:
         for _ in range(_TRIES):
@@ -354,7 +350,7 @@ class SessionLog:
                     lines.append(encode_line(number + 1, ops))
                     number += 1
                 except (TypeError, ValueError, RecursionError) as error:
-                    self._invalid = self._invalid_record(error)
+                    self._invalid = invalid_record(self.path, error)
             summary = batch.summary or summary
         return b"".join(lines), number, session, summary
 
@@ -429,6 +425,11 @@ class SessionLog:
         self._poisoned = True
         with contextlib.suppress(OSError):
             self.close()
+
+
+def invalid_record(path: Path, error: Exception) -> StorageError:
+    """Return the StorageError for what could not be read back from a log."""
+    return StorageError("invalid_record", path=str(path), detail=" ".join(str(error).splitlines()[:2]))
 
 
 def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain] | None = None) -> bytes:

@@ -35,7 +35,7 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
-from app.storage.session_log import SessionLog, log_of
+from app.storage.session_log import SessionLog, invalid_record, log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
@@ -205,8 +205,7 @@ class JsonLogStore:
             ]
             if not thrown or (file and file not in thrown):
                 raise FileNotFoundError(session_id)
-            with contextlib.suppress(FileNotFoundError):
-                self._disk.stat(path)
+            if self._disk.exists(path):
                 summary = self._summaries.get(session_id)
                 raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
             self._disk.make_folder(self._paths.sessions)
@@ -228,14 +227,12 @@ class JsonLogStore:
         path = self._path(session_id)
 
         def write() -> SessionSummary | None:
-            with contextlib.suppress(FileNotFoundError):
-                self._disk.stat(path)
+            if self._disk.exists(path):
                 raise StorageError("disk_error", path=str(path), detail="it is there already")
             try:
                 data = make()
             except ValueError as error:
-                detail = " ".join(str(error).splitlines()[:2])
-                raise StorageError("invalid_record", path=str(path), detail=detail) from error
+                raise invalid_record(path, error) from error
             write_whole(self._disk, path, data)
             # A session of this id may have been written before, and be in the trash now.
             if (before := self._writer.logs.pop(session_id, None)) is not None:
