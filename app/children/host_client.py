@@ -105,7 +105,6 @@ class HostProcess:
     async def retire(self) -> None:
         """Answer the requests that are under way, then stop."""
         self._retired = True
-        self._idle.clear()
         while self._calls and self.alive:
             self._idle.clear()
             await self._idle.wait()
