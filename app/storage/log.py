@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from app.core.json_values import as_object
 from app.core.message import Message, MessageState
 from app.core.store import StoredSession
 from app.core.summary import SessionSummary
@@ -19,6 +20,7 @@ from app.storage.lines import (
     Op,
     by_number,
     decode_line,
+    messages_backwards,
     read_lines,
     read_rows,
     whole_records,
@@ -177,9 +179,7 @@ class Replay:
             elif repeated:
                 continue
             elif name == "session":
-                patch = op.get("patch")
-                if isinstance(patch, dict):
-                    apply_patch(self.session, patch)
+                apply_patch(self.session, as_object(op.get("patch")))
             elif name == "remove" and isinstance(removed := op.get("id"), str):
                 self.messages.pop(removed, None)
                 self._open.pop(removed, None)
@@ -381,13 +381,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
         if number is not None and line.number != number - 1:
             return []
         number = line.number
-        for op in reversed(line.ops):
-            record = op.get("message")
-            if op.get("op") != "message" or not isinstance(record, dict):
-                continue
-            message_id = record.get("id")
-            if not isinstance(message_id, str):
-                continue
+        for message_id, record in messages_backwards(line):
             if message_id in newest:
                 order.remove(message_id)
                 order.append(message_id)

@@ -18,7 +18,7 @@ from app.core.store import Hit
 from app.core.summary import SessionSummary
 from app.core.texts import clean_text
 from app.storage.file_system import FileSystem, blocks_backwards
-from app.storage.lines import decode_line
+from app.storage.lines import decode_line, messages_backwards
 
 MOST_IN_SESSION = 5
 # Tool results are searched up to here: a fetched page is not part of the conversation.
@@ -139,7 +139,8 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
     written: set[bytes] = set()
     for block, has_before in blocks_backwards(disk, path, _BLOCK):
         for line, stop in needle.lines_backwards(block):
-            for message_id, record in _messages_backwards(line):
+            read = decode_line(line.rstrip(b"\r")) if b'"op":"message"' in line else None
+            for message_id, record in messages_backwards(read) if read is not None else ():
                 key = message_id.encode()
                 # The message was written again later, and only its last state counts.
                 if key in written or block.find(_MESSAGE + key + b'"', stop) >= 0:
@@ -150,14 +151,6 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
                     yield hit
         if has_before:
             written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
-
-
-def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    read = decode_line(line.rstrip(b"\r")) if b'"op":"message"' in line else None
-    for op in reversed(read.ops) if read is not None else ():
-        record = op.get("message")
-        if op.get("op") == "message" and isinstance(record, dict) and isinstance(record.get("id"), str):
-            yield record["id"], record
 
 
 def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:
