@@ -1,6 +1,6 @@
 """The parent's end of a host, a child process that serves requests: its process, its pipes and its log.
 
-`child_process` is a child program for one request: it is sent one line of JSON, answers with such lines, and ends.
+`child_process` is a child program for one request: it is sent a line of JSON, answers with such lines, ends.
 """
 
 import asyncio

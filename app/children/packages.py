@@ -35,10 +35,10 @@ def unpacked_package(
 ) -> Iterator[Path]:
     """Download a package and yield the folder with its files, which is gone after the block. Blocks.
 
-    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv know the
-    index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to stop it.
-    All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError, also for an OSError of
-    the block.
+    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv
+    know the index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to
+    stop it. All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError,
+    also for an OSError of the block.
     """
     try:
         make_private_folder(folder)
@@ -62,7 +62,7 @@ def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
 
 
 def _fetched(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
-    """Download a package with the first installer that works; return its wheel, or the folder it was unpacked to."""
+    """Download it with the first installer that works; return its wheel, or the folder it was unpacked to."""
     requirements = folder / "package.txt"
     requirements.write_text(f"{requirement}\n", encoding="utf-8")
     problem = "neither pip nor uv is there to download it"
@@ -93,8 +93,8 @@ def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
 async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:
     """Run what fetches a package in a thread of its own; `progress` is called in the loop.
 
-    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises MootError
-    with the code `failure`.
+    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises
+    MootError with the code `failure`.
     """
     loop = asyncio.get_running_loop()
     stopped = threading.Event()

@@ -22,7 +22,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file in place of the one that has the name; readers find the old one or the new one. Raises OSError."""
+    """Write a file over another; there is always the old or the new one. Raises OSError."""
     scratch = path.with_name(path.name + ".new")
     scratch.write_text(text, encoding="utf-8")
     scratch.replace(path)

@@ -1,4 +1,4 @@
-"""Models on this computer: the built-in one, the catalogue, downloads, GGUF files of the user's, servers such as Ollama.
+"""Models on this computer: the built-in one, downloads, files of the user's, servers such as Ollama.
 
 Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/<id>` in the data directory.
 `model.json` is written once its file is complete; a download that is under way or paused has a file `….part` there.

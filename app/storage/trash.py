@@ -18,7 +18,7 @@ TRASH_DAYS = 30
 _DAY = 86_400
 # A time with more digits is none that a calendar has.
 _DIGITS = 11
-# The folder of the definitions of each kind, and a field that is in a file of this kind alone, "" where there is none.
+# The folder of each kind of definition, and a field of this kind alone, "" where there is none.
 DEFINITION_KINDS = {
     "workflow_file": ("workflows", "steps"),
     "group_file": ("groups", "members"),

@@ -39,7 +39,7 @@ def can_install() -> bool:
 def install(progress: Progress) -> None:
     """Download the viewer and install it; blocks.
 
-    `progress` gets (bytes, all bytes), and may raise to stop; nothing is left then. Raises PackageError, OSError.
+    `progress` gets (bytes, all bytes), and may raise to stop; nothing is left. Raises PackageError, OSError.
     """
     qt = qt_folder()
     assert qt is not None

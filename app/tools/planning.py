@@ -1,5 +1,6 @@
-"""The planning tools: a goal and a list of todos, kept with the session. Also those of a group's orchestrator, and the one with
-which a workflow's step says that it is done.
+"""The planning tools: a goal and a list of todos, kept with the session.
+
+Also those of a group's orchestrator, and the one with which a workflow's step says that it is done.
 """
 
 from dataclasses import replace

@@ -1,8 +1,7 @@
-"""All tools that an assistant may be given: Moot's own, and those of the MCP servers of `mcp.json`. The tool host speaks MCP.
+"""All tools that an assistant may be given: Moot's own, and those of MCP servers. The tool host speaks MCP.
 
-`ServerConsents`: what the user allowed. `Toolbox` connects servers, with their secrets and the tokens of their logins in
-place, makes tools of what they offer, and calls them: their questions, their progress and their results. Resources and
-prompts.
+`ServerConsents`: what the user allowed. `Toolbox` connects the servers of `mcp.json`, with their secrets and
+the tokens of their logins, makes tools of what they offer, and calls them. Resources and prompts.
 """
 
 import asyncio
@@ -226,10 +225,10 @@ class _Held:
 
 
 class Toolbox:
-    """Implements `core.tool.Tools`: connects the servers that the user allowed, makes tools of what they offer, calls them.
+    """Has Moot's own tools, connects the servers that the user allowed, and calls their tools.
 
-    `on_change` is called whenever a status has changed. Owns `host`, and closes it; `open_link` opens an address in the
-    system's browser and returns whether that worked.
+    Implements `core.tool.Tools`. `on_change` is called whenever a status has changed. Owns `host`, and closes
+    it; `open_link` opens an address in the system's browser and returns whether that worked.
     """
 
     def __init__(

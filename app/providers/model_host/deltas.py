@@ -199,7 +199,10 @@ class AnswerPictures:
 
 
 class DeltaBuffer:
-    """Sends the first piece of an answer at once and later ones together, at most 16 ms later; `write` takes the lines."""
+    """Sends the first piece of an answer at once and later ones together, at most 16 ms later.
+
+    `write` takes the lines.
+    """
 
     def __init__(self, write: Callable[[Mapping[str, object]], None], opener: str = "") -> None:
         self._write = write

@@ -150,7 +150,7 @@ class _Server:
             raise ProviderError(FailureKind.HOST, f"{self.spec.model} did not start ({code})")
 
     async def _start(self) -> int | None:
-        """Start the process. Return its exit code where it ended before it was ready, 0 where it does not answer right."""
+        """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
         process = await asyncio.create_subprocess_exec(
             *child_command(EMBEDDED_SERVER),

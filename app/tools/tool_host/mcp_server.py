@@ -205,9 +205,9 @@ _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
-    `entry` is the server as JSON; the texts in its `secrets` are in no log. `limits` are the seconds for `connect`, `call` and
-    `login`; `news` gets changes that nobody asked for, and the process groups that run. With `ask`, which puts the address
-    of the page to the user, the user logs in anew.
+    `entry` is the server as JSON; the texts in its `secrets` are in no log. `limits` are the seconds for
+    `connect`, `call` and `login`; `news` gets changes that nobody asked for, and the process groups that run.
+    With `ask`, which puts the address of the page to the user, the user logs in anew.
     """
 
     def __init__(
