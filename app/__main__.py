@@ -4,20 +4,22 @@ Nothing that the window does not need is imported before it shows.
 """
 
 import contextlib
+import importlib
 import os
 import sys
 from pathlib import Path
 
 BAD_INPUT = 2
 STOPPED = 4
-CHILD_PROGRAMS = (
-    "--model-host",
-    "--embedded-server",
-    "--tool-host",
-    "--agent-host",
-    "--file-reader",
-    "--model-fetch",
-)
+# The child programs of a frozen build, which has no interpreter that runs modules, and the module of each.
+CHILD_PROGRAMS = {
+    "--model-host": "app.providers.model_host.__main__",
+    "--embedded-server": "app.providers.embedded_server",
+    "--tool-host": "app.tools.tool_host.__main__",
+    "--agent-host": "app.providers.agent_host.__main__",
+    "--file-reader": "app.files.file_reader.__main__",
+    "--model-fetch": "app.providers.model_fetch",
+}
 
 
 def main() -> int:
@@ -25,7 +27,7 @@ def main() -> int:
     if getattr(sys, "frozen", False):
         _leave_bundle()
         if sys.argv[1:] and sys.argv[1] in CHILD_PROGRAMS:
-            return _child_program(sys.argv[1])
+            return int(importlib.import_module(CHILD_PROGRAMS[sys.argv[1]]).main())
     if not sys.argv[1:]:
         return _open_window()
 
@@ -103,33 +105,6 @@ def _leave_bundle() -> None:
     if sys.stderr is None:
         # A windowed program on Windows has no standard streams; what is written is discarded.
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-
-
-def _child_program(name: str) -> int:
-    """Run a child program in a frozen build, which has no interpreter that runs modules."""
-    if name == "--model-host":
-        from app.providers.model_host.__main__ import main as model_host
-
-        return model_host()
-    if name == "--tool-host":
-        from app.tools.tool_host.__main__ import main as tool_host
-
-        return tool_host()
-    if name == "--agent-host":
-        from app.providers.agent_host.__main__ import main as agent_host
-
-        return agent_host()
-    if name == "--file-reader":
-        from app.files.file_reader.__main__ import main as file_reader
-
-        return file_reader()
-    if name == "--model-fetch":
-        from app.providers.model_fetch import main as model_fetch
-
-        return model_fetch()
-    from app.providers.embedded_server import main as embedded_server
-
-    return embedded_server()
 
 
 if __name__ == "__main__":

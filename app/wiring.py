@@ -20,19 +20,18 @@ from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
-from app.providers.all_models import AllModels
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
+from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.backup import upgrade
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
-from app.storage.fault_log import FaultLog
 from app.storage.file_system import FileSystem
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths, resources_dir
-from app.storage.redaction import keep_keys_out_of_errors
+from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive
@@ -50,7 +49,7 @@ class Moot:
     store: JsonLogStore
     documents: JsonDocuments
     secrets: KeyringSecrets
-    models: AllModels
+    models: RemoteModels
     tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
@@ -171,7 +170,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
     )
     if lock is not None:
         await agents.end_left()
-    models = AllModels(
+    models = RemoteModels(
         agents=agents,
         providers=functools.partial(provider_of, documents),
         key=key_of,
@@ -185,15 +184,12 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         book=book,
     )
 
-    async def show_link(address: str) -> bool:
-        return await engine.links(address)
-
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     tools = Toolbox(
         documents,
         secrets,
         host,
-        open_link=show_link,
+        open_link=lambda address: engine.links(address),
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
     )

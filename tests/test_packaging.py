@@ -105,10 +105,15 @@ def test_the_icon_has_several_voices_at_every_size(bundle, tmp_path, monkeypatch
 
 def test_a_frozen_build_knows_every_child_program(monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    programs = (processes.MODEL_HOST, processes.EMBEDDED_SERVER, processes.TOOL_HOST, processes.FILE_READER)
+    programs = (
+        *(processes.MODEL_HOST, processes.EMBEDDED_SERVER, processes.TOOL_HOST),
+        *(processes.AGENT_HOST, processes.FILE_READER, processes.MODEL_FETCH),
+    )
+    assert len(programs) == len(program.CHILD_PROGRAMS)
     for child in programs:
-        assert importlib.util.find_spec(child) is not None
-        assert processes.child_command(child)[1] in program.CHILD_PROGRAMS
+        assert importlib.util.find_spec(program.CHILD_PROGRAMS[processes.child_command(child)[1]]) is not None
+        module = program.CHILD_PROGRAMS[processes.child_command(child)[1]]
+        assert module.removesuffix(".__main__") == child
 
 
 def test_what_a_frozen_build_starts_loads_the_systems_libraries(monkeypatch):

@@ -2,7 +2,7 @@
 
 `processes`: the command lines and environments of Moot's own programs, and ending with the parent. `commands`: the
 commands of the user's programs, in process groups; `process_tree`: what a program has started. `host_client`: the
-parent's end of a host, `pipes`: the host's end. `jobs`: a child program for one request. `network`: proxy and
+parent's end of a host, and a child program for one request; `pipes`: the host's end. `network`: proxy and
 certificates. `packages`: downloads of a package with pip or uv. `private_files`: folders, files and logs that only the
 user can read.
 """

@@ -32,12 +32,9 @@ def find_command(command: str, cwd: str | None, path: str) -> str | None:
 
 async def search_path() -> str:
     """Return Moot's PATH, followed by what the user's login shell adds to it."""
-    parts = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *(await _shell_path()).split(os.pathsep)]
+    added = "" if sys.platform == "win32" else await asyncio.shield(_asked_once())
+    parts = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *added.split(os.pathsep)]
     return os.pathsep.join(dict.fromkeys(part for part in parts if part))
-
-
-async def _shell_path() -> str:
-    return "" if sys.platform == "win32" else await asyncio.shield(_asked_once())
 
 
 @cache

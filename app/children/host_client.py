@@ -1,9 +1,12 @@
-"""The parent's end of a host, a child process that serves requests: its process, its pipes and its log."""
+"""The parent's end of a host, a child process that serves requests: its process, its pipes and its log.
+
+`child_process` is a child program for one request: it is sent a line of JSON, answers with such lines, ends.
+"""
 
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,24 +40,12 @@ class HostCall:
 
 
 class HostProcess:
-    """One running host; useless once it has died.
+    """One running host of a client; useless once it has died."""
 
-    `on_death` is called when it ends by itself, `on_news` with the lines that answer no request.
-    """
-
-    def __init__(
-        self,
-        process: asyncio.subprocess.Process,
-        program: str,
-        log: Callable[[str], None],
-        on_death: Callable[["HostProcess"], None],
-        on_news: Callable[[Line], None],
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, client: "HostClient") -> None:
         self._process = process
-        self._program = program
-        self._on_news = on_news
-        self._log = log
-        self._on_death = on_death
+        self._client = client
+        self._retired = False
         self._calls: dict[str, HostCall] = {}
         self._closing = False
         self._ended = False
@@ -65,22 +56,16 @@ class HostProcess:
         self._readers = (start_owned(self._read_lines()), start_owned(self._read_errors()))
 
     @classmethod
-    async def start(
-        cls,
-        program: str,
-        log: Callable[[str], None],
-        on_death: Callable[["HostProcess"], None],
-        on_news: Callable[[Line], None] = lambda _: None,
-    ) -> "HostProcess":
-        """Start one of the programs of `processes`; it answers a few seconds later. Raises OSError."""
+    async def start(cls, client: "HostClient") -> "HostProcess":
+        """Start the program of a client; it answers a few seconds later. Raises OSError."""
         process = await asyncio.create_subprocess_exec(
-            *child_command(program),
+            *child_command(client.program),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=child_environment(),
         )
-        return cls(process, program, log, on_death, on_news)
+        return cls(process, client)
 
     @property
     def pid(self) -> int:
@@ -119,8 +104,7 @@ class HostProcess:
 
     async def retire(self) -> None:
         """Answer the requests that are under way, then stop."""
-        self._on_news = lambda _: None
-        self._idle.clear()
+        self._retired = True
         while self._calls and self.alive:
             self._idle.clear()
             await self._idle.wait()
@@ -167,8 +151,8 @@ class HostProcess:
         self.ready.set()
         self.warm.set()
         if not self._closing:
-            self._log(f"{self._program} ended with {self._process.returncode}")
-            self._on_death(self)
+            self._client.log.write(f"{self._client.program} ended with {self._process.returncode}")
+            self._client.on_host_died(self)
 
     def _parse(self, data: bytes) -> None:
         # An answer may be lost, or this task end, and no caller must wait for ever.
@@ -189,11 +173,11 @@ class HostProcess:
             self.ready.set()
         elif "warm" in line:
             self.warm.set()
-        else:
-            self._on_news(line)
+        elif not self._retired:
+            self._client.on_line(line)
 
     def _give_up(self, why: str) -> None:
-        self._log(f"{self._program} is ended: it sent {why}")
+        self._client.log.write(f"{self._client.program} is ended: it sent {why}")
         self.kill()
 
     async def _read_errors(self) -> None:
@@ -207,7 +191,7 @@ class HostProcess:
     def _log_errors(self, lines: list[bytes]) -> None:
         for line in lines:
             if text := line.decode("utf-8", "replace").rstrip():
-                self._log(text)
+                self._client.log.write(text)
 
 
 class HostClient:
@@ -218,10 +202,10 @@ class HostClient:
     """
 
     def __init__(self, program: str, *, redact: Callable[[str], str], log_dir: Path | None) -> None:
-        self._program = program
+        self.program = program
         self._redact = redact
         path = log_dir / f"{program.rpartition('.')[2]}.log" if log_dir is not None else None
-        self._log = HostLog(path, self.clean)
+        self.log = HostLog(path, self.clean)
         self._host: HostProcess | None = None
         self._starting = asyncio.Lock()
         self._retiring: dict[asyncio.Task[None], HostProcess] = {}
@@ -253,7 +237,7 @@ class HostClient:
                 await self._host.close()
         await asyncio.gather(*(host.close() for host in self._retiring.values()))
         await asyncio.gather(*self._retiring)
-        await asyncio.to_thread(self._log.wait)
+        await asyncio.to_thread(self.log.wait)
 
     async def _running_host(self) -> HostProcess:
         async with self._starting:
@@ -261,9 +245,7 @@ class HostClient:
                 raise self._failure("Moot is closing.")
             if self._host is None or not self._host.alive:
                 try:
-                    self._host = await HostProcess.start(
-                        self._program, self._log.write, self._on_died, self._on_line
-                    )
+                    self._host = await HostProcess.start(self)
                 except OSError as error:
                     raise self._failure(f"The process could not be started: {error}") from error
             return self._host
@@ -295,8 +277,44 @@ class HostClient:
         """Return the error for a host that cannot be asked."""
         raise NotImplementedError
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         """Called when a host ended by itself."""
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         """Called with a line that answers no request."""
+
+
+@contextlib.asynccontextmanager
+async def child_process(
+    program: str, request: Mapping[str, Any]
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start a program and send it its request; end it when the block is left before it has ended. Raises OSError."""
+    process = await asyncio.create_subprocess_exec(
+        *child_command(program),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=child_environment(),
+    )
+    assert process.stdin is not None
+    ended = False
+    try:
+        with contextlib.suppress(OSError):
+            process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+            await process.stdin.drain()
+        yield process
+        ended = True
+    finally:
+        if not ended:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        process.stdin.close()
+        # It ends by itself after its answer, at once.
+        await asyncio.shield(process.wait())
+
+
+async def answer_lines(process: asyncio.subprocess.Process) -> AsyncIterator[dict[str, Any]]:
+    """Yield the lines of a program's answer."""
+    assert process.stdout is not None
+    while line := await process.stdout.readline():
+        yield json.loads(line)

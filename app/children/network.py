@@ -12,9 +12,11 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 import certifi
 
 from app.children.host_client import HostClient
+from app.children.private_files import replace_text
 from app.children.processes import system_environment, use_variables
 from app.core.errors import BadInput
 from app.core.server_secrets import has_user
+from app.core.server_texts import is_web_address
 
 _PROXY = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
@@ -86,9 +88,7 @@ class HostNetwork:
         try:
             if not usual.is_file():
                 usual = Path(certifi.where())
-            scratch = self._bundle.with_suffix(".tmp")
-            scratch.write_text(usual.read_text(encoding="utf-8") + "\n" + own, encoding="utf-8")
-            scratch.replace(self._bundle)
+            replace_text(self._bundle, usual.read_text(encoding="utf-8") + "\n" + own)
         except OSError as error:
             detail = error.strerror or str(error)
             raise BadInput("certificates_unreadable", path=self._bundle, detail=detail) from error
@@ -116,13 +116,8 @@ def _proxy_variables(proxy: str) -> dict[str, str]:
     """Return the variables for a proxy. Raises BadInput, with no text that may hold a password."""
     if has_user(proxy) or "@" in proxy:
         raise BadInput("proxy_password")
-    try:
-        parts = urlsplit(proxy)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    rest = usable and (parts.path.strip("/") or parts.query or parts.fragment)
-    if not usable or rest or any(map(str.isspace, proxy)):
+    parts = urlsplit(proxy) if is_web_address(proxy) else None
+    if parts is None or parts.path.strip("/") or parts.query or parts.fragment:
         raise BadInput("proxy_invalid", address=proxy[:200])
     given = next(filter(None, map(os.environ.get, _NO_PROXY)), "")
     direct = ",".join(dict.fromkeys(filter(None, (*map(str.strip, given.split(",")), *_HERE))))

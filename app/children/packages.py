@@ -10,11 +10,15 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from app.children.private_files import make_private_folder
 from app.children.processes import user_environment
+from app.core.errors import MootError
 
 Progress = Callable[[int, int], None]
 # How pip and uv begin the lines that say why they failed.
@@ -25,13 +29,40 @@ class PackageError(Exception):
     """A package could not be fetched; one line."""
 
 
-def fetch_package(requirement: str, size: int, folder: Path, progress: Progress | None) -> Path:
-    """Download a package with the first installer that works; return its wheel, or the folder it was unpacked to.
+@contextlib.contextmanager
+def unpacked_package(
+    requirement: str, size: int, folder: Path, progress: Progress, scratch: str
+) -> Iterator[Path]:
+    """Download a package and yield the folder with its files, which is gone after the block. Blocks.
 
-    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv know the
-    index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to stop the
-    download. Blocks. All files stay in `folder`, which must be empty. Raises PackageError, OSError.
+    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv
+    know the index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to
+    stop it. All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError,
+    also for an OSError of the block.
     """
+    try:
+        make_private_folder(folder)
+        with tempfile.TemporaryDirectory(prefix=scratch, dir=folder, ignore_cleanup_errors=True) as own:
+            place = _fetched(requirement, size, Path(own), progress)
+            yield place if place.is_dir() else _unpacked(place, Path(own) / "site", size, progress)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise PackageError(str(error)) from error
+
+
+def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
+    """Unpack a wheel with the permissions its files have there."""
+    with zipfile.ZipFile(wheel) as archive:
+        for one in archive.infolist():
+            path = Path(archive.extract(one, folder))
+            if not one.is_dir():
+                path.chmod(0o644 | (one.external_attr >> 16 & 0o111))
+            progress(size, size)
+    wheel.unlink()
+    return folder
+
+
+def _fetched(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
+    """Download it with the first installer that works; return its wheel, or the folder it was unpacked to."""
     requirements = folder / "package.txt"
     requirements.write_text(f"{requirement}\n", encoding="utf-8")
     problem = "neither pip nor uv is there to download it"
@@ -59,10 +90,11 @@ def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
         yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
 
 
-async def in_thread(work: Callable[[Progress], object], progress: Progress) -> None:
+async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:
     """Run what fetches a package in a thread of its own; `progress` is called in the loop.
 
-    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended.
+    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises
+    MootError with the code `failure`.
     """
     loop = asyncio.get_running_loop()
     stopped = threading.Event()
@@ -80,9 +112,11 @@ async def in_thread(work: Callable[[Progress], object], progress: Progress) -> N
         # The downloader is a child process: wait until it has left the folder.
         await asyncio.gather(working, return_exceptions=True)
         raise
+    except (PackageError, OSError) as error:
+        raise MootError(failure, detail=str(error)) from error
 
 
-def _watch(command: list[str], folder: Path, size: int, progress: Progress | None) -> tuple[bool, str]:
+def _watch(command: list[str], folder: Path, size: int, progress: Progress) -> tuple[bool, str]:
     """Run a downloader whose scratch files stay in `folder`; return whether it worked, and its last error."""
     environment = {
         **user_environment(),
@@ -99,8 +133,7 @@ def _watch(command: list[str], folder: Path, size: int, progress: Progress | Non
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(0.25)
                     break
-                if progress is not None:
-                    progress(min(_size(folder), size), size)
+                progress(min(_size(folder), size), size)
         except BaseException:
             # `progress` has raised, or the program is ending.
             process.kill()

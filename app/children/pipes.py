@@ -133,7 +133,10 @@ class HostServer:
         task.add_done_callback(lambda _: self._tasks.pop(call_id))
 
     async def _serve(self, line: dict[str, Any]) -> None:
-        """Do what a request asks for, and write the answer."""
+        self._pipes.write({"id": line["id"], **await self._do(line)})
+
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Do what a request asks for, and return the last line of its answer."""
         raise NotImplementedError
 
     async def _close(self) -> None:

@@ -21,6 +21,13 @@ def make_private_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Write a file over another; there is always the old or the new one. Raises OSError."""
+    scratch = path.with_name(path.name + ".new")
+    scratch.write_text(text, encoding="utf-8")
+    scratch.replace(path)
+
+
 def append_log(path: Path, lines: Iterable[str], most_bytes: int) -> None:
     """Append lines with the time to a log. Raises OSError.
 

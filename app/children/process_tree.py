@@ -37,7 +37,7 @@ def boot_id() -> str:
 
 def below(roots: Collection[int]) -> set[Process]:
     """Return all living processes below these, without them."""
-    parents = {pid: row for pid in _numbers() if (row := _row(pid)) is not None}
+    parents = _rows()
     found: set[Process] = set()
     level = set(roots)
     while level:
@@ -49,8 +49,8 @@ def below(roots: Collection[int]) -> set[Process]:
 
 def children(pid: int) -> set[Process]:
     """Return the living processes that a process has started or adopted."""
-    rows = {one: row for one in _numbers() if (row := _row(one)) is not None}
-    return {(one, start) for one, (parent, start, state) in rows.items() if parent == pid and state != "Z"}
+    rows = _rows().items()
+    return {(one, start) for one, (parent, start, state) in rows if parent == pid and state != "Z"}
 
 
 def process_of(pid: int) -> Process | None:
@@ -98,9 +98,8 @@ def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -
 
 def reap_orphans(own: Collection[int]) -> None:
     """Let the system forget the ended children of this process that it did not start itself; `own` are those it did."""
-    for pid in _numbers():
-        row = _row(pid)
-        if row is not None and row[0] == os.getpid() and row[2] == "Z" and pid not in own:
+    for pid, (parent, _, state) in _rows().items():
+        if parent == os.getpid() and state == "Z" and pid not in own:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
@@ -110,6 +109,10 @@ def _numbers() -> list[int]:
         return [int(one.name) for one in _PROC.iterdir() if one.name.isdigit()]
     except OSError:
         return []
+
+
+def _rows() -> dict[int, tuple[int, int, str]]:
+    return {pid: row for pid in _numbers() if (row := _row(pid)) is not None}
 
 
 def _row(pid: int) -> tuple[int, int, str] | None:

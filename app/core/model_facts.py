@@ -148,6 +148,11 @@ def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
     return ModelFacts(**values)
 
 
+def read_quirks(fields: Mapping[str, Any]) -> ModelQuirks:
+    """Return the quirks that a JSON object describes."""
+    return ModelQuirks(**{**fields, "without": tuple(fields["without"])})
+
+
 def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
     """Return what is believed of all that is said about a model; `source` is that of its window."""
     # A later version may have written another source into `models.json`: it is believed least.

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from app.children.jobs import child_process
+from app.children.host_client import child_process
 from app.children.processes import FILE_READER
 from app.core.errors import BadInput
 from app.core.files import (
@@ -77,7 +77,7 @@ class FileReaders:
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
         header, data = await _read_in_child({"path": str(path)}, path, _nothing)
-        text = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
+        text = await asyncio.to_thread(_in_base_64, data)
         return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)
 
     async def as_it_looks(
@@ -134,20 +134,14 @@ async def _ask(request: Mapping[str, Any], on_progress: Progress) -> tuple[dict[
     Returns None if it ended without that.
     """
     async with child_process(FILE_READER, request) as process:
-        return await _result(process, on_progress)
-
-
-async def _result(
-    process: asyncio.subprocess.Process, on_progress: Progress
-) -> tuple[dict[str, Any], bytes] | None:
-    assert process.stdout is not None
-    with contextlib.suppress(asyncio.IncompleteReadError):
-        while line := await process.stdout.readline():
-            answer: dict[str, Any] = json.loads(line)
-            if "progress" not in answer:
-                return answer, await process.stdout.readexactly(answer["bytes"])
-            on_progress(*answer["progress"])
-    return None
+        assert process.stdout is not None
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while line := await process.stdout.readline():
+                answer: dict[str, Any] = json.loads(line)
+                if "progress" not in answer:
+                    return answer, await process.stdout.readexactly(answer["bytes"])
+                on_progress(*answer["progress"])
+        return None
 
 
 def _check_size(path: Path, most: int) -> None:

@@ -7,13 +7,11 @@ import ast
 import email.utils
 import json
 import re
-import ssl
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from app.core import errors
 from app.core.catalog import KEY_STARTS
+from app.core.errors import FailureKind, ProviderError
 
 _DETAIL_CHARACTERS = 300
 
@@ -83,15 +81,6 @@ _ABOUT_MODEL = re.compile(r"model|no endpoints found|deployment|\b(ollama )?pull
 _KEY_LIKE = re.compile(rf"\b(?:{'|'.join(map(re.escape, ('key-', *KEY_STARTS)))})[\w\-]{{8,}}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classified:
-    """A failure: `kind` is one of FailureKind, `detail` the provider's own words, `retry_after` in seconds."""
-
-    kind: str
-    detail: str = ""
-    retry_after: float | None = None
-
-
 def chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and all its causes, the outermost first, each once."""
     seen: set[int] = set()
@@ -107,34 +96,32 @@ def chain(error: BaseException) -> Iterator[BaseException]:
                 todo.append(cause)
 
 
-def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
+def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> ProviderError:
     """Classify an exception; `secrets` never appear in the detail."""
     causes = list(chain(error))
     for cause in causes:
         if type(cause).__name__ == "RedirectRefused":
-            return Classified(kind=errors.FailureKind.REDIRECTED, detail=readable(str(cause), secrets))
+            return ProviderError(FailureKind.REDIRECTED, readable(str(cause), secrets))
         if type(cause).__name__ == "BodyTooLong":
-            return Classified(kind=errors.FailureKind.BAD_RESPONSE, detail=str(cause))
+            return ProviderError(FailureKind.BAD_RESPONSE, str(cause))
     text = "\n".join(str(cause) for cause in causes)
     if distrusted := _DISTRUSTED.search(text):
-        return Classified(kind=errors.FailureKind.CERTIFICATE, detail=distrusted[1])
+        return ProviderError(FailureKind.CERTIFICATE, distrusted[1])
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
     kind = _kind(causes, names, status, text, wait)
-    if kind == errors.FailureKind.MODEL_NOT_FOUND:
+    if kind == FailureKind.MODEL_NOT_FOUND:
         kind = _not_found(readable(str(error), secrets))
-    if kind == errors.FailureKind.CONTEXT_WINDOW:
-        return Classified(
-            kind=kind, detail=_with_window(readable(str(error), secrets), text), retry_after=wait
-        )
+    if kind == FailureKind.CONTEXT_WINDOW:
+        return ProviderError(kind, _with_window(readable(str(error), secrets), text), wait)
     # When a connection is lost, only the first cause is informative.
-    lost = (errors.FailureKind.NETWORK, errors.FailureKind.INTERRUPTED)
+    lost = (FailureKind.NETWORK, FailureKind.INTERRUPTED)
     told = str(causes[-1]) if kind in lost else _behind_router(causes)
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
         # The kind's own text, in the user's language, says everything.
-        return Classified(kind=kind, detail="", retry_after=wait)
-    return Classified(kind=kind, detail=readable(told or str(error), secrets), retry_after=wait)
+        return ProviderError(kind, "", wait)
+    return ProviderError(kind, readable(told or str(error), secrets), wait)
 
 
 def _behind_router(causes: list[BaseException]) -> str:
@@ -145,15 +132,15 @@ def _behind_router(causes: list[BaseException]) -> str:
 
 def classify_status(
     status: int, body: str, headers: Mapping[str, str], secrets: tuple[str, ...] = ()
-) -> Classified:
+) -> ProviderError:
     """Classify a refusal that was received without LiteLLM."""
     wait = _seconds(headers) or _delay_in(body)
     kind, detail = _kind_of_status(status, set(), body, wait), readable(body, secrets)
-    if kind == errors.FailureKind.MODEL_NOT_FOUND:
+    if kind == FailureKind.MODEL_NOT_FOUND:
         kind = _not_found(detail)
-    if kind == errors.FailureKind.CONTEXT_WINDOW:
+    if kind == FailureKind.CONTEXT_WINDOW:
         detail = _with_window(detail, body)
-    return Classified(kind=kind, detail=detail, retry_after=wait)
+    return ProviderError(kind, detail, wait)
 
 
 def _with_window(detail: str, text: str) -> str:
@@ -165,7 +152,7 @@ def _with_window(detail: str, text: str) -> str:
 def _not_found(words: str) -> str:
     """Return what was not found, according to the server's words: the model, or the path of the request."""
     found = _ABOUT_MODEL.search(words)
-    return errors.FailureKind.MODEL_NOT_FOUND if found else errors.FailureKind.WRONG_PATH
+    return FailureKind.MODEL_NOT_FOUND if found else FailureKind.WRONG_PATH
 
 
 def _kind(
@@ -175,47 +162,46 @@ def _kind(
     if not refused and any(
         isinstance(cause, ConnectionError) or type(cause).__name__ in _RESET for cause in causes
     ):
-        return errors.FailureKind.INTERRUPTED
+        return FailureKind.INTERRUPTED
     if any(
-        isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK
+        type(cause).__name__ in _NETWORK
+        or (isinstance(cause, OSError) and not isinstance(cause, TimeoutError))
         for cause in causes
     ):
-        return errors.FailureKind.NETWORK
-    if any(isinstance(cause, OSError) and not isinstance(cause, TimeoutError) for cause in causes):
-        return errors.FailureKind.NETWORK
+        return FailureKind.NETWORK
     return _kind_of_status(status, names, text, wait)
 
 
 def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:
     if _TOO_LARGE.search(text):
-        return errors.FailureKind.TOO_LARGE
+        return FailureKind.TOO_LARGE
     if "ContextWindowExceededError" in names or status == 413 or _CONTEXT.search(text):
-        return errors.FailureKind.CONTEXT_WINDOW
+        return FailureKind.CONTEXT_WINDOW
     if "ContentPolicyViolationError" in names or _FILTER.search(text):
-        return errors.FailureKind.CONTENT_FILTER
+        return FailureKind.CONTENT_FILTER
     if status == 401 or _AUTHENTICATION.search(text):
-        return errors.FailureKind.AUTHENTICATION
+        return FailureKind.AUTHENTICATION
     # Gemini says "check your plan and billing" for a short limit too, but then it also says how long to wait.
     if status == 402 or (_QUOTA.search(text) and wait is None):
-        return errors.FailureKind.QUOTA
+        return FailureKind.QUOTA
     if status == 429 or _RATE.search(text):
-        return errors.FailureKind.RATE_LIMIT
+        return FailureKind.RATE_LIMIT
     if status == 403:
         flagged = _FLAGGED.search(text)
-        return errors.FailureKind.PROMPT_BLOCKED if flagged else errors.FailureKind.PERMISSION
+        return FailureKind.PROMPT_BLOCKED if flagged else FailureKind.PERMISSION
     if status == 404 or (status != 400 and _MODEL.search(text)):
-        return errors.FailureKind.MODEL_NOT_FOUND
+        return FailureKind.MODEL_NOT_FOUND
     if status == 529 or _OVERLOADED.search(text):
-        return errors.FailureKind.OVERLOADED
+        return FailureKind.OVERLOADED
     if _UNREADABLE.search(text) or names & {"JSONDecodeError", "APIResponseValidationError"}:
-        return errors.FailureKind.BAD_RESPONSE
+        return FailureKind.BAD_RESPONSE
     if names & {"Timeout", "APITimeoutError", "TimeoutError"} or status == 408:
-        return errors.FailureKind.NO_ANSWER
+        return FailureKind.NO_ANSWER
     if status is not None and (status < 500 or status in (501, 505)):
-        return errors.FailureKind.BAD_REQUEST
+        return FailureKind.BAD_REQUEST
     if names & {"APIConnectionError"} and status is None:
-        return errors.FailureKind.NETWORK
-    return errors.FailureKind.SERVER
+        return FailureKind.NETWORK
+    return FailureKind.SERVER
 
 
 def _status(error: BaseException) -> int | None:

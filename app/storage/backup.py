@@ -36,6 +36,7 @@ from app.storage.codec import plain, with_unknown
 from app.storage.file_system import (
     FileSystem,
     not_written,
+    replacing,
     storage_error,
     storage_errors,
     write_all,
@@ -141,12 +142,7 @@ def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes
 
     Returns its size in bytes. Raises OSError.
     """
-    disk.make_folder(target.parent)
-    fresh = target.with_name(target.name + ".tmp")
-    with contextlib.suppress(FileNotFoundError):
-        disk.remove(fresh)
-    descriptor = disk.create(fresh)
-    try:
+    with replacing(disk, target) as descriptor:
         sink = _Sink(disk, descriptor)
         with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
             for name, data in entries:
@@ -154,14 +150,6 @@ def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes
                 info.external_attr = 0o600 << 16
                 file.writestr(info, data, _way_of(data))
         disk.sync(descriptor)
-    except BaseException:
-        disk.close(descriptor)
-        with contextlib.suppress(OSError):
-            disk.remove(fresh)
-        raise
-    disk.close(descriptor)
-    disk.replace(fresh, target)
-    disk.sync_folder(target.parent)
     return sink.size
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from app.core.json_values import json_name, json_of
+from app.core.json_values import json_name, json_of, objects_in
 from app.core.texts import clean_values
 
 Plain = dict[str, Any]
@@ -252,16 +252,10 @@ def is_known(kind: type, record: Plain) -> bool:
         if name not in hints:
             return False
         inner = _class_in(hints[name])
-        if inner is None or not value:
-            continue
-        if not all(is_known(inner, one) for one in _records(value)):
+        many = objects_in(value if isinstance(value, list) else [value])
+        if inner is not None and not all(is_known(inner, one) for one in many):
             return False
     return True
-
-
-def _records(value: object) -> list[Plain]:
-    many = value if isinstance(value, list) else [value]
-    return [one for one in many if isinstance(one, dict)]
 
 
 def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:

@@ -29,6 +29,7 @@ from app.storage.json_file import (
     parse_json,
     place_in_trash,
     read_json_file,
+    readable_file,
     refusal,
     validated,
 )
@@ -127,9 +128,7 @@ class DefinitionFolder(Generic[Definition]):
 
     def _save(self, definition: Definition) -> Definition:
         path = self._place(definition.id)
-        found = read_json_file(path)
-        if isinstance(found, Problem):
-            raise refusal(found)
+        found = readable_file(path)
         document: dict[str, Any] = {}
         with storage_errors(path):
             self._keep_known(definition.id, path, found)
@@ -149,11 +148,9 @@ class DefinitionFolder(Generic[Definition]):
 
     def _delete(self, definition_id: str) -> None:
         path = self._place(definition_id)
-        found = read_json_file(path)
+        found = readable_file(path)
         if found is None:
             return
-        if isinstance(found, Problem):
-            raise refusal(found)
         with storage_errors(path):
             self._keep_known(definition_id, path, found)
             self._keep(definition_id, found)

@@ -17,17 +17,9 @@ from app.core.model_facts import KnownModels
 from app.core.server_secrets import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
+from app.storage import definitions
 from app.storage.codec import plain
-from app.storage.definitions import (
-    ASSISTANT,
-    DECISION,
-    FOLDER,
-    GROUP,
-    PANEL,
-    SAVED_PROMPT,
-    WORKFLOW,
-    DefinitionFolder,
-)
+from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     VERSION,
@@ -96,13 +88,13 @@ class JsonDocuments:
         self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
         shared = (paths.trash, self._disk, self._threads, on_replaced)
-        self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
-        self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
-        self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
-        self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
-        self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
-        self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
-        self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
+        self.assistants = DefinitionFolder(definitions.ASSISTANT, paths.assistants, *shared)
+        self.groups = DefinitionFolder(definitions.GROUP, paths.groups, *shared)
+        self.workflows = DefinitionFolder(definitions.WORKFLOW, paths.workflows, *shared)
+        self.panels = DefinitionFolder(definitions.PANEL, paths.panels, *shared)
+        self.journal = DefinitionFolder(definitions.DECISION, paths.journal, *shared)
+        self.folders = DefinitionFolder(definitions.FOLDER, paths.folders, *shared)
+        self.saved_prompts = DefinitionFolder(definitions.SAVED_PROMPT, paths.saved_prompts, *shared)
         self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
@@ -110,18 +102,15 @@ class JsonDocuments:
 
     def load_settings(self) -> None:
         """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.settings)
-        if isinstance(found, Problem):
-            problems.append(found)
-            previous = previous_of(self._paths.settings)
-            found = read_json_file(previous)
-            if isinstance(found, JsonFile):
+        found, problems = self._file(self._paths.settings)
+        if problems:
+            previous = read_json_file(previous_of(self._paths.settings))
+            if isinstance(previous, JsonFile):
+                found = previous
                 problems.append(found.problem("previous_used"))
-        if isinstance(found, JsonFile):
+        if found is not None:
             self._written = _read_settings(found, problems)
             self._use_written()
-        self._problems["settings"] = problems
 
     async def load(self) -> None:
         """Read all documents, in a thread."""
@@ -290,29 +279,25 @@ class JsonDocuments:
         self._providers = read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
 
+    def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
+        """Return a document, None if none can be read, and the list of its problems, which begins anew."""
+        found = read_json_file(path)
+        problems = self._problems[path.stem] = [found] if isinstance(found, Problem) else []
+        return found if isinstance(found, JsonFile) else None, problems
+
     def _load_servers(self) -> None:
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.mcp)
-        self._servers = ()
-        if isinstance(found, Problem):
-            problems.append(found)
-        elif found is not None:
-            self._servers = tuple(read_servers(found, problems).values())
-        self._problems["mcp"] = problems
+        found, problems = self._file(self._paths.mcp)
+        self._servers = tuple(read_servers(found, problems).values()) if found is not None else ()
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
-        problems: list[Problem] = []
-        found = read_json_file(self._paths.consents)
+        found, problems = self._file(self._paths.consents)
         consents: tuple[str, ...] = ()
-        if isinstance(found, Problem):
-            problems.append(found)
-        elif found is not None and is_newer(found):
+        if found is not None and is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
             consents = with_defaults(_Consents, found, problems).consents
         self._consents = frozenset(consents)
-        self._problems["consents"] = problems
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:

@@ -128,10 +128,8 @@ class FileSystem:
 
     def stat(self, path: Path) -> FileStat:
         """Return size and time of a plain file. Raises FileNotFoundError for a folder or a link."""
-        found = os.lstat(path)
-        if not S_ISREG(found.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
-        return FileStat(path.name, found.st_size, found.st_mtime_ns)
+        found = self.identity(path)
+        return FileStat(path.name, found.size, found.mtime_ns)
 
     def exists(self, path: Path) -> bool:
         """Return whether there is a plain file. Raises OSError where that cannot be seen."""
@@ -279,19 +277,53 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
         view = view[taken:]
 
 
-def write_whole(file_system: FileSystem, path: Path, data: bytes) -> FileId:
-    """Replace a file and return the new one; after a crash it is the old one or the new one. Raises OSError."""
+@contextlib.contextmanager
+def replacing(file_system: FileSystem, path: Path) -> Iterator[int]:
+    """Yield the descriptor of a new file, which takes the path after the block; it must be synced by then.
+
+    After a crash there is the old file or all of the new one. Raises OSError.
+    """
     file_system.make_folder(path.parent)
     fresh = path.with_name(path.name + ".tmp")
     with contextlib.suppress(FileNotFoundError):
         file_system.remove(fresh)
     descriptor = file_system.create(fresh)
     try:
-        write_all(file_system, descriptor, data)
-        file_system.sync(descriptor)
-        written = file_system.identity(descriptor)
-    finally:
+        yield descriptor
+    except BaseException:
         file_system.close(descriptor)
+        with contextlib.suppress(OSError):
+            file_system.remove(fresh)
+        raise
+    file_system.close(descriptor)
     file_system.replace(fresh, path)
     file_system.sync_folder(path.parent)
-    return written
+
+
+def write_whole(file_system: FileSystem, path: Path, data: bytes) -> FileId:
+    """Replace a file and return the new one; after a crash it is the old one or the new one. Raises OSError."""
+    with replacing(file_system, path) as descriptor:
+        write_all(file_system, descriptor, data)
+        file_system.sync(descriptor)
+        return file_system.identity(descriptor)
+
+
+def blocks_backwards(file_system: FileSystem, path: Path, step: int) -> Iterator[tuple[bytes, bool]]:
+    """Yield a file in blocks of whole lines, the last first, and whether more follow. Raises OSError.
+
+    A block has about `step` bytes; one of a longer line has more.
+    """
+    end = file_system.stat(path).size
+    rest = b""
+    size = step
+    while end > 0:
+        start = max(0, end - size)
+        block = file_system.read(path, start, end) + rest
+        end = start
+        cut = block.find(b"\n") + 1 if start else 0
+        if start and not cut:
+            rest = block
+            size *= 2
+            continue
+        rest, size = block[:cut], step
+        yield block[cut:], end > 0

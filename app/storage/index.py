@@ -140,17 +140,9 @@ def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -
 def _read_summary(file_system: FileSystem, paths: DataPaths, session_id: str) -> SessionSummary | None:
     # Imported with the first log that the index does not know.
     from app.storage.log import read_summary
+    from app.storage.records import summary_of
 
     try:
         return read_summary(file_system, paths.session(session_id))
     except OSError:
-        return SessionSummary(
-            id=session_id,
-            kind="unknown",
-            title="",
-            status=Status.ERROR,
-            reason=Reason.DAMAGED,
-            updated_at="",
-            messages=0,
-            read_only=True,
-        )
+        return summary_of(session_id, {}, 0, "", read_only=True)

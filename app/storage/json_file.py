@@ -70,6 +70,14 @@ def read_json_file(path: Path) -> JsonFile | Problem | None:
     return parse_json(path, data)
 
 
+def readable_file(path: Path) -> JsonFile | None:
+    """Read a JSON file that is to be changed; None if there is none. Raises StorageError for a faulty one."""
+    found = read_json_file(path)
+    if isinstance(found, Problem):
+        raise refusal(found)
+    return found
+
+
 def parse_json(path: Path, data: bytes) -> JsonFile | Problem:
     """Parse the bytes of a JSON file."""
     if not data.strip(b"\0 \t\r\n"):

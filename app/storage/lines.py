@@ -97,6 +97,14 @@ def read_rows(lines: Iterable[bytes]) -> Iterator[LogRow]:
             yield LogRow(place, whole_records(body))
 
 
+def messages_backwards(line: Line) -> Iterator[tuple[str, Op]]:
+    """Yield the id and the record of each message in a line, the last first."""
+    for op in reversed(line.ops):
+        record = op.get("message")
+        if op.get("op") == "message" and isinstance(record, dict) and isinstance(record.get("id"), str):
+            yield record["id"], record
+
+
 def by_number(lines: Iterable[Line]) -> list[Line]:
     """Return lines in the order of their numbers; lines with the same number stay in the order of the file."""
     return sorted(lines, key=operator.attrgetter("number"))

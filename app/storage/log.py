@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from app.core.json_values import as_object
 from app.core.message import Message, MessageState
 from app.core.store import StoredSession
 from app.core.summary import SessionSummary
 from app.storage.codec import Plain, Wrong
-from app.storage.file_system import FileSystem, write_all
+from app.storage.file_system import FileSystem, blocks_backwards, write_all
 from app.storage.lines import (
     READER,
     Line,
@@ -19,6 +20,7 @@ from app.storage.lines import (
     Op,
     by_number,
     decode_line,
+    messages_backwards,
     read_lines,
     read_rows,
     whole_records,
@@ -177,9 +179,7 @@ class Replay:
             elif repeated:
                 continue
             elif name == "session":
-                patch = op.get("patch")
-                if isinstance(patch, dict):
-                    apply_patch(self.session, patch)
+                apply_patch(self.session, as_object(op.get("patch")))
             elif name == "remove" and isinstance(removed := op.get("id"), str):
                 self.messages.pop(removed, None)
                 self._open.pop(removed, None)
@@ -332,23 +332,13 @@ def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     )
 
 
-def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[bytes]:
+def lines_backwards(file_system: FileSystem, path: Path) -> Iterator[bytes]:
     """Yield the lines of a log without newlines, the last first, reading only as much as is asked for.
 
     The part behind the last newline comes first, even if it is empty. Raises OSError.
     """
-    rest = b""
-    end = size
-    step = _CHUNK
-    while end > 0:
-        start = max(0, end - step)
-        rest = file_system.read(path, start, end) + rest
-        end = start
-        step *= 2
-        lines = rest.split(b"\n")
-        yield from reversed(lines[1:])
-        rest = lines[0]
-    yield rest
+    for block, _ in blocks_backwards(file_system, path, _CHUNK):
+        yield from reversed(block.split(b"\n"))
 
 
 def mended_size(
@@ -362,7 +352,7 @@ def mended_size(
     `keep` gets the bytes that are cut off and where they began. Raises OSError.
     """
     size = disk.stat(path).size
-    tail = next(iter(lines_backwards(disk, path, size))) if size else b""
+    tail = next(lines_backwards(disk, path), b"")
     if not tail:
         return size
     if whole_records(tail):
@@ -382,7 +372,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
     reader = MessageReader()
     order: list[str] = []
     number: int | None = None
-    for data in lines_backwards(file_system, path, file_system.stat(path).size):
+    for data in lines_backwards(file_system, path):
         if len(order) > count:
             break
         line = decode_line(data.rstrip(b"\r"))
@@ -391,13 +381,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
         if number is not None and line.number != number - 1:
             return []
         number = line.number
-        for op in reversed(line.ops):
-            record = op.get("message")
-            if op.get("op") != "message" or not isinstance(record, dict):
-                continue
-            message_id = record.get("id")
-            if not isinstance(message_id, str):
-                continue
+        for message_id, record in messages_backwards(line):
             if message_id in newest:
                 order.remove(message_id)
                 order.append(message_id)

@@ -24,6 +24,7 @@ from app.storage.json_file import (
     is_name,
     put_back_in_place,
     read_json_file,
+    readable_file,
     refusal,
     write_to_trash,
 )
@@ -35,9 +36,7 @@ _PAIRS = ("env", "headers")
 
 def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
     """Return `mcp.json`, empty if there is none, and its usable servers. Raises StorageError."""
-    found = read_json_file(path)
-    if isinstance(found, Problem):
-        raise refusal(found)
+    found = readable_file(path)
     if found is None:
         return {}, {}
     if not isinstance(found.value.get(SERVERS, {}), dict):

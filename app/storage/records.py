@@ -6,6 +6,7 @@ The conversion itself is in `codec`.
 import dataclasses
 from typing import Any
 
+from app.core.json_values import as_object, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.reasons import Reason
 from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
@@ -54,11 +55,6 @@ def apply_patch(target: Plain, patch: Plain) -> None:
                 changes.append((inside[key], value))
             else:
                 inside[key] = value
-
-
-def check_message(record: Plain) -> None:
-    """Raise ValueError for a message that could not be read back."""
-    check(Message, record)
 
 
 def check_session(record: Plain) -> None:
@@ -197,19 +193,13 @@ def mended_message(message: Message) -> Message:
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
     """Return a session's summary; `latest` is the time of its newest message."""
     kind = _text(record, "kind") if record else "unknown"
-    debate = record.get("debate")
-    debate = debate if isinstance(debate, dict) else {}
-    participants = debate.get("participants")
-    seats = participants if isinstance(participants, list) else []
-    chat = record.get("chat")
-    state = chat if isinstance(chat, dict) else debate
-    always = state.get("always")
-    speakers = [_text(one, "name") for one in seats if isinstance(one, dict)]
-    group = record.get("group")
-    if isinstance(group, dict):
+    debate, chat, group = (as_object(record.get(part)) for part in ("debate", "chat", "group"))
+    speakers = [_text(seat, "name") for seat in objects_in(debate.get("participants"))]
+    if isinstance(record.get("group"), dict):
         speakers.append(_text(group, "name"))
-    elif isinstance(chat, dict) and (name := _text(chat, "assistant_name")):
+    elif name := _text(chat, "assistant_name"):
         speakers.append(name)
+    always = (chat if isinstance(record.get("chat"), dict) else debate).get("always")
     return SessionSummary(
         id=session_id,
         kind=kind,

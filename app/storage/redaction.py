@@ -1,9 +1,10 @@
 """Removes keys from texts: known keys in every form in which they may appear, and what looks like a key.
 
-Applied to error texts, logs, exports and standard error.
+Applied to error texts, logs, exports and standard error. `FaultLog` is the log of Moot's own process.
 """
 
 import base64
+import contextlib
 import json
 import logging
 import re
@@ -12,8 +13,10 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+from app.children.private_files import HostLog
 from app.core.catalog import KEY_STARTS
 
 MARK = "[key removed]"
@@ -198,3 +201,24 @@ def keep_keys_out_of_errors(redact: Callable[[str], str]) -> None:
         sys.excepthook = lambda _kind, error, _trace: tell(error)
     if threading.excepthook is threading.__excepthook__:
         threading.excepthook = lambda found: tell(found.exc_value)
+
+
+class FaultLog(logging.Handler):
+    """Writes log records to `moot.log` in a folder, and not to standard error; `redact` removes keys."""
+
+    def __init__(self, folder: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(logging.WARNING)
+        self._log = HostLog(folder / "moot.log", redact)
+        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        logging.getLogger().addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # A record that cannot be written must not become a fault of its own.
+        with contextlib.suppress(Exception):
+            self._log.write(self.format(record))
+
+    def close(self) -> None:
+        """Write what is left, and take no more records."""
+        logging.getLogger().removeHandler(self)
+        self._log.wait()
+        super().close()

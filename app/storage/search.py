@@ -17,8 +17,8 @@ from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Ro
 from app.core.store import Hit
 from app.core.summary import SessionSummary
 from app.core.texts import clean_text
-from app.storage.file_system import FileSystem
-from app.storage.lines import decode_line
+from app.storage.file_system import FileSystem, blocks_backwards
+from app.storage.lines import decode_line, messages_backwards
 
 MOST_IN_SESSION = 5
 # Tool results are searched up to here: a fetched page is not part of the conversation.
@@ -63,7 +63,7 @@ class Needle:
     """The text to find, as users see it and as the bytes that a log may contain."""
 
     def __init__(self, text: str) -> None:
-        self.text = _folded(clean_text(text).strip())
+        self.text = unicodedata.normalize("NFC", clean_text(text).strip()).casefold()
         anchor = _anchor(self.text)
         self._forms = sorted(
             {
@@ -103,10 +103,6 @@ def excerpt(text: str, place: int) -> str:
     return ("…" if start else "") + " ".join(text[start:end].split()) + ("…" if end < len(text) else "")
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
-
-
 def _anchor(needle: str) -> str:
     """Return the longest part that a log contains unchanged except for ASCII case.
 
@@ -141,9 +137,10 @@ def _cases(letter: str) -> tuple[str, ...]:
 
 def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needle) -> Iterator[Hit]:
     written: set[bytes] = set()
-    for block, has_before in _blocks_backwards(disk, path):
+    for block, has_before in blocks_backwards(disk, path, _BLOCK):
         for line, stop in needle.lines_backwards(block):
-            for message_id, record in _messages_backwards(line):
+            read = decode_line(line.rstrip(b"\r")) if b'"op":"message"' in line else None
+            for message_id, record in messages_backwards(read) if read is not None else ():
                 key = message_id.encode()
                 # The message was written again later, and only its last state counts.
                 if key in written or block.find(_MESSAGE + key + b'"', stop) >= 0:
@@ -154,32 +151,6 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
                     yield hit
         if has_before:
             written.update(piece.partition(b'"')[0] for piece in block.split(_MESSAGE)[1:])
-
-
-def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[tuple[bytes, bool]]:
-    """Yield a log in blocks of whole lines, the last first, and whether more follow. Raises OSError."""
-    end = disk.stat(path).size
-    rest = b""
-    step = _BLOCK
-    while end > 0:
-        start = max(0, end - step)
-        block = disk.read(path, start, end) + rest
-        end = start
-        cut = block.find(b"\n") + 1 if start else 0
-        if start and not cut:
-            rest = block
-            step *= 2
-            continue
-        rest, step = block[:cut], _BLOCK
-        yield block[cut:], end > 0
-
-
-def _messages_backwards(line: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    read = decode_line(line.rstrip(b"\r")) if b'"op":"message"' in line else None
-    for op in reversed(read.ops) if read is not None else ():
-        record = op.get("message")
-        if op.get("op") == "message" and isinstance(record, dict) and isinstance(record.get("id"), str):
-            yield record["id"], record
 
 
 def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:

@@ -195,11 +195,9 @@ def usable_backend(backend: Any) -> Any | None:
         return next((one for one in inner if usable_backend(one) is not None), None)
     module = type(backend).__module__
     name = type(backend).__name__
-    if module in ("keyring.backends.fail", "keyring.backends.null"):
-        return None
-    if module.startswith("keyrings.alt") or "plaintext" in name.lower():
-        return None
-    return backend
+    keeps_none = module in ("keyring.backends.fail", "keyring.backends.null")
+    is_open = module.startswith("keyrings.alt") or "plaintext" in name.lower()
+    return None if keeps_none or is_open else backend
 
 
 def default_backend() -> Any:
@@ -323,10 +321,6 @@ ENVIRONMENT = "environment"
 SESSION = "session"
 
 
-def _nobody_listens(_place: str, _news: str) -> None:
-    return None
-
-
 class KeyringSecrets:
     """Keeps one key for each provider; `keyring_problem` says why the keyring's last operation failed.
 
@@ -347,7 +341,7 @@ class KeyringSecrets:
         self.keyring_problem = ""
         self.unread: dict[str, str] = {}
         self.takes_unasked = False
-        self.on_news: Callable[[str, str], None] = _nobody_listens
+        self.on_news: Callable[[str, str], None] = lambda _place, _news: None
         self._environment = dict(os.environ if environment is None else environment)
         self._queue = KeyringQueue(backend or default_backend, service, timeout)
         self._stored: dict[str, str] = {}

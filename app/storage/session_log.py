@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from app.core.errors import StorageError
@@ -28,7 +29,7 @@ from app.core.ids import derived_id
 from app.core.message import Message, MessageState, Role
 from app.core.store import StoredSession
 from app.core.summary import SessionSummary
-from app.storage.codec import Plain, plain, with_unknown
+from app.storage.codec import Plain, check, plain, with_unknown
 from app.storage.file_system import (
     SIZE,
     TIME,
@@ -47,7 +48,6 @@ from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
 from app.storage.records import (
     MessageReader,
-    check_message,
     check_session,
     checked_session,
     merge_patch,
@@ -178,7 +178,7 @@ class SessionLog:
 
     def refuse(self, error: Exception) -> None:
         """Record that a batch could not be queued; the next synced write raises that."""
-        self._invalid = self._invalid_record(error)
+        self._invalid = invalid_record(self.path, error)
 
     def gather_text(self) -> None:
         """Queue the text that has been collected."""
@@ -229,16 +229,11 @@ class SessionLog:
             if "op" not in part:
                 check_session(part)
             elif part["op"] == "message":
-                check_message(part["message"])
+                check(Message, part["message"])
         except ValueError as error:
-            self._invalid = self._invalid_record(error)
+            self._invalid = invalid_record(self.path, error)
             return False
         return True
-
-    def _invalid_record(self, error: Exception) -> StorageError:
-        return StorageError(
-            "invalid_record", path=str(self.path), detail=" ".join(str(error).splitlines()[:2])
-        )
 
     def _write(self, sync: bool) -> None:
         for _ in range(_TRIES):
@@ -355,7 +350,7 @@ class SessionLog:
                     lines.append(encode_line(number + 1, ops))
                     number += 1
                 except (TypeError, ValueError, RecursionError) as error:
-                    self._invalid = self._invalid_record(error)
+                    self._invalid = invalid_record(self.path, error)
             summary = batch.summary or summary
         return b"".join(lines), number, session, summary
 
@@ -432,6 +427,11 @@ class SessionLog:
             self.close()
 
 
+def invalid_record(path: Path, error: Exception) -> StorageError:
+    """Return the StorageError for what could not be read back from a log."""
+    return StorageError("invalid_record", path=str(path), detail=" ".join(str(error).splitlines()[:2]))
+
+
 def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain] | None = None) -> bytes:
     """Return the whole log of a session with this record. Raises ValueError for a message that could not be read back.
 
@@ -441,7 +441,7 @@ def log_of(record: Plain, messages: Sequence[Message], more: Mapping[str, Plain]
     lines = [encode_line(1, [head_of(record["id"], least), {"op": "session", "patch": record}])]
     for message in messages:
         said = plain(message)
-        check_message(said)
+        check(Message, said)
         said = with_unknown(Message, more.get(message.id) if more else None, said)
         lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
     return b"".join(lines)

@@ -6,7 +6,7 @@ Implements `core.store.SessionStore`.
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
@@ -35,7 +35,7 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
-from app.storage.session_log import log_of
+from app.storage.session_log import SessionLog, invalid_record, log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
@@ -67,9 +67,8 @@ class JsonLogStore:
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._on_replaced = on_replaced
-        self._writer = LogWriter(
-            paths, self._disk, self._save_index, on_writer_failure, recall, self._note_replaced
-        )
+        self._recall = recall
+        self._writer = LogWriter(self._new_log, self._save_index, on_writer_failure)
         self._index_lock = threading.Lock()
         self._index: SessionIndex | None = None
         self._index_stale = False
@@ -104,24 +103,16 @@ class JsonLogStore:
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
         path = self._path(session_id)
-        try:
+        with self._errors(path):
             return read_tail(self._disk, path, count)
-        except FileNotFoundError:
-            raise NotFound("session_not_found", session=session_id) from None
-        except OSError as error:
-            raise storage_error(error, path) from error
 
     async def load(self, session_id: str) -> StoredSession:
         """Read a whole session, in a thread. Raises NotFound, StorageError."""
         path = self._path(session_id)
         if session_id in self._appended:
             await self.flush(session_id)
-        try:
+        with self._errors(path):
             known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
-        except FileNotFoundError:
-            raise NotFound("session_not_found", session=session_id) from None
-        except OSError as error:
-            raise storage_error(error, path) from error
         if not self._read_only and session_id not in self._appended:
             self._live[session_id] = {message.id for message in stored.messages}
             self._summaries[session_id] = summary_of(
@@ -214,8 +205,7 @@ class JsonLogStore:
             ]
             if not thrown or (file and file not in thrown):
                 raise FileNotFoundError(session_id)
-            with contextlib.suppress(FileNotFoundError):
-                self._disk.stat(path)
+            if self._disk.exists(path):
                 summary = self._summaries.get(session_id)
                 raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
             self._disk.make_folder(self._paths.sessions)
@@ -237,14 +227,12 @@ class JsonLogStore:
         path = self._path(session_id)
 
         def write() -> SessionSummary | None:
-            with contextlib.suppress(FileNotFoundError):
-                self._disk.stat(path)
+            if self._disk.exists(path):
                 raise StorageError("disk_error", path=str(path), detail="it is there already")
             try:
                 data = make()
             except ValueError as error:
-                detail = " ".join(str(error).splitlines()[:2])
-                raise StorageError("invalid_record", path=str(path), detail=detail) from error
+                raise invalid_record(path, error) from error
             write_whole(self._disk, path, data)
             # A session of this id may have been written before, and be in the trash now.
             if (before := self._writer.logs.pop(session_id, None)) is not None:
@@ -303,13 +291,24 @@ class JsonLogStore:
 
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
         future: Future[Result] = self._writer.call(job)
-        try:
+        with self._errors(path):
             # Shielded, so that cancelling the caller does not leave it unknown whether the record was written.
             return await asyncio.shield(asyncio.wrap_future(future))
+
+    @contextlib.contextmanager
+    def _errors(self, path: Path | None) -> Iterator[None]:
+        """Raise NotFound for a log that is not there, and the StorageError for any other OSError."""
+        try:
+            yield
         except FileNotFoundError:
             raise NotFound("session_not_found", session=path.stem if path else "") from None
         except OSError as error:
             raise storage_error(error, path or self._paths.root) from error
+
+    def _new_log(self, session_id: str) -> SessionLog:
+        return SessionLog(
+            self._disk, self._paths, session_id, lambda: self._recall(session_id), self._note_replaced
+        )
 
     def _path(self, session_id: str) -> Path:
         if not is_id(session_id):

@@ -20,7 +20,7 @@ from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.threads import in_thread
-from app.storage.trash import remove_for_good, thrown, thrown_at
+from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
 
 Result = TypeVar("Result")
 
@@ -47,15 +47,6 @@ class FileArchive:
         self._store = store
         self._documents = documents
         self._disk = file_system or FileSystem()
-        self._folders = {
-            "assistant": paths.assistants,
-            "group_file": paths.groups,
-            "workflow_file": paths.workflows,
-            "panel_file": paths.panels,
-            "decision_file": paths.journal,
-            "folder": paths.folders,
-            "saved_prompt": paths.saved_prompts,
-        }
 
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
@@ -70,19 +61,11 @@ class FileArchive:
                 raise _GivenUpError
             loop.call_soon_threadsafe(progress, done, total)
 
-        def pack() -> Backup | None:
-            try:
-                return write_backup(self._paths, self._disk, why, place, tell)
-            except _GivenUpError:
-                return None
-
         try:
-            backup = await self._do(pack)
+            return await self._do(lambda: write_backup(self._paths, self._disk, why, place, tell))
         finally:
             # After a cancellation the thread still runs until its next file.
             stopped.set()
-        assert backup is not None, "only a backup that is cancelled is given up"
-        return backup
 
     async def back_up_if_due(self) -> Backup | None:
         """Make the daily backup, if it is due. Raises StorageError."""
@@ -157,7 +140,7 @@ class FileArchive:
         if found.session_id:
             await self._store.restore(found.session_id, file)
             return found.session_id
-        target = self._folders[found.kind] / f"{file.rsplit('.', 2)[0]}.json"
+        target = self._paths.root / DEFINITION_KINDS[found.kind][0] / f"{file.rsplit('.', 2)[0]}.json"
 
         def move() -> None:
             if target.exists():

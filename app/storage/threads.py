@@ -1,10 +1,9 @@
 """Runs blocking work in daemon threads, which never delay the end of the program."""
 
 import threading
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
-from typing import TypeVar
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -36,22 +35,18 @@ class OneAtATime:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lock = threading.Lock()
-        self._waiting: deque[Callable[[], object]] = deque()
+        self._last: Future[Any] | None = None
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """Run `work` and return its result; if the caller is cancelled, the work goes on."""
-        future: Future[Result] = Future()
-        # As above: a caller who gives up cannot cancel it.
-        future.set_running_or_notify_cancel()
+        before = self._last
 
-        def next_in_turn() -> None:
-            # Not always this call's work: a thread may come to the lock before the thread of an earlier call.
-            with self._lock:
-                self._waiting.popleft()()
+        def in_turn() -> Result:
+            if before is not None:
+                wait((before,))
+            return work()
 
-        self._waiting.append(lambda: settle(future, work))
-        run_in_thread(next_in_turn, self._name)
+        self._last = future = run_in_thread(in_turn, self._name)
         return await _result_of(future)
 
 

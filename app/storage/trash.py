@@ -18,6 +18,16 @@ TRASH_DAYS = 30
 _DAY = 86_400
 # A time with more digits is none that a calendar has.
 _DIGITS = 11
+# The folder of each kind of definition, and a field of this kind alone, "" where there is none.
+DEFINITION_KINDS = {
+    "workflow_file": ("workflows", "steps"),
+    "group_file": ("groups", "members"),
+    "panel_file": ("panels", "participants"),
+    "decision_file": ("journal", "decided"),
+    "assistant": ("assistants", ""),
+    "folder": ("folders", ""),
+    "saved_prompt": ("saved_prompts", ""),
+}
 
 
 def thrown_at(file: str) -> int | None:
@@ -68,13 +78,7 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
         return (configs[0].label or name if configs else name), "provider"
     if isinstance(servers := value.get(SERVERS), dict):
         return next(iter(servers), name), "server"
-    marks = {
-        "steps": "workflow_file",
-        "members": "group_file",
-        "participants": "panel_file",
-        "decided": "decision_file",
-    }
-    kind = next((kind for mark, kind in marks.items() if mark in value), "assistant")
+    kind = next((kind for kind, (_, mark) in DEFINITION_KINDS.items() if mark and mark in value), "assistant")
     kind = value["kind"] if value.get("kind") in ("folder", "saved_prompt") else kind
     title = value.get("name")
     return title if isinstance(title, str) else name, kind

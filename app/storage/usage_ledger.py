@@ -115,9 +115,7 @@ class UsageFile(UsageLedger):
         def finish() -> None:
             if self._pending or not self._known.is_there():
                 self._write_pending()
-            if self._descriptor is not None:
-                self._disk.close(self._descriptor)
-                self._descriptor = None
+            self._close()
 
         if not self._read_only:
             # Shielded, because the queue must be written even if the caller is cancelled.
@@ -186,18 +184,14 @@ class UsageFile(UsageLedger):
         except OSError:
             # Kept for the next call; the session on the same disk reports the error. Opening the file again
             # cuts off a half-written line.
-            if self._descriptor is not None:
-                self._disk.close(self._descriptor)
-                self._descriptor = None
+            self._close()
 
     def _open(self) -> bool:
         """Open the file and cut off an unfinished line; false if it is missing or replaced, and is being rebuilt."""
         is_there = self._known.is_there()
         if self._descriptor is not None and is_there:
             return True
-        if self._descriptor is not None:
-            self._disk.close(self._descriptor)
-            self._descriptor = None
+        self._close()
         if not is_there:
             return self._begin_rebuilding()
         descriptor = None
@@ -215,6 +209,11 @@ class UsageFile(UsageLedger):
         if self._size_before is None:
             self._size_before = self._size
         return True
+
+    def _close(self) -> None:
+        if self._descriptor is not None:
+            self._disk.close(self._descriptor)
+            self._descriptor = None
 
     def _begin_rebuilding(self) -> bool:
         if not self._closing and (self._rebuilding is None or self._rebuilding.done()):

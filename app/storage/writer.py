@@ -12,11 +12,7 @@ from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.events import Event
-from app.core.store import StoredSession
 from app.core.summary import SessionSummary
-from app.storage.file_system import FileSystem
-from app.storage.other_versions import Replaced
-from app.storage.paths import DataPaths
 from app.storage.session_log import RETRY_SECONDS, SessionLog
 from app.storage.threads import settle
 
@@ -28,24 +24,18 @@ _MOST_OPEN = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _QueuedBatch:
-    """Events of one session that go into one line of its log."""
-
-    session_id: str
-    events: tuple[Event, ...]
-    summary: SessionSummary | None
-
-
-@dataclass(frozen=True, slots=True)
 class _WriterJob:
-    """Work to do between two batches, and the future of its result."""
+    """Work to do in turn, and the future of its result; the queueing of a batch of events has none."""
 
     work: Callable[[], Any]
-    future: "Future[Any]"
+    future: "Future[Any] | None" = None
     is_last: bool = False
 
     def run(self) -> None:
         """Do the work and set its result; skip it if the caller has cancelled it."""
+        if self.future is None:
+            self.work()
+            return
         # From here the future cannot be cancelled any more, so that setting its result cannot fail.
         if not self.future.set_running_or_notify_cancel():
             return
@@ -53,11 +43,8 @@ class _WriterJob:
 
     def fail(self, error: BaseException) -> None:
         """Give the caller an error instead of a result."""
-        if self.future.set_running_or_notify_cancel():
+        if self.future is not None and self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
-
-
-_Item = _QueuedBatch | _WriterJob
 
 
 class LogWriter:
@@ -65,26 +52,20 @@ class LogWriter:
 
     Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with a
     StorageError, and every queued and later job fails with that error, so that nothing is reported as saved.
-    `on_idle`, `on_failure`, `recall` and `on_replaced` (see `SessionLog`) run on the writer's thread.
+    `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
     """
 
     def __init__(
         self,
-        paths: DataPaths,
-        file_system: FileSystem,
+        make_log: Callable[[str], SessionLog],
         on_idle: Callable[[], None],
         on_failure: Callable[[StorageError], None],
-        recall: Callable[[str], StoredSession | None] = lambda _: None,
-        on_replaced: Callable[[Replaced], None] = lambda _: None,
     ) -> None:
         self.logs: dict[str, SessionLog] = {}
-        self._paths = paths
-        self._file_system = file_system
+        self._make_log = make_log
         self._on_idle = on_idle
         self._on_failure = on_failure
-        self._recall = recall
-        self._on_replaced = on_replaced
-        self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_WriterJob] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._failure: StorageError | None = None
         self._thread: threading.Thread | None = None
@@ -94,20 +75,21 @@ class LogWriter:
 
     def post(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch of a session."""
-        self._put(_QueuedBatch(session_id, events, summary))
+        self._put(_WriterJob(lambda: self._add(session_id, events, summary)))
 
     def call(self, work: Callable[[], Result]) -> "Future[Result]":
         """Run a job after everything queued before it; the future gets its result or error.
 
         Cancelling the future before the job has begun removes the job; later it has no effect.
         """
-        job = _WriterJob(work, Future())
-        self._put(job)
-        return job.future
+        future: Future[Result] = Future()
+        self._put(_WriterJob(work, future))
+        return future
 
     def stop(self) -> "Future[None]":
         """End the thread after everything queued before; the next call starts another."""
-        job = _WriterJob(lambda: None, Future(), is_last=True)
+        future: Future[None] = Future()
+        job = _WriterJob(lambda: None, future, is_last=True)
         with self._lock:
             running = self._thread is not None and self._failure is None
             if running:
@@ -115,21 +97,15 @@ class LogWriter:
                 self._ending, self._thread = self._thread, None
         if not running:
             job.run()
-        return job.future
+        return future
 
     def log(self, session_id: str) -> SessionLog:
         """Return a session's log; on the writer's thread only."""
         if session_id not in self.logs:
-            self.logs[session_id] = SessionLog(
-                self._file_system,
-                self._paths,
-                session_id,
-                lambda: self._recall(session_id),
-                self._on_replaced,
-            )
+            self.logs[session_id] = self._make_log(session_id)
         return self.logs[session_id]
 
-    def _put(self, item: _Item) -> None:
+    def _put(self, item: _WriterJob) -> None:
         with self._lock:
             if self._failure is None:
                 self._queue.put(item)
@@ -139,11 +115,10 @@ class LogWriter:
                     )
                     self._thread.start()
                 return
-        if isinstance(item, _WriterJob):
-            item.fail(self._failure)
+        item.fail(self._failure)
 
     def _run(self, before: threading.Thread | None) -> None:
-        items: list[_Item] = []
+        items: list[_WriterJob] = []
         try:
             if before is not None:
                 before.join()  # Only one thread at a time takes from the queue.
@@ -152,7 +127,7 @@ class LogWriter:
                 while items:
                     item = items.pop(0)
                     self._work_off(item)
-                    if isinstance(item, _WriterJob) and item.is_last:
+                    if item.is_last:
                         return
                 self._guarded(self._write_touched)
                 self._guarded(self._write_due)
@@ -160,7 +135,7 @@ class LogWriter:
             _LOGGER.critical("the thread that saves sessions has ended", exc_info=True)
             self._fail(error, items)
 
-    def _fail(self, error: BaseException, items: list[_Item]) -> None:
+    def _fail(self, error: BaseException, items: list[_WriterJob]) -> None:
         """Fail all present and later jobs, and report it."""
         failure = StorageError("writer_stopped", detail=" ".join(f"{type(error).__name__}: {error}".split()))
         with self._lock:
@@ -169,20 +144,21 @@ class LogWriter:
                 while True:
                     items.append(self._queue.get_nowait())
         for item in items:
-            if isinstance(item, _WriterJob):
-                item.fail(failure)
+            item.fail(failure)
         self._on_failure(failure)
 
-    def _work_off(self, item: _Item) -> None:
-        if isinstance(item, _WriterJob):
+    def _work_off(self, item: _WriterJob) -> None:
+        if item.future is not None:
             self._guarded(self._write_touched)
-            item.run()
-            return
+        item.run()
+
+    def _add(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
+        """Queue events of one session that go into one line of its log."""
         try:
-            log = self.log(item.session_id)
-            self._touched.add(item.session_id)
+            log = self.log(session_id)
+            self._touched.add(session_id)
             try:
-                log.add(item.events, item.summary)
+                log.add(events, summary)
             except Exception as error:
                 log.refuse(error)
                 raise
@@ -195,16 +171,16 @@ class LogWriter:
         except Exception:
             _LOGGER.exception("a step of the thread that saves sessions failed")
 
-    def _take(self) -> list[_Item]:
+    def _take(self) -> list[_WriterJob]:
         times = [log.due for log in self.logs.values() if log.due is not None]
         if self._idle_at is not None:
             times.append(self._idle_at)
         timeout = max(0.0, min(times) - time.monotonic()) if times else None
-        items: list[_Item] = []
+        items: list[_WriterJob] = []
         with contextlib.suppress(queue.Empty):
             items.append(self._queue.get(timeout=timeout))
             # Items after the last job belong to the next thread.
-            while not (isinstance(items[-1], _WriterJob) and items[-1].is_last):
+            while not items[-1].is_last:
                 items.append(self._queue.get_nowait())
         return items
 

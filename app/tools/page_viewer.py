@@ -8,12 +8,10 @@ import importlib.util
 import os
 import shutil
 import sys
-import tempfile
-import zipfile
 from functools import cache
 from pathlib import Path
 
-from app.children.packages import PackageError, Progress, fetch_package
+from app.children.packages import PackageError, Progress, unpacked_package
 from app.core.tool import VIEWER_BYTES
 
 LOCK = Path(__file__).resolve().parents[2] / "packaging" / "webui.lock"
@@ -41,41 +39,22 @@ def can_install() -> bool:
 def install(progress: Progress) -> None:
     """Download the viewer and install it; blocks.
 
-    `progress` gets (bytes, all bytes), and may raise to stop; nothing is left then. Raises PackageError.
+    `progress` gets (bytes, all bytes), and may raise to stop; nothing is left. Raises PackageError, OSError.
     """
     qt = qt_folder()
     assert qt is not None
     site = qt.parent
     for left in site.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
-    try:
-        if shutil.disk_usage(site).free < 2 * VIEWER_BYTES + UNPACKED_BYTES:
-            raise PackageError("there is too little free space on the disk")
-        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=site, ignore_cleanup_errors=True) as scratch:
-            folder = Path(scratch)
-            place = fetch_package(_requirement(), VIEWER_BYTES, folder, progress)
-            if place.is_file():
-                place = _unpacked(place, folder / "site", progress)
-            _move_in(place, site, progress)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise PackageError(str(error)) from error
+    if shutil.disk_usage(site).free < 2 * VIEWER_BYTES + UNPACKED_BYTES:
+        raise PackageError("there is too little free space on the disk")
+    with unpacked_package(_requirement(), VIEWER_BYTES, site, progress, _SCRATCH) as folder:
+        _move_in(folder, site, progress)
 
 
 def _requirement() -> str:
     lines = LOCK.read_text(encoding="utf-8").splitlines()
     return " ".join(line.removesuffix("\\").strip() for line in lines if not line.lstrip().startswith("#"))
-
-
-def _unpacked(wheel: Path, folder: Path, progress: Progress) -> Path:
-    """Unpack a wheel with the permissions its files have there."""
-    with zipfile.ZipFile(wheel) as archive:
-        for one in archive.infolist():
-            path = Path(archive.extract(one, folder))
-            if not one.is_dir():
-                path.chmod(0o644 | (one.external_attr >> 16 & 0o111))
-            progress(VIEWER_BYTES, VIEWER_BYTES)
-    wheel.unlink()
-    return folder
 
 
 def _move_in(folder: Path, site: Path, progress: Progress) -> None:

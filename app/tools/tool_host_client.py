@@ -35,12 +35,10 @@ class ToolHostClient(HostClient):
         *,
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
-        on_news: Callable[[Line], None] = lambda _: None,
-        on_death: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(TOOL_HOST, redact=redact, log_dir=log_dir)
-        self.on_news = on_news
-        self.on_death = on_death
+        self.on_news: Callable[[Line], None] = lambda _: None
+        self.on_death: Callable[[], None] = lambda: None
         self._groups: list[int] = []
 
     async def call(self, service: str, arguments: Mapping[str, Any], timeout: float) -> dict[str, Any]:  # noqa: ASYNC109 - the limit is the caller's to say
@@ -73,7 +71,8 @@ class ToolHostClient(HostClient):
                         # In a task, because the answer or the end of the host also ends the question.
                         questions.append(start_owned(_put(host, answer["ask"], ask)))
                     elif "progress" in answer:
-                        report(self._progress(answer["progress"]))
+                        told = answer["progress"]
+                        report(ToolProgress(share=told["share"], text=self.clean(told["text"])))
                     elif "refused" in answer:
                         report(ToolProgress(refused=True))
                     elif "error" in answer:
@@ -109,19 +108,16 @@ class ToolHostClient(HostClient):
             return {name: self.cleaned(inner) for name, inner in value.items()}
         return [self.cleaned(inner) for inner in value] if isinstance(value, list) else value
 
-    def _progress(self, told: Mapping[str, Any]) -> ToolProgress:
-        return ToolProgress(share=told["share"], text=self.clean(told["text"]))
-
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)
 
-    def _on_line(self, line: Line) -> None:
+    def on_line(self, line: Line) -> None:
         if "groups" in line:
             self._groups = list(line["groups"])
         else:
             self.on_news(line)
 
-    def _on_died(self, host: HostProcess) -> None:
+    def on_host_died(self, host: HostProcess) -> None:
         self._kill_groups()
         self.on_death()
 

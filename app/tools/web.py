@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.server_texts import is_web_address
 from app.core.summary import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
@@ -110,17 +111,11 @@ def _openable(url: str) -> str:
         raise ToolError(f"open_url: argument `url` is longer than {_MAX_ADDRESS:,} characters.")
     try:
         parts = urlsplit(address)
-        usable = (
+        usable = is_web_address(address) or (
             parts.scheme == "mailto"
             and "@" in parts.path
             # Some mail programs attach a file that such an address names.
             and not any(name.lower().startswith("attach") for name, _ in parse_qsl(parts.query))
-        ) or (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.port != 0
-            and parts.username is None
-            and parts.password is None
         )
     except ValueError:
         usable = False

@@ -147,12 +147,18 @@ async def test_a_host_that_sends_anything_but_answers_is_ended(
 
 
 async def test_a_fault_in_taking_what_a_host_tells_leaves_nobody_waiting(stub: Callable[..., None]) -> None:
-    def fail(_line: object) -> None:
-        raise KeyError("name")
+    died = asyncio.Event()
+
+    class Failing(HostClient):
+        def on_line(self, line: object) -> None:
+            raise KeyError("name")
+
+        def on_host_died(self, host: HostProcess) -> None:
+            died.set()
 
     stub(answers="news")
-    died = asyncio.Event()
-    host = await HostProcess.start("tool_host", lambda _: None, lambda _: died.set(), fail)
+    client = Failing("tool_host", redact=lambda text: text, log_dir=None)
+    host = await HostProcess.start(client)
     call = host.open({"op": "anything"})
     async with asyncio.timeout(SECONDS):
         assert await call.lines.get() is None

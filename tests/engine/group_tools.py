@@ -1,7 +1,7 @@
 """The tools of groups as the engine has them, and short words for calls; used by the tests of groups."""
 
 from app.core.tool import Tool
-from app.tools import orchestration, planning, prompt_user
+from app.tools import planning, prompt_user
 from app.tools.declared import Declared, Outside
 
 
@@ -17,11 +17,11 @@ def bound(*declared: Declared) -> tuple[Tool, ...]:
 
 def all_tools() -> tuple[Tool, ...]:
     """Return the orchestrator's tools, the planning tools and the question, as their modules are now."""
-    return bound(*orchestration.TOOLS, *planning.TOOLS, *prompt_user.TOOLS)
+    return bound(*planning.ORCHESTRATION_TOOLS, *planning.TOOLS, *prompt_user.TOOLS)
 
 
 TOOLS = all_tools()
-PLAN_TOOLS = bound(*orchestration.TOOLS, *planning.TOOLS)
+PLAN_TOOLS = bound(*planning.ORCHESTRATION_TOOLS, *planning.TOOLS)
 
 
 def hand(assistant: str, instruction: str = "Do it.") -> tuple[str, dict[str, str]]:

@@ -18,7 +18,7 @@ from app.core.tool import Tool
 from app.engine.group.director import addressed
 from app.engine.history.token_count import request_tokens
 from app.engine.requests.request import turns_used
-from app.tools import orchestration, planning
+from app.tools import planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.test_sub_agents import who
@@ -40,7 +40,7 @@ async def _nothing(*_: object) -> dict[str, object]:
 
 TOOLS = tuple(
     one.bind(Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None))  # type: ignore[arg-type, return-value]
-    for one in (*orchestration.TOOLS, *planning.TOOLS)
+    for one in (*planning.ORCHESTRATION_TOOLS, *planning.TOOLS)
 )
 CREW = (agent("ann", name="Ann"), agent("bo", name="Bo", tools=("planning",)))
 

@@ -14,9 +14,9 @@ from tests.repeats import examples, slow_after
 STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=10, max_size=25)
 
 MUTANTS = [
-    pytest.param("app.tools.orchestration", "if plan is not None and plan.open:", "if False:", "P5", id="replaces-an-open-plan"),
-    pytest.param("app.tools.orchestration", "done=True)", "done=not item.done)", "P5|P6", id="a-tick-is-a-toggle"),
-    pytest.param("app.tools.orchestration", "    context.change_plan(None)\n", "", "P5", id="clears-nothing"),
+    pytest.param("app.tools.planning", "if plan is not None and plan.open:", "if False:", "P5", id="replaces-an-open-plan"),
+    pytest.param("app.tools.planning", "done=True)", "done=not item.done)", "P5|P6", id="a-tick-is-a-toggle"),
+    pytest.param("app.tools.planning", "    context.change_plan(None)\n", "", "P5", id="clears-nothing"),
     pytest.param("app.tools.planning", "if not 0 <= index < len(plan.items):", "if index >= len(plan.items):", "P6", id="ticks-from-the-end"),
     pytest.param("app.tools.planning", "done=not item.done", "done=True", "P5|P6", id="a-toggle-is-a-tick"),
     pytest.param("app.engine.turns.tool_calls", "if ended_by and call.id in missing:", "if False:", "P9", id="runs-what-is-behind-the-end"),

@@ -227,7 +227,7 @@ async def test_one_step_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
 
 
 async def test_a_step_says_that_it_is_done_by_the_tool(tmp_path: Path) -> None:
-    from app.tools.orchestration import STEP_TOOLS
+    from app.tools.planning import STEP_TOOLS
 
     def answer(request: ModelRequest) -> list[object]:
         if request.tools == ():

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.core.model_facts import ModelFacts
+from app.core.model_facts import ModelFacts, ModelQuirks
 from app.core.provider import CachePlan, ModelRequest
 from app.providers.endpoints import ModelLimits
-from app.providers.model_host.request import ModelCall, Quirks, litellm_arguments, with_marks
+from app.providers.model_host.request import ModelCall, litellm_arguments, with_marks
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book
@@ -178,7 +178,7 @@ def a_call(kind: str, base_url: str, model: str, **fields: Any) -> ModelCall:
 
 
 def sent(call: ModelCall) -> list[Any]:
-    arguments = with_marks(call, litellm_arguments(call, Quirks()), Quirks())
+    arguments = with_marks(call, litellm_arguments(call, ModelQuirks()), ModelQuirks())
     return [message["content"] for message in arguments["messages"]]
 
 
@@ -201,7 +201,7 @@ def test_models_that_keep_up_to_breakpoints_get_them_from_openai_alone() -> None
 
 def test_nothing_shorter_than_the_model_keeps_is_marked() -> None:
     call = a_call("anthropic", "https://api.anthropic.com", CLAUDE, facts=ModelFacts(cache_min=4_096))
-    arguments = with_marks(call, litellm_arguments(call, Quirks()), Quirks())
+    arguments = with_marks(call, litellm_arguments(call, ModelQuirks()), ModelQuirks())
     assert "cache_control" not in str(arguments)
 
 

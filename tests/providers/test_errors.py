@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientPayloadError
 
 from app.core.errors import FailureKind
-from app.providers.errors import Classified, chain, classify, classify_status, readable
+from app.providers.errors import chain, classify, classify_status, readable
 
 KEY = "canary-0123456789"
 
@@ -96,7 +96,9 @@ def test_a_lost_connection_is_found_under_what_litellm_makes_of_it() -> None:
     outer = ApiError("litellm.InternalServerError: Connection error.", 500)
     outer.__cause__ = ApiError("Connection error.")
     outer.__cause__.__context__ = ConnectionRefusedError(111, "Connection refused")
-    assert classify(outer) == Classified(kind="network", detail="[Errno 111] Connection refused")
+    found = classify(outer)
+    assert (found.kind, found.detail) == ("network", "[Errno 111] Connection refused")
+    assert found.retry_after is None
 
 
 def test_a_connection_that_broke_off_needs_no_english_words_behind_the_user_s_own() -> None:
@@ -195,7 +197,8 @@ def test_what_looks_like_a_key_goes_too() -> None:
 def test_the_words_of_the_server_behind_a_router_are_found_where_litellm_leaves_them_out() -> None:
     body = {"message": "Provider returned error", "metadata": {"raw": '{"error": {"message": "too big"}}'}}
     outer = ApiError("litellm.BadRequestError: OpenAIException - Provider returned error", 400, body=body)
-    assert classify(outer) == Classified(kind="bad_request", detail="too big")
+    found = classify(outer)
+    assert (found.kind, found.detail, found.retry_after) == ("bad_request", "too big", None)
 
 
 TOO_LONG = (

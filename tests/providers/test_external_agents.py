@@ -293,7 +293,7 @@ async def test_what_is_left_after_all_were_killed_ends_at_the_next_start(
     left = await begun(first, tiny("orphan", journal), journal)
     await until(lambda: (folder / "processes.json").exists())
     # As if Moot had been killed too: it must not clean up.
-    first._on_died = lambda _: None  # type: ignore[method-assign, misc]
+    first.on_host_died = lambda _: None  # type: ignore[method-assign, misc]
     host = psutil.Process(first.host_pid)
     # Neither of the host's two processes may find the other one killed, and end what it leaves.
     both = (host, *host.children())

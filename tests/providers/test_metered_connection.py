@@ -3,12 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from jeepney import MessageType, message_bus, new_error, new_method_return
 from jeepney.io.asyncio import open_dbus_connection
 
-from app.providers.local_models import is_metered
+from app.providers.local_models import ModelFolder
 from tests.desktop.desktops import BUS_ADDRESS, desktop, missing
 
 NAME = "org.freedesktop.NetworkManager"
@@ -56,14 +57,14 @@ async def test_the_word_of_network_manager_counts(
         address = screen.environment[BUS_ADDRESS]
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
         async with network_manager(address, metered):
-            assert await is_metered() is found
+            assert await ModelFolder(Path(), None).is_metered() is found
 
 
 async def test_where_nobody_knows_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with desktop() as screen:
         screen.start_bus()
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", screen.environment[BUS_ADDRESS])
-        assert await is_metered() is False
-    assert await is_metered() is False
+        assert await ModelFolder(Path(), None).is_metered() is False
+    assert await ModelFolder(Path(), None).is_metered() is False
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", "nonsense")
-    assert await is_metered() is False
+    assert await ModelFolder(Path(), None).is_metered() is False

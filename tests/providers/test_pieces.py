@@ -3,7 +3,7 @@
 from app.core.message import Usage
 from app.core.provider import AgentAct, AgentAsk, AgentOption, CallPiece, Finished, PicturePiece, Text
 from app.providers.external_agents import _delta
-from app.providers.pieces import deltas, end_in
+from app.providers.remote import deltas, end_in
 
 BAD, CLEAN = "a\ud83d\0b", "a\ufffd\ufffdb"
 

@@ -4,20 +4,21 @@ from typing import Any
 
 import pytest
 
-from app.core.model_facts import ModelFacts
+from app.core.errors import ProviderError
+from app.core.model_facts import ModelFacts, ModelQuirks
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits
-from app.providers.errors import Classified
 from app.providers.model_host.request import (
     ModelCall,
-    Quirks,
     explain_refused_tools,
     fold_system,
+    learnt,
     litellm_arguments,
 )
 
 SYSTEM = {"role": "system", "content": "Be Ada."}
 USER = {"role": "user", "content": "Speak."}
+NONE = ModelQuirks()
 
 
 def call(**changes: Any) -> ModelCall:
@@ -36,7 +37,7 @@ def call(**changes: Any) -> ModelCall:
 @pytest.mark.threat("T2")
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini", "ollama", "openai-compatible", "embedded"])
 def test_a_key_and_an_address_are_always_given_and_nothing_is_tried_twice(kind: str) -> None:
-    arguments = litellm_arguments(call(kind=kind), Quirks())
+    arguments = litellm_arguments(call(kind=kind), NONE)
     assert arguments["api_key"] and arguments["api_base"]
     assert (arguments["max_retries"], arguments["num_retries"], arguments["stream"]) == (0, 0, True)
 
@@ -46,7 +47,7 @@ def test_an_answer_may_be_as_long_as_its_provider_advises() -> None:
     small = ModelFacts(most_output=8_192, efforts=())
 
     def limit(**changes: Any) -> object:
-        return litellm_arguments(call(**changes), Quirks()).get("max_tokens")
+        return litellm_arguments(call(**changes), NONE).get("max_tokens")
 
     assert limit(kind="anthropic") == 64_000
     assert limit(kind="anthropic", facts=big) == 64_000
@@ -61,9 +62,9 @@ def test_an_answer_may_be_as_long_as_its_provider_advises() -> None:
 
 def test_a_short_answer_leaves_room_for_the_thought_of_a_model_that_thinks() -> None:
     thinks = ModelFacts(most_output=128_000, efforts=("none", "low", "high"), default_effort="high")
-    assert litellm_arguments(call(max_tokens=200, facts=thinks), Quirks())["max_tokens"] == 4_200
+    assert litellm_arguments(call(max_tokens=200, facts=thinks), NONE)["max_tokens"] == 4_200
     for quiet in (call(max_tokens=200, facts=thinks, effort="none"), call(max_tokens=200)):
-        assert litellm_arguments(quiet, Quirks())["max_tokens"] == 200
+        assert litellm_arguments(quiet, NONE)["max_tokens"] == 200
 
 
 @pytest.mark.parametrize(
@@ -77,18 +78,19 @@ def test_a_short_answer_leaves_room_for_the_thought_of_a_model_that_thinks() -> 
     ],
 )
 def test_the_longest_answer_is_learnt_from_a_refusal(words: str, most: int) -> None:
-    quirks, asked = Quirks(), call(kind="anthropic")
-    assert quirks.learn(Classified(kind="bad_request", detail=words), litellm_arguments(asked, quirks))
+    asked = call(kind="anthropic")
+    quirks = learnt(NONE, ProviderError("bad_request", words), litellm_arguments(asked, NONE))
+    assert quirks is not None
     assert litellm_arguments(asked, quirks)["max_tokens"] == most
 
 
 def test_only_the_embedded_model_gets_the_opener_and_the_options() -> None:
     asked = {"opener": "I oppose", "options": {"top_k": 40}}
     server = ServerSpec(model="m", file="m.gguf", n_ctx=512, slots=1, memory=1)
-    arguments = litellm_arguments(call(kind="embedded", server=server, **asked), Quirks())
+    arguments = litellm_arguments(call(kind="embedded", server=server, **asked), NONE)
     assert arguments["messages"][-1] == {"role": "assistant", "content": "I oppose"}
     assert arguments["extra_body"] == {"top_k": 40}
-    arguments = litellm_arguments(call(**asked), Quirks())
+    arguments = litellm_arguments(call(**asked), NONE)
     assert arguments["messages"] == [SYSTEM, USER]
     assert "extra_body" not in arguments
 
@@ -105,25 +107,25 @@ def test_only_the_embedded_model_gets_the_opener_and_the_options() -> None:
     ],
 )
 def test_a_refused_parameter(refusal: str, changed: set[str]) -> None:
-    quirks = Quirks()
     asked = call(max_tokens=9, temperature=0.7)
-    sent = litellm_arguments(asked, quirks)
-    assert quirks.learn(Classified(kind="bad_request", detail=refusal), sent)
+    sent = litellm_arguments(asked, NONE)
+    quirks = learnt(NONE, ProviderError("bad_request", refusal), sent)
+    assert quirks is not None
     again = litellm_arguments(asked, quirks)
     assert changed <= again.keys()
     assert {name for name in sent if again.get(name) != sent[name]} != set()
     # A model that goes on refusing is not asked for ever.
-    learnt = 0
-    while quirks.learn(Classified(kind="bad_request", detail=refusal), litellm_arguments(asked, quirks)):
-        learnt += 1
-        assert learnt < 3
+    times = 0
+    while quirks := learnt(quirks, ProviderError("bad_request", refusal), litellm_arguments(asked, quirks)):
+        times += 1
+        assert times < 3
 
 
 @pytest.mark.parametrize("kind", ["rate_limit", "authentication", "network", "context_window"])
 def test_other_failures_teach_nothing(kind: str) -> None:
-    sent = litellm_arguments(call(max_tokens=9, temperature=0.7), Quirks())
-    failure = Classified(kind=kind, detail="temperature, max_tokens, system role not supported")
-    assert not Quirks().learn(failure, sent)
+    sent = litellm_arguments(call(max_tokens=9, temperature=0.7), NONE)
+    failure = ProviderError(kind, "temperature, max_tokens, system role not supported")
+    assert learnt(NONE, failure, sent) is None
 
 
 @pytest.mark.parametrize(
@@ -135,18 +137,18 @@ def test_other_failures_teach_nothing(kind: str) -> None:
     ],
 )
 def test_a_refused_system_role(refusal: str) -> None:
-    quirks = Quirks()
-    assert quirks.learn(Classified(kind="bad_request", detail=refusal), litellm_arguments(call(), quirks))
+    quirks = learnt(NONE, ProviderError("bad_request", refusal), litellm_arguments(call(), NONE))
+    assert quirks is not None
     assert litellm_arguments(call(), quirks)["messages"] == [{"role": "user", "content": "Be Ada.\n\nSpeak."}]
 
 
 def test_a_model_that_insists_on_turns() -> None:
-    quirks = Quirks()
     asked = call(messages=[USER, USER])
-    refusal = Classified(kind="server", detail="Conversation roles must alternate user/assistant/user/...")
-    assert quirks.learn(refusal, litellm_arguments(asked, quirks))
+    refusal = ProviderError("server", "Conversation roles must alternate user/assistant/user/...")
+    quirks = learnt(NONE, refusal, litellm_arguments(asked, NONE))
+    assert quirks is not None
     assert litellm_arguments(asked, quirks)["messages"] == [{"role": "user", "content": "Speak.\n\nSpeak."}]
-    assert not quirks.learn(refusal, litellm_arguments(asked, quirks))
+    assert learnt(quirks, refusal, litellm_arguments(asked, quirks)) is None
 
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
@@ -175,25 +177,25 @@ CALLED = [
     ],
 )
 def test_a_model_without_tools_is_told_plainly_and_not_asked_without(detail: str, plain: bool) -> None:
-    sent = litellm_arguments(call(tools=[TOOL]), Quirks())
-    failure = Classified(kind="server" if plain else "bad_request", detail=detail)
-    assert not Quirks().learn(failure, sent)
+    sent = litellm_arguments(call(tools=[TOOL]), NONE)
+    failure = ProviderError("server" if plain else "bad_request", detail)
+    assert learnt(NONE, failure, sent) is None
     told = explain_refused_tools(failure, sent)
     if plain:
         assert (told.kind, told.detail) == ("no_tools", detail)
     else:
         assert told == failure
-    assert explain_refused_tools(failure, litellm_arguments(call(), Quirks())) == failure
+    assert explain_refused_tools(failure, litellm_arguments(call(), NONE)) == failure
 
 
 def test_tools_and_schema() -> None:
     schema = {"type": "object"}
-    arguments = litellm_arguments(call(tools=[TOOL], schema=schema), Quirks())
+    arguments = litellm_arguments(call(tools=[TOOL], schema=schema), NONE)
     form = {"type": "object", "properties": {}}
     assert arguments["tools"] == [{"type": "function", "function": {"name": "f", "parameters": form}}]
     assert TOOL["function"] == {"name": "f", "parameters": {"type": "object"}}
     assert arguments["response_format"]["json_schema"]["schema"] == schema
-    assert litellm_arguments(call(), Quirks()).keys() & {"tools", "response_format", "tool_choice"} == set()
+    assert litellm_arguments(call(), NONE).keys() & {"tools", "response_format", "tool_choice"} == set()
 
 
 @pytest.mark.parametrize(
@@ -201,19 +203,19 @@ def test_tools_and_schema() -> None:
     ["This response_format type is unavailable now", "output_format: Extra inputs are not permitted"],
 )
 def test_a_refused_response_format_is_left_out(detail: str) -> None:
-    quirks = Quirks()
     asked = call(schema={"type": "object"})
-    refusal = Classified(kind="bad_request", detail=detail)
-    assert quirks.learn(refusal, litellm_arguments(asked, quirks))
+    refusal = ProviderError("bad_request", detail)
+    quirks = learnt(NONE, refusal, litellm_arguments(asked, NONE))
+    assert quirks is not None
     assert "response_format" not in litellm_arguments(asked, quirks)
 
 
 def test_a_history_of_calls_without_tools() -> None:
     messages = [USER, *CALLED]
-    arguments = litellm_arguments(call(kind="anthropic", messages=messages), Quirks())
+    arguments = litellm_arguments(call(kind="anthropic", messages=messages), NONE)
     assert [tool["function"]["name"] for tool in arguments["tools"]] == ["f"]
     assert arguments["tool_choice"] == "none"
-    assert "tools" not in litellm_arguments(call(messages=messages), Quirks())
+    assert "tools" not in litellm_arguments(call(messages=messages), NONE)
 
 
 def test_folding() -> None:

@@ -199,6 +199,13 @@ class SimFS:
         inode = self.names[str(path)]
         return FileStat(path.name, len(inode.seen), inode.mtime_ns)
 
+    def exists(self, path: Path) -> bool:
+        try:
+            self.stat(path)
+        except FileNotFoundError:
+            return False
+        return True
+
     def identity(self, file: Path | int) -> FileId:
         # No call at which the power goes: it changes nothing, and a write comes with three of them.
         if isinstance(file, int):

@@ -15,6 +15,7 @@ from app.core.errors import StorageError
 from app.core.events import Notice
 from app.core.ids import new_id
 from app.storage.paths import DataPaths
+from app.storage.session_log import SessionLog
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile
 from app.storage.writer import LogWriter
@@ -34,13 +35,17 @@ class WriterMachine(RuleBasedStateMachine):
         super().__init__()
         self.disk = SimFS()
         self.failures: list[StorageError] = []
-        self.writer = LogWriter(DataPaths(ROOT), self.disk, lambda: None, self.failures.append)
+        self.writer = LogWriter(self.make_log, lambda: None, self.failures.append)
         self.session = debate(new_id())
         self.writer.post(self.session.id, started(self.session), None)
         self.ran: list[int] = []
         self.jobs: list[tuple[int, Future[Any]]] = []
         self.gate: threading.Event | None = None
         self.posted = 0
+
+    def make_log(self, session_id: str) -> SessionLog:
+        """Return a log on the simulated disk."""
+        return SessionLog(self.disk, DataPaths(ROOT), session_id)
 
     @rule()
     def post(self) -> None:

@@ -15,7 +15,7 @@ from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.core.tool import ServerState
-from app.tools.mcp import tool_key
+from app.tools.toolbox import tool_key
 from app.wiring import Moot, open_moot
 from tests.tools.serving import allow, proper
 from tests.wire import Answer, WireCall, WireServer

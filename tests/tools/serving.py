@@ -17,9 +17,8 @@ from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
-from app.tools.mcp import ServerLimits
 from app.tools.tool_host_client import ToolHostClient
-from app.tools.toolbox import Toolbox
+from app.tools.toolbox import ServerLimits, Toolbox
 
 SERVERS = Path(__file__).parent / "servers"
 

@@ -13,7 +13,7 @@ from app.core.message import PromptType
 from app.core.server_secrets import McpServer
 from app.core.tool import Control, ServerProblem, ServerState, ToolError
 from app.storage.redaction import MARK
-from app.tools.mcp import ServerLimits
+from app.tools.toolbox import ServerLimits
 from tests.tools.serving import Context, bench, proper, rude, until
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.core.server_secrets import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
-from app.tools.mcp import ServerLimits
+from app.tools.toolbox import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Bench, Context, bench, proper, rude, until
 

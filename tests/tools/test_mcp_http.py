@@ -8,7 +8,7 @@ import pytest
 
 from app.core.server_secrets import McpServer
 from app.core.tool import Control, ServerProblem, ServerState, ToolError
-from app.tools.mcp import ServerLimits
+from app.tools.toolbox import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until
 from tests.tools.test_mcp_harm import resident_megabytes

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tools.mcp import file_name, tool_key
+from app.tools.toolbox import file_name, tool_key
 
 NAMES = st.text(min_size=1, max_size=90)
 

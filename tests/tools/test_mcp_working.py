@@ -11,7 +11,7 @@ from mcp_types import METHOD_NOT_FOUND
 
 from app.core.server_secrets import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
-from app.tools.mcp import McpServers, ServerLimits
+from app.tools.toolbox import ServerLimits
 from tests.tools.serving import SERVERS, Context, bench, rude, until
 
 
@@ -59,7 +59,7 @@ async def test_a_server_that_ends_after_the_program_was_closed_stays_down(data_d
     async with bench(data_dir, ServerLimits(restarts=(0.1,))) as one:
         await one.connect(working())
         # Its servers alone: the host is closed after them.
-        await McpServers.close(one.servers)
+        await one.servers._start_no_more()
         with pytest.raises(ToolError):
             await one.call("working", "wipe")
         await until(lambda: one.status("working").state == ServerState.DOWN)

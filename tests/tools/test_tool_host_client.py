@@ -85,7 +85,7 @@ async def test_after_the_end_nothing_is_started(data_dir: Path) -> None:
 @pytest.mark.threat("T1")
 async def test_keys_are_not_written_to_the_log(data_dir: Path) -> None:
     client = ToolHostClient(log_dir=data_dir, redact=lambda text: text.replace("sk-secret", "***"))
-    client._log.write("it said sk-secret")
+    client.log.write("it said sk-secret")
     await client.close()
     assert "***" in (data_dir / "tool_host.log").read_text()
     assert "sk-secret" not in (data_dir / "tool_host.log").read_text()
@@ -125,6 +125,6 @@ def test_a_killed_moot_leaves_no_server_behind(data_dir: Path, tmp_path: Path) -
 
 
 def test_the_window_imports_neither_the_kit_nor_the_web() -> None:
-    code = "import sys, app.tools.mcp, app.tools.tool_host_client; print(sorted(sys.modules))"
+    code = "import sys, app.tools.toolbox, app.tools.tool_host_client; print(sorted(sys.modules))"
     names = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not any(f"'{name}'" in names for name in ("mcp", "pydantic", "anyio", "httpx", "httpx2"))

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.host import SERVICES
-from app.tools.tool_host.web import MAX_CHARACTERS, AddressPolicy, WebLimits, fetch
+from app.tools.tool_host.web import MAX_CHARACTERS, SERVICES, AddressPolicy, WebLimits, fetch
 from tests.tools.web_server import WebServer
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))

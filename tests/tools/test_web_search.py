@@ -13,8 +13,7 @@ from ddgs.engines import ENGINES as KNOWN_TO_LIBRARY
 from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.host import SERVICES
-from app.tools.tool_host.web import ENGINES, MAX_RESULTS, WebLimits, search
+from app.tools.tool_host.web import ENGINES, MAX_RESULTS, SERVICES, WebLimits, search
 from tests.tools.web_server import WebServer
 
 ROW = {"title": "A  bridge\n", "url": "https://example.org/a", "content": "It stands.", "engine": "x"}

@@ -83,17 +83,13 @@ def _document(path: Path, password: str) -> Document:
         return read_pdf(path, password)
     if suffix in (".html", ".htm"):
         from app.files.file_reader.web_page import read
-    elif suffix == ".odt":
-        from app.files.file_reader.office import read_odt as read
-    elif suffix == ".hwpx":
-        from app.files.file_reader.office import read_hwpx as read
-    elif suffix == ".epub":
-        from app.files.file_reader.office import read_epub as read
-    elif suffix == ".hwp":
+
+        return read(path)
+    if suffix == ".hwp":
         raise Unreadable("file_hwp")
-    else:
-        from app.files.file_reader.office import read
-    return read(path)
+    from app.files.file_reader import office
+
+    return office.READERS.get(suffix, office.read)(path)
 
 
 def _limit() -> None:

@@ -225,3 +225,7 @@ def read(path: Path) -> Document:
     except OfficeOxideError as error:
         wanted = any(word in str(error).casefold() for word in ("encrypt", "password"))
         raise Unreadable("file_encrypted" if wanted else "file_damaged") from error
+
+
+# The formats that are read here; `read` has all others.
+READERS = {".odt": read_odt, ".hwpx": read_hwpx, ".epub": read_epub}

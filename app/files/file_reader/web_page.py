@@ -48,9 +48,8 @@ def plain_text(page: str) -> str:
 
 
 def _decoded(data: bytes) -> str:
-    for mark, charset in ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
-        if data.startswith(mark):
-            return data.decode(charset, "replace")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
     named = _CHARSET.search(data[:4_000])
     for charset in ("utf-8-sig", named[1].decode("ascii") if named else "cp949", "cp949"):
         try:

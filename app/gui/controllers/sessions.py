@@ -9,6 +9,7 @@ import base64
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QObject, QTimer, QUrl, Signal

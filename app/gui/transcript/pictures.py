@@ -2,7 +2,7 @@
 
 These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in blocks.py, and
 `loadResource` in document.py, which loads nothing; app/markdown_page.py for HTML), since nothing is fetched without the user's yes.
-A fetch goes from a controller, which asks, over a command of `engine`, `Tools` (core/tool.py) and tools/toolbox.py to `SERVICES` (tools/tool_host/host.py).
+A fetch goes from a controller, which asks, over a command of `engine`, `Tools` (core/tool.py) and tools/toolbox.py to `SERVICES` (tools/tool_host/web.py).
 """
 
 from collections import OrderedDict

@@ -13,6 +13,7 @@ from typing import Any
 from app import __version__
 from app.children import process_tree
 from app.children.pipes import HostServer, Pipes
+from app.children.private_files import replace_text
 from app.core.errors import FailureKind, ProviderError
 from app.core.owned_tasks import start_owned
 from app.providers.agent_host.program import AgentProgram
@@ -47,25 +48,23 @@ class AgentHost(HostServer):
         # The turns under way, by the id of their requests.
         self._turns: dict[str, AgentSession] = {}
 
-    async def _serve(self, line: dict[str, Any]) -> None:
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         if line["op"] == "answer":
             if (turn := self._turns.get(line["turn"])) is not None:
                 turn.answer(line["ask"], line["answer"])
-            self._pipes.write({"id": line["id"]})
-            return
+            return {}
         key = line["key"]
         self._busy[key] += 1
         try:
-            answer = await self._turn(line)
+            return await self._turn(line)
         except ProviderError as error:
-            answer = {"error": {"kind": error.kind, "detail": error.detail}}
+            return {"error": {"kind": error.kind, "detail": error.detail}}
         except Exception as error:
             sys.stderr.write(f"{type(error).__name__}: {str(error)[:300]}\n")
-            answer = {"error": {"kind": FailureKind.BAD_RESPONSE, "detail": type(error).__name__}}
+            return {"error": {"kind": FailureKind.BAD_RESPONSE, "detail": type(error).__name__}}
         finally:
             self._busy[key] -= 1
             self._used[key] = asyncio.get_running_loop().time()
-        self._pipes.write({"id": line["id"], **answer})
 
     async def _turn(self, line: dict[str, Any]) -> dict[str, object]:
         program = await self._running(line)
@@ -185,11 +184,7 @@ def write_record(path: Path, processes: list[list[int]]) -> None:
         if not processes:
             path.unlink(missing_ok=True)
             return
-        scratch = path.with_suffix(".new")
-        scratch.write_text(
-            json.dumps({"boot": process_tree.boot_id(), "processes": processes}), encoding="ascii"
-        )
-        scratch.replace(path)
+        replace_text(path, json.dumps({"boot": process_tree.boot_id(), "processes": processes}))
 
 
 def read_record(path: Path) -> Mapping[int, int]:

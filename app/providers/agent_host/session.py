@@ -83,6 +83,9 @@ _MOST_KEPT = 4
 _COST = "cost of the session"
 # Words in the name of a mode that changes no files, for a program that is not in the table.
 _CAREFUL = ("read", "plan", "ask")
+# The category of an option; in the older form, where it stands, its value, and the values offered.
+_MODE = ("mode", "modes", "currentModeId", "availableModes")
+_MODEL = ("model", "models", "currentModelId", "availableModels")
 _ENDS = {
     "end_turn": FinishReason.STOP,
     "max_tokens": FinishReason.LENGTH,
@@ -367,7 +370,7 @@ class AgentSession:
 
     async def _choose_mode(self, state: dict[str, Any]) -> None:
         wanted = str(self._line["mode"])
-        option, current, offered = _choices(state, "mode", "modes", "currentModeId", "availableModes")
+        option, current, offered = _choices(state, *_MODE)
         if not wanted and self._line["careful"]:
             wanted = next((one for one in offered if any(word in one.lower() for word in _CAREFUL)), "")
         if self._acts is not None:
@@ -376,11 +379,7 @@ class AgentSession:
             if wanted not in offered:
                 wanted = current if _asks_user(current) else next(iter(asking), current)
         if wanted and current != wanted and wanted in offered:
-            await self._set(state, option, wanted, "session/set_mode", "modeId")
-            if option:
-                current = _choices(state, "mode", "modes", "currentModeId", "availableModes")[1]
-            else:
-                current = wanted
+            current = await self._set(state, _MODE, option, wanted)
         # A program that has no modes has none that lets it do more.
         if wanted and (current or offered) and current != wanted:
             raise ProviderError(FailureKind.AGENT_DIFFERS, f"{current or '?'} ≠ {wanted}")
@@ -397,15 +396,10 @@ class AgentSession:
 
     async def _choose_model(self, state: dict[str, Any]) -> None:
         wanted = self._line["model"]
-        option, current, offered = _choices(state, "model", "models", "currentModelId", "availableModels")
+        option, current, offered = _choices(state, *_MODEL)
         own = wanted in ("", DEFAULT_MODEL)
-        if not own and current != wanted:
-            if wanted in offered:
-                await self._set(state, option, wanted, "session/set_model", "modelId")
-            if option:
-                current = _choices(state, "model", "models", "currentModelId", "availableModels")[1]
-            elif wanted in offered:
-                current = wanted
+        if not own and current != wanted and wanted in offered:
+            current = await self._set(state, _MODEL, option, wanted)
         self.model, self.models = current, tuple(offered)
         hosted = own and current.startswith(tuple(self._line["hosted"]) or ("\0",))
         if (not own and current != wanted) or hosted:
@@ -413,12 +407,17 @@ class AgentSession:
                 FailureKind.AGENT_DIFFERS, f"{current or '?'}" + ("" if own else f" ≠ {wanted}")
             )
 
-    async def _set(self, state: dict[str, Any], option: str, value: str, method: str, name: str) -> None:
-        if option:
-            params = {"sessionId": self._id, "configId": option, "value": value}
-            state.update(await self._program.ask("session/set_config_option", params, _START_SECONDS))
-        else:
-            await self._program.ask(method, {"sessionId": self._id, name: value}, _START_SECONDS)
+    async def _set(
+        self, state: dict[str, Any], names: tuple[str, str, str, str], option: str, value: str
+    ) -> str:
+        """Set an option of the session; return its value as the program has it now."""
+        if not option:
+            params = {"sessionId": self._id, f"{names[0]}Id": value}
+            await self._program.ask(f"session/set_{names[0]}", params, _START_SECONDS)
+            return value
+        params = {"sessionId": self._id, "configId": option, "value": value}
+        state.update(await self._program.ask("session/set_config_option", params, _START_SECONDS))
+        return _choices(state, *names)[1]
 
 
 def _asks_user(mode: str) -> bool:

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import litellm
 
-from app.core import errors
+from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
-from app.providers.errors import Classified, chain, classify
+from app.providers.errors import chain, classify
 from app.providers.model_host.beside import BesideWords
 from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.facts import used_in
@@ -33,9 +33,9 @@ from app.providers.model_host.litellm_fixes import (
 from app.providers.model_host.request import (
     OWN_PROTOCOLS,
     ModelCall,
-    Quirks,
     affordable_output,
     explain_refused_tools,
+    learnt,
     litellm_arguments,
     tools_of,
     with_marks,
@@ -69,23 +69,14 @@ _REASONS = {
 }
 
 
-class CallFailed(Exception):
-    """The model could not be asked, or its answer broke off."""
-
-    def __init__(self, failure: Classified) -> None:
-        super().__init__(failure.kind)
-        self.failure = failure
-
-
 async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     """Ask a model as it accepts it, stream the answer into the buffer and return the fields of `Finished`.
 
-    Raises CallFailed. Cancelling closes the connection to the provider.
+    Raises ProviderError. Cancelling closes the connection to the provider.
     """
     make_known(call.kind, call.model)
     ask_responses(call.kind)
-    quirks = Quirks.of(call.quirks) if call.quirks is not None else Quirks()
-    afforded, adaptations = False, 0
+    quirks, afforded, adaptations = call.quirks, False, 0
     known = _refused.setdefault((call.base_url, call.model), [])
     refused = [str(tool["function"]["name"]) for tool in call.tools if tool in known]
     while True:
@@ -93,23 +84,25 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
         arguments = with_marks(call, litellm_arguments(call, quirks, tools), quirks)
         try:
             return await _Stream(call, buffer, tools).run(arguments)
-        except CallFailed as error:
-            name = refused_tool(error.failure.detail, tools.tools)
-            if name and error.failure.kind == errors.FailureKind.BAD_REQUEST and not buffer.spoke:
+        except ProviderError as error:
+            name = refused_tool(error.detail, tools.tools)
+            if name and error.kind == FailureKind.BAD_REQUEST and not buffer.spoke:
                 refused.append(name)
                 known += [tool for tool in call.tools if tool["function"]["name"] == name]
                 continue
             adaptations += 1
             if adaptations > _MOST_ADAPTATIONS:
                 raise
-            most = affordable_output(error.failure)
+            most = affordable_output(error)
             if most is not None and not buffer.spoke and not afforded:
                 # Not remembered: the account may be filled up at any time.
                 call, afforded = replace(call, max_tokens=most, facts=ModelFacts()), True
                 continue
-            if buffer.spoke or not quirks.learn(error.failure, arguments):
-                raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
-            buffer.tell_quirks(quirks.fields())
+            taught = None if buffer.spoke else learnt(quirks, error, arguments)
+            if taught is None:
+                raise explain_refused_tools(error, arguments) from None
+            quirks = taught
+            buffer.tell_quirks(asdict(quirks))
 
 
 class _Stream:
@@ -144,13 +137,13 @@ class _Stream:
                 await self._read(arguments, limit)
         except TimeoutError as error:
             if not limit.expired():
-                raise CallFailed(self._failure(error)) from error
+                raise self._failure(error) from error
             # A server may leave the connection open after the end of its answer.
             if not self._whole and not self._full:
-                raise CallFailed(self._too_slow()) from error
+                raise self._too_slow() from error
         except Exception as error:
             self._rescue(error)
-            raise CallFailed(self._failure(error)) from error
+            raise self._failure(error) from error
         return self._finished()
 
     async def _read(self, arguments: dict[str, Any], limit: asyncio.Timeout) -> None:
@@ -229,16 +222,15 @@ class _Stream:
             reason = FinishReason.TOOL_CALLS
         if not self._buffer.characters and not self._calls and not self._pictures:
             if told := without_answer(stream):
-                raise CallFailed(told)
+                raise told
             if self._pictures.lost:
-                raise CallFailed(Classified(kind=errors.FailureKind.PICTURE))
+                raise ProviderError(FailureKind.PICTURE)
             if reason == FinishReason.TRUNCATED and not self._buffer.spoke:
                 if self._bodies.streamed:
-                    raise CallFailed(Classified(kind=errors.FailureKind.UNANSWERED))
-                detail = "this is not an answer of a model"
-                raise CallFailed(Classified(kind=errors.FailureKind.BAD_RESPONSE, detail=detail))
+                    raise ProviderError(FailureKind.UNANSWERED)
+                raise ProviderError(FailureKind.BAD_RESPONSE, "this is not an answer of a model")
             if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.TRUNCATED):
-                raise CallFailed(Classified(kind=errors.FailureKind.EMPTY))
+                raise ProviderError(FailureKind.EMPTY)
         estimated = self._full or not named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
@@ -264,17 +256,15 @@ class _Stream:
             if isinstance(text, str) and len(text) > self._buffer.characters:
                 self._buffer.add(self._fitting("text", text[self._buffer.characters :]), "")
 
-    def _failure(self, error: BaseException) -> Classified:
+    def _failure(self, error: BaseException) -> ProviderError:
         failure = classify(error, self._call.secrets)
-        if self._buffer.spoke and failure.kind != errors.FailureKind.CONTENT_FILTER:
-            return replace(failure, kind=errors.FailureKind.INTERRUPTED)
+        if self._buffer.spoke and failure.kind != FailureKind.CONTENT_FILTER:
+            return ProviderError(FailureKind.INTERRUPTED, failure.detail, failure.retry_after)
         return failure
 
-    def _too_slow(self) -> Classified:
+    def _too_slow(self) -> ProviderError:
         if self._loop.time() >= self._deadline:
-            return Classified(kind=errors.FailureKind.STALL, detail=f"longer than {self._limits.total:g} s")
+            return ProviderError(FailureKind.STALL, f"longer than {self._limits.total:g} s")
         if self._buffer.spoke:
-            return Classified(kind=errors.FailureKind.STALL, detail=f"silent for {self._limits.idle:g} s")
-        return Classified(
-            kind=errors.FailureKind.NO_ANSWER, detail=f"no word within {self._limits.first_token:g} s"
-        )
+            return ProviderError(FailureKind.STALL, f"silent for {self._limits.idle:g} s")
+        return ProviderError(FailureKind.NO_ANSWER, f"no word within {self._limits.first_token:g} s")

@@ -2,12 +2,11 @@
 
 import asyncio
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from app.children.pipes import Pipes
 from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
 from app.providers.model_host.request import is_json
 from app.providers.model_host.tool_schemas import TrueNames, renamed
@@ -200,11 +199,13 @@ class AnswerPictures:
 
 
 class DeltaBuffer:
-    """Sends the first piece of an answer at once and later ones together, at most 16 ms later."""
+    """Sends the first piece of an answer at once and later ones together, at most 16 ms later.
 
-    def __init__(self, pipes: Pipes, call_id: str, opener: str) -> None:
-        self._pipes = pipes
-        self._call_id = call_id
+    `write` takes the lines.
+    """
+
+    def __init__(self, write: Callable[[Mapping[str, object]], None], opener: str = "") -> None:
+        self._write = write
         self._opener = opener
         self._loop = asyncio.get_running_loop()
         self._text: list[str] = []
@@ -239,7 +240,7 @@ class DeltaBuffer:
 
     def tell_quirks(self, quirks: dict[str, Any]) -> None:
         """Send how the model must be asked from now on."""
-        self._pipes.write({"id": self._call_id, "quirks": quirks})
+        self._write({"quirks": quirks})
 
     def add_picture(self, number: int, media_type: str, data: str) -> None:
         """Send a picture in lines short enough to be read at once; `data` is in base 64."""
@@ -247,13 +248,13 @@ class DeltaBuffer:
         self._send()
         for at in range(0, len(data), _PICTURE_PIECE):
             piece = [number, "" if at else media_type, data[at : at + _PICTURE_PIECE]]
-            self._pipes.write({"id": self._call_id, "images": [piece]})
+            self._write({"images": [piece]})
 
     def _begin(self) -> None:
         if not self.spoke:
             self.spoke = True
             if self._opener:
-                self._pipes.write({"id": self._call_id, "text": self._opener})
+                self._write({"text": self._opener})
 
     def _send_soon(self) -> None:
         if self._timer is not None:
@@ -281,7 +282,7 @@ class DeltaBuffer:
         if not last and (half := _half_at_end(text)):
             self._text.append(half)
             text = text[:-1]
-        line: dict[str, object] = {"id": self._call_id}
+        line: dict[str, object] = {}
         if text:
             line["text"] = text
         if self._thinking:
@@ -289,8 +290,8 @@ class DeltaBuffer:
             self._thinking.clear()
         if calls := self._taken_calls(last):
             line["calls"] = calls
-        if len(line) > 1:
-            self._pipes.write(line)
+        if line:
+            self._write(line)
             self._sent_at = self._loop.time()
 
     def _taken_calls(self, last: bool) -> list[list[int | str]]:

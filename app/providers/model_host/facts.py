@@ -164,15 +164,12 @@ _MOST_TOKENS = 100_000_000
 
 def told_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `ModelFacts` that an entry of a server's list names."""
-    top = entry.get("top_provider")
     takes = entry.get("supported_parameters")
-    kinds = entry.get("architecture")
-    inputs = kinds.get("input_modalities") if isinstance(kinds, Mapping) else None
-    outputs = kinds.get("output_modalities") if isinstance(kinds, Mapping) else None
+    kinds = as_object(entry.get("architecture"))
+    inputs, outputs = kinds.get("input_modalities"), kinds.get("output_modalities")
     facts: dict[str, Any] = {
         "window": _first(entry, _WINDOWS),
-        "most_output": _first(entry, _OUTPUTS)
-        or (_first(top, _OUTPUTS) if isinstance(top, Mapping) else None),
+        "most_output": _first(entry, _OUTPUTS) or _first(as_object(entry.get("top_provider")), _OUTPUTS),
         "tools": "tools" in takes if isinstance(takes, list) else None,
         "images": "image" in inputs if isinstance(inputs, list) else None,
         "pdf": "file" in inputs if isinstance(inputs, list) else None,
@@ -185,11 +182,7 @@ def told_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
-    for name in names:
-        value = entry.get(name)
-        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_TOKENS:
-            return value
-    return None
+    return next(filter(None, (_number(entry.get(name)) for name in names)), None)
 
 
 def _told_prices(pricing: object) -> dict[str, Any] | None:
@@ -236,7 +229,7 @@ async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     for row in objects_in(running.get("models")):
         if {model, f"{model}:latest"} & {row.get("name"), row.get("model")}:
             return _number(row.get("context_length")), True
-    shown = await _asked(client, "POST", "/api/show", {"model": model})
+    shown = await _asked(client, "POST", "/api/show", json={"model": model})
     if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
         return _number(int(match[1])), True
     info = shown.get("model_info")
@@ -267,16 +260,10 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_TOKENS else 0
 
 
-async def _asked(
-    client: httpx.AsyncClient,
-    method: str,
-    path: str,
-    body: dict[str, str] | None = None,
-    params: dict[str, str] | None = None,
-) -> dict[str, Any]:
+async def _asked(client: httpx.AsyncClient, method: str, path: str, **more: Any) -> dict[str, Any]:
     """Return the object that a server answers with; an empty one where it answers otherwise."""
     try:
-        response = await client.request(method, path, json=body, params=params)
+        response = await client.request(method, path, **more)
         found = response.json() if response.status_code == 200 else {}
     except (httpx.HTTPError, ValueError, RecursionError):
         return {}

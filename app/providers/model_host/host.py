@@ -8,19 +8,17 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
 import litellm
 
 from app.children.pipes import HostServer, Pipes
-from app.core import errors
 from app.core.catalog import LOCAL, best_model
-from app.core.errors import ProviderError
+from app.core.errors import FailureKind, ProviderError
 from app.providers.embedded_server import ServerSpec
-from app.providers.errors import Classified, classify, classify_status
-from app.providers.model_host.answer import CallFailed, ask
+from app.providers.errors import classify, classify_status
+from app.providers.model_host.answer import ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.facts import listed_facts, listed_price, running_window, told_facts
 from app.providers.model_host.llama_servers import LlamaServers
@@ -32,27 +30,15 @@ _NO_LIST = (404, 405, 501)
 _UNREACHED = (502, 503, 504)
 
 
-class _Nowhere(Pipes):
-    """Discards the answer of a trial."""
-
-    def __init__(self) -> None:
-        super().__init__(-1, -1)
-
-    def write(self, line: object) -> None:
-        """Discard the line."""
-
-
 async def try_provider(call: ModelCall) -> dict[str, Any]:
-    """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
+    """Return the fields of `TestResult`. Raises ProviderError when there is no model to ask."""
     told = await list_models(call)
     models, model = list(told), call.model
     if models and model not in models and (not model or model in call.row.models):
         # The user did not choose this model, so any that the server has will do.
         model = best_model(call.row.models, models)
     if not model:
-        raise CallFailed(
-            Classified(kind=errors.FailureKind.MODEL_NOT_FOUND, detail="the server names no model")
-        )
+        raise ProviderError(FailureKind.MODEL_NOT_FOUND, "the server names no model")
     started = asyncio.get_running_loop().time()
     trial = dataclasses.replace(
         call,
@@ -61,10 +47,9 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
         max_tokens=_MAX_TOKENS,
     )
     try:
-        await ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
-    except CallFailed as error:
-        failure, detail = error.failure.kind, error.failure.detail
-        return {"ok": False, "models": told, "model": model, "failure": failure, "detail": detail}
+        await ask(trial, DeltaBuffer(lambda _: None))
+    except ProviderError as error:
+        return {"ok": False, "models": told, "model": model, "failure": error.kind, "detail": error.detail}
     seconds = asyncio.get_running_loop().time() - started
     return {"ok": True, "models": told, "model": model, "seconds": seconds}
 
@@ -84,7 +69,7 @@ async def reaches(base_url: str, seconds: float) -> bool:
 async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
     """Return the names of a provider's models, each with the fields of `ModelFacts` that the list has.
 
-    None if it has no list of them. Raises CallFailed.
+    None if it has no list of them. Raises ProviderError.
     """
     if call.row.own_names:
         return {}
@@ -100,16 +85,16 @@ async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
         async with httpx.AsyncClient(timeout=limits, follow_redirects=True) as client:
             response = await client.get(call.base_url + path, headers=headers)
     except httpx.HTTPError as error:
-        raise CallFailed(classify(error, call.secrets)) from error
+        raise classify(error, call.secrets) from error
     if response.status_code in _NO_LIST:
         return {}
     if response.is_error:
-        raise CallFailed(classify_status(response.status_code, response.text, response.headers, call.secrets))
+        raise classify_status(response.status_code, response.text, response.headers, call.secrets)
     try:
         return _listed(response.json())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         failure = classify_status(502, response.text, {}, call.secrets)
-        raise CallFailed(dataclasses.replace(failure, kind=errors.FailureKind.BAD_RESPONSE)) from error
+        raise ProviderError(FailureKind.BAD_RESPONSE, failure.detail, failure.retry_after) from error
 
 
 def _listed(body: Any) -> dict[str, dict[str, Any]]:
@@ -144,73 +129,69 @@ class ModelHost(HostServer):
         self._start("warm up", self._warm_up())
         await super().run()
 
-    async def _serve(self, line: dict[str, Any]) -> None:
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         try:
-            await self._serve_line(line)
+            return await self._asked(line)
+        except ProviderError as error:
+            failure = error
         except Exception as error:
             _LOG.exception("a request could not be read")
             # Only the kind of the error: its text may hold the request's key.
-            self._fail(line["id"], Classified(kind=errors.FailureKind.HOST, detail=type(error).__name__))
+            failure = ProviderError(FailureKind.HOST, type(error).__name__)
+        told = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
+        return {"error": told}
 
-    async def _serve_line(self, line: dict[str, Any]) -> None:
-        if line["op"] == "price":
-            self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
-        elif line["op"] == "facts":
-            self._pipes.write({"id": line["id"], "facts": listed_facts(line["kind"], line["model"])})
-        elif line["op"] == "window":
+    async def _asked(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Return the last line of the answer to a request. Raises ProviderError."""
+        operation = line["op"]
+        if operation == "price":
+            return {"price": listed_price(line["kind"], line["model"])}
+        if operation == "facts":
+            return {"facts": listed_facts(line["kind"], line["model"])}
+        if operation == "window":
             window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
-            self._pipes.write({"id": line["id"], "window": window, "sure": sure})
-        elif line["op"] == "reach":
-            self._pipes.write({"id": line["id"], "reached": await reaches(line["base_url"], line["seconds"])})
-        elif line["op"] == "warm":
+            return {"window": window, "sure": sure}
+        if operation == "reach":
+            return {"reached": await reaches(line["base_url"], line["seconds"])}
+        if operation == "warm":
             await self._warm_server(ServerSpec(**line["server"]))
-        elif line["op"] == "unload":
+            return {}
+        if operation == "unload":
             await self._servers.unload(line["model"])
-            self._pipes.write({"id": line["id"], "unloaded": True})
-        else:
-            await self._serve_call(ModelCall.from_line(line), line["op"])
-
-    async def _serve_call(self, call: ModelCall, operation: str) -> None:
-        serve = {"test": self._test, "list": self._list}.get(operation, self._stream)
+            return {"unloaded": True}
+        call = ModelCall.from_line(line)
         try:
-            # The first call loads much of LiteLLM, which no time limit of a provider should count.
-            await self._warm.wait()
-            if call.server is None:
-                await serve(call)
-                return
-            async with self._servers.serving(call) as served:
-                if call.kind == LOCAL:
-                    self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
-                await serve(served)
-        except CallFailed as error:
-            self._fail(call.call_id, error.failure)
-        except ProviderError as error:
-            failure = Classified(kind=error.kind, detail=error.detail, retry_after=error.retry_after)
-            self._fail(call.call_id, failure)
+            return await self._called(call, operation)
+        except ProviderError:
+            raise
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            failure = replace(classify(error, call.secrets), kind=errors.FailureKind.HOST, retry_after=None)
-            self._fail(call.call_id, failure)
+            raise ProviderError(FailureKind.HOST, classify(error, call.secrets).detail) from error
+
+    async def _called(self, call: ModelCall, operation: str) -> dict[str, Any]:
+        # The first call loads much of LiteLLM, which no time limit of a provider should count.
+        await self._warm.wait()
+        async with contextlib.AsyncExitStack() as stack:
+            if call.server is not None:
+                call = await stack.enter_async_context(self._servers.serving(call))
+                if call.kind == LOCAL:
+                    self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
+            if operation == "test":
+                return {"tested": await try_provider(call)}
+            if operation == "list":
+                return {"tested": {"ok": True, "models": await list_models(call)}}
+            return {"finished": await self._stream(call)}
 
     async def _close(self) -> None:
         await self._servers.close()
 
-    def _fail(self, call_id: str, failure: Classified) -> None:
-        self._pipes.write({"id": call_id, "error": asdict(failure)})
-
-    async def _stream(self, call: ModelCall) -> None:
-        buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)
+    async def _stream(self, call: ModelCall) -> dict[str, Any]:
+        """Stream an answer, and return the fields of `Finished`."""
+        buffer = DeltaBuffer(lambda line: self._pipes.write({"id": call.call_id, **line}), call.opener)
         try:
-            finished = await ask(call, buffer)
+            return await ask(call, buffer)
         finally:
             buffer.close()
-        self._pipes.write({"id": call.call_id, "finished": finished})
-
-    async def _test(self, call: ModelCall) -> None:
-        self._pipes.write({"id": call.call_id, "tested": await try_provider(call)})
-
-    async def _list(self, call: ModelCall) -> None:
-        self._pipes.write({"id": call.call_id, "tested": {"ok": True, "models": await list_models(call)}})
 
     async def _warm_up(self) -> None:
         await warm_up(litellm.acompletion)

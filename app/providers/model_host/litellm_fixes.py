@@ -21,8 +21,8 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
-from app.core.errors import FailureKind
-from app.providers.errors import Classified, readable
+from app.core.errors import FailureKind, ProviderError
+from app.providers.errors import readable
 
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
@@ -62,10 +62,16 @@ def apply_fixes() -> None:
     _note_geminis_finish()
     _join_geminis_turns()
     _read_other_deltas()
-    _keep_what_was_cut()
-    _invent_no_cost()
-    _keep_claudes_reasons()
     _ask_responses_only_at_openai()
+    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
+    CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
+    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
+    # provider reported; a server of another maker may call its model anything.
+    streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
+    for reason in ("refusal", "model_context_window_exceeded"):
+        core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
 
 
 def ask_responses(kind: str) -> None:
@@ -85,10 +91,10 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     return bool(_noted(stream, "received_finish"))
 
 
-def without_answer(stream: CustomStreamWrapper) -> Classified | None:
+def without_answer(stream: CustomStreamWrapper) -> ProviderError | None:
     """Return why Gemini gave no answer, None where it does not say that."""
     told = _noted(stream, "no_answer")
-    return told if isinstance(told, Classified) else None
+    return told if isinstance(told, ProviderError) else None
 
 
 def _noted(stream: CustomStreamWrapper, name: str) -> object:
@@ -173,13 +179,13 @@ def _note_geminis_finish() -> None:
         # WORKAROUND: every chunk of Gemini is called finished ("stop"), and `received_finish_reason` is
         # never set, so that a truncated answer looks whole. It also hides why there is no answer.
         if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
-            self.no_answer = Classified(kind=FailureKind.PROMPT_BLOCKED, detail=str(blocked))
+            self.no_answer = ProviderError(FailureKind.PROMPT_BLOCKED, str(blocked))
         for candidate in chunk.get("candidates") or ():
             if reason := candidate.get("finishReason"):
                 self.received_finish = True
                 if reason == _MALFORMED:
                     words = str(candidate.get("finishMessage") or reason)
-                    self.no_answer = Classified(kind=FailureKind.MALFORMED_CALL, detail=readable(words))
+                    self.no_answer = ProviderError(FailureKind.MALFORMED_CALL, readable(words))
             for part in (candidate.get("content") or {}).get("parts") or ():
                 if "functionCall" in part:
                     # Google omits empty values; LiteLLM fails on a call without arguments.
@@ -187,12 +193,6 @@ def _note_geminis_finish() -> None:
         return parse(self, chunk)
 
     ModelResponseIterator.chunk_parser = parse_and_note
-
-
-def _keep_claudes_reasons() -> None:
-    # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
-    for reason in ("refusal", "model_context_window_exceeded"):
-        core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
 
 
 def _join_geminis_turns() -> None:
@@ -259,21 +259,9 @@ def _read_other_deltas() -> None:
     CustomStreamWrapper.chunk_creator = mend_and_create
 
 
-def _keep_what_was_cut() -> None:
-    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
-    CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
-
-
 def _text_of_parts(parts: list[Any]) -> str:
     texts = (part.get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
-
-
-def _invent_no_cost() -> None:
-    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
-    # provider reported; a server of another maker may call its model anything.
-    streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
-    streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
 
 
 def _ask_responses_only_at_openai() -> None:

@@ -48,7 +48,7 @@ class LlamaServers:
         assert call.server is not None
         server = await self._take(call.server)
         try:
-            quirks = dataclasses.asdict(ModelQuirks(no_system=not server.facts["system"]))
+            quirks = ModelQuirks(no_system=not server.facts["system"])
             yield dataclasses.replace(call, base_url=server.base_url, key=server.key, quirks=quirks)
         finally:
             server.calls -= 1
@@ -142,17 +142,15 @@ class _Server:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        # Try a second time: a port or memory may have been missing for a moment.
-        for last in (True,) if self.spec.trial else (False, True):
-            try:
-                await self._start()
-                break
-            except _DiedAtStart as error:
-                if last:
-                    detail = f"{self.spec.model} did not start ({error.code})"
-                    raise ProviderError(FailureKind.HOST, detail) from error
+        code = await self._start()
+        if code is not None and not self.spec.trial:
+            # A port or memory may have been missing for a moment.
+            code = await self._start()
+        if code is not None:
+            raise ProviderError(FailureKind.HOST, f"{self.spec.model} did not start ({code})")
 
-    async def _start(self) -> None:
+    async def _start(self) -> int | None:
+        """Start the process; return its exit code if it ended before it was ready, 0 for a wrong answer."""
         self.key = secrets.token_urlsafe(24)
         process = await asyncio.create_subprocess_exec(
             *child_command(EMBEDDED_SERVER),
@@ -172,13 +170,14 @@ class _Server:
             code = process.returncode or 0
             if code in _ILLEGAL_INSTRUCTION:
                 raise ProviderError(FailureKind.NOT_INSTALLED, _NO_CPU)
-            raise _DiedAtStart(code)
+            return code
         self.base_url = str(json.loads(line)["base_url"])
         try:
             self.facts = await self._ask_facts()
         except (httpx.HTTPError, ValueError, KeyError):
             await self.close()
-            raise _DiedAtStart(0) from None
+            return 0
+        return None
 
     async def _ask_facts(self) -> dict[str, Any]:
         """Ask the server which model it runs and what its template can do. Raises HTTPError, ValueError, KeyError."""
@@ -209,11 +208,3 @@ class _Server:
         except TimeoutError:
             process.kill()
             await process.wait()
-
-
-class _DiedAtStart(Exception):
-    """The server ended before it was ready, or did not answer in time."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code

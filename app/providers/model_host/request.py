@@ -4,24 +4,22 @@ A chat may have begun with another provider. A wished effort becomes what the mo
 refused once, so that it is asked in another way from then on; and marks tell the provider what it shall keep.
 """
 
-import dataclasses
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.agent import Effort
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
-from app.core.errors import FailureKind
-from app.core.model_facts import ModelFacts, TakesTemperature, read_facts
+from app.core.errors import FailureKind, ProviderError
+from app.core.model_facts import ModelFacts, ModelQuirks, TakesTemperature, read_facts, read_quirks
 from app.core.provider import CachePlan
 from app.core.texts import clean_values
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits, is_open_router
-from app.providers.errors import Classified
 from app.providers.model_host.tool_schemas import LegalTools, legal_tools
 
 _THINKING = (Effort.LOW, Effort.MEDIUM, Effort.HIGH, Effort.MAX)
@@ -109,64 +107,37 @@ _NO_TOOLS = re.compile(
 )
 
 
-@dataclass(slots=True)
-class Quirks:
-    """How a model must be asked; the fields are those of `ModelQuirks`."""
-
-    without: set[str] = field(default_factory=set)
-    new_name_of_max_tokens: bool = False
-    no_system: bool = False
-    strict_turns: bool = False
-    wants_thought: bool = False
-    most_output: int = 0
-
-    @classmethod
-    def of(cls, known: Mapping[str, Any]) -> "Quirks":
-        """Return the quirks that the fields of `ModelQuirks` describe."""
-        return cls(**{**known, "without": set(known["without"])})
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of `ModelQuirks`."""
-        return dataclasses.asdict(self) | {"without": sorted(self.without)}
-
-    def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
-        """Remember a refusal; return whether to ask again with other arguments."""
-        if failure.kind not in (FailureKind.BAD_REQUEST, FailureKind.SERVER):
-            return False
-        refused = failure.detail.lower()
-        messages = sent.get("messages")
-        has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
-        if has_system and _NO_SYSTEM.search(refused):
-            self.no_system = True
-            return True
-        if not self.strict_turns and _STRICT_TURNS.search(refused):
-            self.strict_turns = True
-            return True
-        if failure.kind != FailureKind.BAD_REQUEST:
-            return False
-        if not self.wants_thought and _WANTS_THOUGHT.search(refused):
-            self.wants_thought = True
-            return True
-        if not self.most_output and (match := _TOO_MUCH_OUTPUT.search(refused)):
-            self.most_output = int(match[1] or match[2])
-            return True
-        if "max_tokens" in sent and "max_completion_tokens" in refused:
-            self.new_name_of_max_tokens = True
-            return True
-        if "response_format" in sent and "output_format" in refused:
-            # Anthropic's own name of the parameter.
-            self.without.add("response_format")
-            return True
-        body = sent.get("extra_body")
-        for name in _DROPPABLE:
-            given = name in sent or (isinstance(body, Mapping) and name in body)
-            if given and name in refused and name not in self.without:
-                self.without.add("max_tokens" if name == "max_completion_tokens" else name)
-                return True
-        return False
+def learnt(quirks: ModelQuirks, failure: ProviderError, sent: Mapping[str, object]) -> ModelQuirks | None:
+    """Return the quirks with what a refusal teaches; None where there is no other way to ask."""
+    if failure.kind not in (FailureKind.BAD_REQUEST, FailureKind.SERVER):
+        return None
+    refused = failure.detail.lower()
+    messages = sent.get("messages")
+    has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
+    if has_system and _NO_SYSTEM.search(refused):
+        return replace(quirks, no_system=True)
+    if not quirks.strict_turns and _STRICT_TURNS.search(refused):
+        return replace(quirks, strict_turns=True)
+    if failure.kind != FailureKind.BAD_REQUEST:
+        return None
+    if not quirks.wants_thought and _WANTS_THOUGHT.search(refused):
+        return replace(quirks, wants_thought=True)
+    if not quirks.most_output and (match := _TOO_MUCH_OUTPUT.search(refused)):
+        return replace(quirks, most_output=int(match[1] or match[2]))
+    if "max_tokens" in sent and "max_completion_tokens" in refused:
+        return replace(quirks, new_name_of_max_tokens=True)
+    body = sent.get("extra_body")
+    for name in _DROPPABLE:
+        # Anthropic has a name of its own for the parameter.
+        named = name in refused or (name == "response_format" and "output_format" in refused)
+        given = name in sent or (isinstance(body, Mapping) and name in body)
+        if given and named and name not in quirks.without:
+            dropped = "max_tokens" if name == "max_completion_tokens" else name
+            return replace(quirks, without=tuple(sorted({*quirks.without, dropped})))
+    return None
 
 
-def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Classified:
+def explain_refused_tools(failure: ProviderError, sent: Mapping[str, object]) -> ProviderError:
     """Say plainly when a model was refused because it cannot call tools.
 
     It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
@@ -180,7 +151,7 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
     ) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
         return failure
-    return Classified(kind=FailureKind.NO_TOOLS, detail=failure.detail)
+    return ProviderError(FailureKind.NO_TOOLS, failure.detail)
 
 
 Message = dict[str, Any]
@@ -386,7 +357,7 @@ _AFFORDABLE = re.compile(r"can only afford (\d+)")
 
 
 # The fields of a request that are read by themselves.
-_READ = ("id", "op", "limits", "facts", "rules", "cache", "server")
+_READ = ("id", "op", "limits", "facts", "rules", "cache", "server", "quirks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,19 +382,21 @@ class ModelCall:
     cache: CachePlan | None = None
     options: dict[str, Any] = field(default_factory=dict)
     rules: ServerRules = field(default_factory=ServerRules)
-    quirks: dict[str, Any] | None = None
+    quirks: ModelQuirks = field(default_factory=ModelQuirks)
     server: ServerSpec | None = None
 
     @classmethod
     def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
         """Read a line from the parent."""
-        values = {name: value for name, value in line.items() if name not in _READ}
-        limits, facts = ModelLimits(**line["limits"]), read_facts(line.get("facts", {}))
-        rules = ServerRules(**line.get("rules", {}))
-        cache = CachePlan(**line["cache"]) if line.get("cache") else None
-        server = ServerSpec(**line["server"]) if line.get("server") else None
         return cls(
-            call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, server=server, **values
+            call_id=line["id"],
+            limits=ModelLimits(**line["limits"]),
+            facts=read_facts(line.get("facts", {})),
+            rules=ServerRules(**line.get("rules", {})),
+            cache=CachePlan(**line["cache"]) if line.get("cache") else None,
+            server=ServerSpec(**line["server"]) if line.get("server") else None,
+            quirks=read_quirks(line["quirks"]) if line.get("quirks") else ModelQuirks(),
+            **{name: value for name, value in line.items() if name not in _READ},
         )
 
     @property
@@ -447,7 +420,9 @@ def tools_of(call: ModelCall, refused: Sequence[str] = ()) -> LegalTools:
     return legal_tools(call.kind, call.tools if acts else (), refused)
 
 
-def litellm_arguments(call: ModelCall, quirks: Quirks, tools: LegalTools | None = None) -> dict[str, Any]:
+def litellm_arguments(
+    call: ModelCall, quirks: ModelQuirks, tools: LegalTools | None = None
+) -> dict[str, Any]:
     """Return the keyword arguments for `litellm.acompletion`; `tools` are the call's own where they are None."""
     tools = tools or tools_of(call)
     messages = legal_messages(
@@ -525,7 +500,7 @@ def output_limit(call: ModelCall) -> int | None:
     return min(limit, most) if most else limit
 
 
-def affordable_output(failure: Classified) -> int | None:
+def affordable_output(failure: ProviderError) -> int | None:
     """Return how many tokens an account can still pay for, where a request was refused for allowing more."""
     match = _AFFORDABLE.search(failure.detail) if failure.kind == FailureKind.QUOTA else None
     return int(match[1]) or None if match else None
@@ -544,7 +519,7 @@ _LEAST_KEPT = 1_024
 _BYTES_PER_TOKEN = 3
 
 
-def with_marks(call: ModelCall, arguments: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+def with_marks(call: ModelCall, arguments: dict[str, Any], quirks: ModelQuirks) -> dict[str, Any]:
     """Return the arguments of a call with its cache plan; without one, or for other providers, each text is one."""
     told: dict[str, Any] = {}
     if call.kind == "openai" and call.cache is not None and "prompt_cache_key" not in quirks.without:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from app.core.json_values import as_list, as_object
+
 Schema = dict[str, Any]
 Tool = dict[str, Any]
 
@@ -148,15 +150,15 @@ def _top(schema: object, names: TrueNames) -> Schema:
 def _joined(schema: Mapping[str, Any], depth: int = 0) -> Schema:
     """Return a schema with the properties of its alternatives; only what all of these require is required."""
     joined = dict(schema)
-    properties = dict(_mapping(schema.get("properties")))
+    properties = dict(as_object(schema.get("properties")))
     required = [*_texts(schema.get("required"))]
     for combined in _COMBINED if depth < _DEEPEST else ():
         parts = [
-            _joined(part, depth + 1) for part in _list(schema.get(combined)) if isinstance(part, Mapping)
+            _joined(part, depth + 1) for part in as_list(schema.get(combined)) if isinstance(part, Mapping)
         ]
         for part in parts:
             properties |= {
-                key: rule for key, rule in _mapping(part.get("properties")).items() if key not in properties
+                key: rule for key, rule in as_object(part.get("properties")).items() if key not in properties
             }
         wanted = [_texts(part.get("required")) for part in parts]
         if combined == "allOf":
@@ -175,12 +177,12 @@ def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return {}
     legal = {str(name): value for name, value in schema.items() if name not in ("required", "$schema", "$id")}
-    keys = _legal_keys(_mapping(schema.get("properties")), names)
+    keys = _legal_keys(as_object(schema.get("properties")), names)
     if "properties" in legal:
         legal["properties"] = {
             legal_key: _property(key, legal_key, rule, names, depth)
             for (key, rule), legal_key in zip(
-                _mapping(schema.get("properties")).items(), keys.values(), strict=True
+                as_object(schema.get("properties")).items(), keys.values(), strict=True
             )
         }
     wanted = [keys[key] for key in dict.fromkeys(_texts(schema.get("required"))) if key in keys]
@@ -188,7 +190,7 @@ def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
         legal["required"] = wanted
     for combined in _COMBINED:
         if combined in legal:
-            legal[combined] = [_legal(part, names, depth + 1) for part in _list(legal[combined])]
+            legal[combined] = [_legal(part, names, depth + 1) for part in as_list(legal[combined])]
             if not legal[combined]:
                 del legal[combined]
     for inside in ("items", "additionalProperties", "not"):
@@ -199,7 +201,7 @@ def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
 
 def _mended(legal: Schema) -> Schema:
     """Return a schema without values that JSON Schema does not know, as older drafts and careless servers have them."""
-    kinds = [kind for kind in _list(legal.get("type")) or [legal.get("type")] if kind in _TYPES]
+    kinds = [kind for kind in as_list(legal.get("type")) or [legal.get("type")] if kind in _TYPES]
     if "type" in legal:
         legal["type"] = kinds if isinstance(legal["type"], list) and kinds else kinds[0] if kinds else ""
         if not legal["type"]:
@@ -209,7 +211,7 @@ def _mended(legal: Schema) -> Schema:
     for limit in ("exclusiveMinimum", "exclusiveMaximum"):
         if isinstance(legal.get(limit), bool):
             del legal[limit]
-    if "enum" in legal and not _list(legal["enum"]):
+    if "enum" in legal and not as_list(legal["enum"]):
         del legal["enum"]
     return legal
 
@@ -250,27 +252,19 @@ def _plain(schema: Schema, depth: int = 0) -> Schema:
     plain = dict(schema)
     for name in ("properties", "$defs", "definitions"):
         if isinstance(plain.get(name), dict):
-            plain[name] = {key: _plain(_mapping(inner), depth + 1) for key, inner in plain[name].items()}
+            plain[name] = {key: _plain(as_object(inner), depth + 1) for key, inner in plain[name].items()}
     for name in _COMBINED:
         if isinstance(plain.get(name), list):
-            plain[name] = [_plain(_mapping(inner), depth + 1) for inner in plain[name]]
+            plain[name] = [_plain(as_object(inner), depth + 1) for inner in plain[name]]
     if "items" in plain:
-        plain["items"] = _plain(_mapping(plain["items"]), depth + 1)
+        plain["items"] = _plain(as_object(plain["items"]), depth + 1)
     if any(not isinstance(value, str) for value in plain.get("enum") or ()):
         del plain["enum"]
     return plain
 
 
-def _mapping(value: object) -> dict[str, Any]:
-    return {str(name): one for name, one in value.items()} if isinstance(value, Mapping) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _texts(value: object) -> list[str]:
-    return [one for one in _list(value) if isinstance(one, str)]
+    return [one for one in as_list(value) if isinstance(one, str)]
 
 
 def _text(value: object) -> str:

@@ -3,13 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from app.children.pipes import HostServer, Pipes
 from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.server_processes import kill_all_groups
 
 if TYPE_CHECKING:
-    from app.tools.tool_host.mcp_server import RunningServers
+    from app.tools.tool_host.mcp_server import Server
 
 _LOG = logging.getLogger(__name__)
 _TEXT_CHARACTERS = 200_000
@@ -18,30 +19,13 @@ _CLOSE_SECONDS = 2.5
 Line = Mapping[str, Any]
 
 
-async def _web_fetch(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web import fetch
-
-    return await fetch(arguments["url"])
-
-
-async def _web_search(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web import search
-
-    return await search(arguments["query"], arguments["engine"], arguments["count"])
-
-
-SERVICES: Final[Mapping[str, Callable[[Line], Awaitable[dict[str, Any]]]]] = {
-    "web_fetch": _web_fetch,
-    "web_search": _web_search,
-}
-
-
 class ToolHost(HostServer):
     """Serves the operations `service`, `connect`, `call`, `library`, `disconnect`, and the answers to servers' questions."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
-        self._servers: RunningServers | None = None
+        self._servers: dict[str, Server] = {}
+        self._connecting: dict[str, asyncio.Lock] = {}
         self._operations: Mapping[str, Callable[[Line], Awaitable[Line]]] = {
             "service": self._service,
             "connect": self._connect,
@@ -51,21 +35,25 @@ class ToolHost(HostServer):
             "answer": self._answer,
         }
 
-    async def _serve(self, line: dict[str, Any]) -> None:
+    async def _do(self, line: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = {"result": await self._operations[line["op"]](line)}
+            return {"result": await self._operations[line["op"]](line)}
         except RequestError as error:
-            answer = {"error": shortened(str(error)), "problem": error.problem}
+            return {"error": shortened(str(error)), "problem": error.problem}
         except Exception as error:
             _LOG.exception("a request failed in an unforeseen way")
-            answer = {"error": shortened(f"unexpected: {type(error).__name__}: {error}")}
-        self._pipes.write({"id": line["id"], **answer})
+            return {"error": shortened(f"unexpected: {type(error).__name__}: {error}")}
 
     async def _close(self) -> None:
-        if self._servers is not None:
-            await self._servers.close(_CLOSE_SECONDS)
+        leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
+        if leaving:
+            await asyncio.wait(leaving, timeout=_CLOSE_SECONDS)
+        kill_all_groups()
 
     async def _service(self, line: Line) -> Line:
+        # Imported by the first use of a service.
+        from app.tools.tool_host.web import SERVICES
+
         service = SERVICES.get(line["name"])
         if service is None:
             raise RequestError(f"There is no service {line['name']!r}.")
@@ -73,12 +61,24 @@ class ToolHost(HostServer):
         return {name: shortened(value) for name, value in result.items()}
 
     async def _connect(self, line: Line) -> Line:
-        servers = await self._mcp()
-        put = self._putting(line) if line.get("login") else None
-        return await servers.connect(line["server"], line["limits"], line["log"], put)
+        """Connect to a server, again if it was connected, and return what it offers. Raises RequestError."""
+        connection = await asyncio.to_thread(_load_mcp)
+        name = str(line["server"]["name"])
+        async with self._connecting.setdefault(name, asyncio.Lock()):
+            if old := self._servers.pop(name, None):
+                await old.leave()
+            put = self._putting(line) if line.get("login") else None
+            server = connection(line["server"], line["limits"], line["log"], self._pipes.write, put)
+            self._servers[name] = server
+            try:
+                await server.connected()
+            except BaseException:
+                await server.leave()
+                raise
+            return server.offers
 
     async def _call(self, line: Line) -> Line:
-        server = (await self._mcp()).named(line["server"])
+        server = self._connected(line)
         return await server.call(line["tool"], line["arguments"], line["page"], self._putting(line))
 
     def _putting(self, line: Line) -> Callable[[Line], None]:
@@ -86,30 +86,32 @@ class ToolHost(HostServer):
         return lambda more: self._pipes.write({"id": line["id"], **more})
 
     async def _library(self, line: Line) -> Line:
-        return await (await self._mcp()).named(line["server"]).look_up(line)
+        return await self._connected(line).look_up(line)
 
     async def _disconnect(self, line: Line) -> Line:
-        await (await self._mcp()).disconnect(line["server"])
+        if server := self._servers.pop(line["server"], None):
+            await server.leave()
         return {}
 
     async def _answer(self, line: Line) -> Line:
-        if self._servers is not None:
-            self._servers.answer(line["ask"], line["answer"])
+        """Pass on the user's answer to a server's question."""
+        for server in self._servers.values():
+            server.answer(line["ask"], line["answer"])
         return {}
 
-    async def _mcp(self) -> "RunningServers":
-        if self._servers is None:
-            servers = await asyncio.to_thread(_load_servers)
-            if self._servers is None:
-                self._servers = servers(self._pipes.write)
-        return self._servers
+    def _connected(self, line: Line) -> "Server":
+        """Return the server that a request is for. Raises RequestError."""
+        server = self._servers.get(line["server"])
+        if server is None:
+            raise RequestError(f"The MCP server {line['server']!r} is not connected.")
+        return server
 
 
-def _load_servers() -> "type[RunningServers]":
+def _load_mcp() -> "type[Server]":
     # The MCP library takes almost two seconds to import, so it is imported by the first use of a server.
-    from app.tools.tool_host.mcp_server import RunningServers
+    from app.tools.tool_host.mcp_server import Server
 
-    return RunningServers
+    return Server
 
 
 def shortened(value: Any) -> Any:

@@ -51,8 +51,8 @@ Agree = Callable[[str], Awaitable[bool]]
 class LoginProblem(RequestError):
     """A login that is needed, was refused or did not work."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text, ServerProblem.LOGIN)
+    def __init__(self, text: str, problem: str = ServerProblem.LOGIN) -> None:
+        super().__init__(text, problem)
 
 
 def check_address(url: str, server: str) -> None:
@@ -109,14 +109,6 @@ class Redirect:
             AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss"))
         )
         return "200 OK", "You can close this page and return to Moot."
-
-
-class NoRegistration(LoginProblem):
-    """A server lets no program register itself: it has to be told a client ID that its owner gave out."""
-
-    def __init__(self) -> None:
-        super().__init__("Its login needs a client ID, which the owner of the server gives out.")
-        self.problem = ServerProblem.CLIENT
 
 
 class Login(OAuthClientProvider):
@@ -176,7 +168,9 @@ class Login(OAuthClientProvider):
         except GeneratorExit:
             raise
         except OAuthRegistrationError as error:
-            refused = NoRegistration()
+            # The server lets no program register itself.
+            words = "Its login needs a client ID, which the owner of the server gives out."
+            refused = LoginProblem(words, ServerProblem.CLIENT)
             self._on_failure(refused)
             raise refused from error
         except Exception as error:

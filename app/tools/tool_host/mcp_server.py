@@ -1,4 +1,4 @@
-"""Connections to MCP servers by name; importing this takes two seconds, for the MCP library.
+"""Connections to MCP servers; importing this takes two seconds, for the MCP library.
 
 A connection is a task that connects, waits and disconnects; all others only call. Calls have time limits, what the
 server asks meanwhile, and how far it says it is. Resources and prompts: lists of them, and what is in one.
@@ -10,7 +10,7 @@ import itertools
 import json
 import logging
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
 from functools import partial
@@ -35,7 +35,7 @@ from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_results import plain_result
 from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
-from app.tools.tool_host.server_processes import groups, kill_all_groups
+from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -86,54 +86,6 @@ class RunningCall:
 
 
 _CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
-
-
-class RunningCalls:
-    """The running calls of one server."""
-
-    def __init__(self) -> None:
-        self._calls: list[RunningCall] = []
-
-    @contextlib.asynccontextmanager
-    async def running(self, put: Callable[[Line], None], seconds: float) -> AsyncGenerator[RunningCall, None]:
-        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
-        async with asyncio.timeout(seconds) as limit:
-            call = RunningCall(put, limit, seconds)
-            self._calls.append(call)
-            _CURRENT.set(call)
-            try:
-                yield call
-            finally:
-                self._calls.remove(call)
-                for question in call.open.values():
-                    if not question.done():
-                        question.set_result(None)
-
-    def current(self) -> RunningCall | None:
-        """Return the call that a question of the server belongs to, None for none."""
-        # In older protocols a server does not say which call it is.
-        call = _CURRENT.get()
-        return call if call in self._calls else self._calls[-1] if self._calls else None
-
-    def questions(self) -> Sequence[dict[int, asyncio.Future[str | None]]]:
-        """Return the open questions of each call, by number."""
-        return [call.open for call in self._calls]
-
-    async def ask(self, call: RunningCall, question: dict[str, Any]) -> str | None:
-        """Put a question to the user; None where it was dismissed."""
-        if call not in self._calls:
-            return None
-        number = next(NUMBERS)
-        call.asked += 1
-        call.open[number] = asyncio.get_running_loop().create_future()
-        call.alive()
-        try:
-            call.put({"ask": {"number": number, **question}})
-            return await call.open[number]
-        finally:
-            del call.open[number]
-            if call in self._calls:
-                call.alive()
 
 
 _MOST_LISTED = 500
@@ -253,17 +205,17 @@ _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
-    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that
-    nobody asked for, `on_groups` is called when a process group was started or has ended. With `ask` the user logs in.
+    `entry` is the server as JSON; the texts in its `secrets` are in no log. `limits` are the seconds for
+    `connect`, `call` and `login`; `news` gets changes that nobody asked for, and the process groups that run.
+    With `ask`, which puts the address of the page to the user, the user logs in anew.
     """
 
     def __init__(
         self,
         entry: Line,
         limits: Mapping[str, float],
-        log: ServerLog,
+        log_path: str,
         news: Callable[[Line], None],
-        on_groups: Callable[[], None],
         ask: Callable[[Line], None] | None = None,
     ) -> None:
         self.entry = entry
@@ -272,18 +224,16 @@ class Server:
         self.tools: list[dict[str, Any]] = []
         self.withheld: list[str] = []
         self.prompts: list[dict[str, Any]] = []
-        self._log = log
+        self._log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
         self._news = news
-        self._on_groups = on_groups
         self._ask = ask
-        self._page_opened: dict[int, asyncio.Future[str | None]] = {}
         self._wake = asyncio.Event()
         self._guard = Guard(self._wake.set)
         self._leaving = False
         self._told = False
         self._changed = False
         self._client: Client | None = None
-        self._calls = RunningCalls()
+        self._calls: list[RunningCall] = []
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = asyncio.create_task(self._own())
 
@@ -316,7 +266,7 @@ class Server:
         self, tool: str, arguments: dict[str, Any], page: str, put: Callable[[Line], None]
     ) -> dict[str, Any]:
         """Call a tool, and read the `page` that it names for its results. Raises RequestError. Cancelling ends it in the server."""
-        async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
+        async with self._used() as client, self._running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
             return mcp_results.plain_result(plain_json(result), await self._page(client, page, result))
 
@@ -344,10 +294,49 @@ class Server:
                 self._guard.end()
             raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
 
+    @contextlib.asynccontextmanager
+    async def _running(
+        self, put: Callable[[Line], None], seconds: float
+    ) -> AsyncGenerator[RunningCall, None]:
+        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
+        async with asyncio.timeout(seconds) as limit:
+            call = RunningCall(put, limit, seconds)
+            self._calls.append(call)
+            _CURRENT.set(call)
+            try:
+                yield call
+            finally:
+                self._calls.remove(call)
+                for question in call.open.values():
+                    if not question.done():
+                        question.set_result(None)
+
+    def _current_call(self) -> RunningCall | None:
+        """Return the call that a question of the server belongs to, None for none."""
+        # In older protocols a server does not say which call it is.
+        call = _CURRENT.get()
+        return call if call in self._calls else self._calls[-1] if self._calls else None
+
+    async def _put_question(self, call: RunningCall, question: dict[str, Any]) -> str | None:
+        """Put a question to the user; None where it was dismissed."""
+        if call not in self._calls:
+            return None
+        number = next(NUMBERS)
+        call.asked += 1
+        call.open[number] = asyncio.get_running_loop().create_future()
+        call.alive()
+        try:
+            call.put({"ask": {"number": number, **question}})
+            return await call.open[number]
+        finally:
+            del call.open[number]
+            if call in self._calls:
+                call.alive()
+
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a question."""
-        for questions in (self._page_opened, *self._calls.questions()):
-            question = questions.get(number)
+        for call in self._calls:
+            question = call.open.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
 
@@ -422,7 +411,7 @@ class Server:
             cwd=cwd,
             guard=self._guard,
             log=self._log,
-            on_groups=self._on_groups,
+            on_groups=lambda: self._news({"groups": sorted(GROUPS)}),
         )
 
     async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
@@ -447,13 +436,8 @@ class Server:
         """Ask the user about the page of the login, which the parent opens after a yes."""
         if self._ask is None:
             return False
-        number = next(NUMBERS)
-        self._page_opened[number] = asyncio.get_running_loop().create_future()
-        try:
-            self._ask({"ask": {"number": number, "question": "", "link": url}})
-            return await self._page_opened[number] is not None
-        finally:
-            del self._page_opened[number]
+        async with self._running(self._ask, self._limits["login"]) as call:
+            return await self._put_question(call, {"question": "", "link": url}) is not None
 
     def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
         return Client(
@@ -550,12 +534,12 @@ class Server:
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        call = self._calls.current()
+        call = self._current_call()
         if call is None:
             return types.ElicitResult(action="cancel")
         if not call.may_ask():
             return _TOO_MANY
-        ask = partial(self._calls.ask, call)
+        ask = partial(self._put_question, call)
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
             action, content = await mcp_elicitation.ask_link(message, params.url, ask)
@@ -602,64 +586,3 @@ def _connection_lost(error: BaseException) -> bool:
 # The MCP library logs what servers send, secrets included; a server's state tells what matters.
 for _name in ("mcp", "client", "httpx2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
-
-
-class RunningServers:
-    """Connects servers, calls their tools, and ends them all; `news` gets lines for the parent."""
-
-    def __init__(self, news: Callable[[Line], None]) -> None:
-        self._news = news
-        self._servers: dict[str, Server] = {}
-        self._connecting: dict[str, asyncio.Lock] = {}
-
-    async def connect(
-        self,
-        entry: Line,
-        limits: Mapping[str, float],
-        log_path: str,
-        ask: Callable[[Line], None] | None = None,
-    ) -> dict[str, Any]:
-        """Connect to a server, again if it was connected, and return its tools. Raises RequestError.
-
-        `limits` are the seconds for `connect`, `call` and `login`; the texts in the entry's `secrets` are in no log. With
-        `ask`, which puts the address of the page to the user, the user logs in anew.
-        """
-        name = str(entry["name"])
-        async with self._connecting.setdefault(name, asyncio.Lock()):
-            if old := self._servers.pop(name, None):
-                await old.leave()
-            log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
-            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups, ask)
-            try:
-                await server.connected()
-            except BaseException:
-                await server.leave()
-                raise
-            return server.offers
-
-    async def disconnect(self, name: str) -> None:
-        """Disconnect a server, if it is connected."""
-        if server := self._servers.pop(name, None):
-            await server.leave()
-
-    def named(self, name: str) -> Server:
-        """Return a connected server. Raises RequestError."""
-        server = self._servers.get(name)
-        if server is None:
-            raise RequestError(f"The MCP server {name!r} is not connected.")
-        return server
-
-    def answer(self, number: int, words: str | None) -> None:
-        """Pass on the user's answer to a server's question."""
-        for server in self._servers.values():
-            server.answer(number, words)
-
-    async def close(self, seconds: float) -> None:
-        """Disconnect every server, in an orderly way within this many seconds."""
-        leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
-        if leaving:
-            await asyncio.wait(leaving, timeout=seconds)
-        kill_all_groups()
-
-    def _tell_groups(self) -> None:
-        self._news({"groups": groups()})

@@ -28,7 +28,7 @@ from app.children.pipes import Lines
 from app.children.private_files import append_log
 from app.core.tool import ServerProblem
 from app.tools.tool_host.mcp_lists import mend_lists
-from app.tools.tool_host.server_processes import add_group, remove_group
+from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -196,7 +196,7 @@ async def stdio_transport(
     with log.open_pipe() as errors:
         process = await _start(list(command), env=dict(env), cwd=cwd, errors=errors)
     # Nothing is awaited between the start of the process and the block that ends it.
-    add_group(process.pid)
+    GROUPS.add(process.pid)
     on_groups()
     to_session, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, from_session = anyio.create_memory_object_stream[SessionMessage](0)
@@ -210,7 +210,7 @@ async def stdio_transport(
                 read_stream.close()
                 write_stream.close()
                 await _end(process)
-                remove_group(process.pid)
+                GROUPS.discard(process.pid)
                 on_groups()
             group.cancel_scope.cancel()
 
@@ -359,7 +359,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
-class _CountedStream:
+class _CountedStream(ObjectReceiveStream[SessionMessage | Exception]):
     """The messages of a server, until there are too many."""
 
     def __init__(self, stream: Any, guard: Guard) -> None:
@@ -382,19 +382,3 @@ class _CountedStream:
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
-
-    def __aiter__(self) -> "_CountedStream":
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> "_CountedStream":
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._stream.__aexit__(*error)

@@ -7,8 +7,8 @@ from app.children.commands import find_command, kill_group
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
 
-# Also read by the thread that acts when the event loop is stuck.
-_groups: set[int] = set()
+# Those of the servers that run; also read by the thread that acts when the event loop is stuck.
+GROUPS: set[int] = set()
 
 
 async def resolve(command: str, cwd: str | None, path: str) -> str:
@@ -22,22 +22,7 @@ async def resolve(command: str, cwd: str | None, path: str) -> str:
     return found
 
 
-def add_group(group: int) -> None:
-    """Record the process group of a started server."""
-    _groups.add(group)
-
-
-def remove_group(group: int) -> None:
-    """Remove a process group that has ended."""
-    _groups.discard(group)
-
-
-def groups() -> list[int]:
-    """Return the running process groups."""
-    return sorted(_groups)
-
-
 def kill_all_groups() -> None:
     """Kill every server and everything it started."""
-    for group in groups():
+    for group in tuple(GROUPS):
         kill_group(group)

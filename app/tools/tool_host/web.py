@@ -6,13 +6,14 @@ like the first address. A page's main text becomes Markdown; a search asks one o
 
 import asyncio
 import codecs
+import contextlib
 import html
 import json
 import logging
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -349,9 +350,9 @@ def _decoded(page: Download) -> str:
     # Many servers name Latin-1 for everything, and all bytes fit it, so it comes last.
     claims.sort(key=lambda claim: claim == "cp1252")
     stateful = [claim for claim in claims if claim.startswith("iso2022")]
-    for charset in (*stateful, "utf-8", *claims):
-        if charset and (text := _try(page.data, charset)) is not None:
-            return text
+    for charset in filter(None, (*stateful, "utf-8", *claims)):
+        with contextlib.suppress(UnicodeError, LookupError):
+            return page.data.decode(charset)
     from charset_normalizer import from_bytes
 
     best = from_bytes(page.data[:100_000]).best()
@@ -365,13 +366,6 @@ def _charset(name: str) -> str:
     except (LookupError, ValueError):
         return ""
     return _LARGER_SETS.get(known, known)
-
-
-def _try(data: bytes, charset: str) -> str | None:
-    try:
-        return data.decode(charset)
-    except (UnicodeError, LookupError):
-        return None
 
 
 MAX_RESULTS: Final = 20
@@ -458,3 +452,10 @@ def _result(row: Mapping[str, Any]) -> dict[str, str] | None:
 
 def _line(text: object, longest: int) -> str:
     return " ".join(clean_text(text).split())[:longest] if isinstance(text, str) else ""
+
+
+# What the parent asks for by name.
+SERVICES: Final[Mapping[str, Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]]] = {
+    "web_fetch": lambda given: fetch(given["url"]),
+    "web_search": lambda given: search(given["query"], given["engine"], given["count"]),
+}
