@@ -35,7 +35,9 @@ def _texts(*paths: str) -> list[str]:
 
 _KOREAN = (
     "resources/i18n/ko.json",
-    *(f"resources/prompts/ko/{one}.txt" for one in ("rules", "verdict", "tasks")),
+    "resources/prompts/ko/rules.txt",
+    "tests/engine/measured_korean.txt",
+    "resources/prompts/ko/tasks.txt",
 )
 _ENGLISH = ("README.md", "app/README.md", "app/DECISIONS.md")
 _CODE = ("app/engine/live_session.py", "app/engine/turns/tool_calls.py", "app/storage/session_log.py")

@@ -24,6 +24,7 @@ from app.core.council_parts import (
     Question,
     Quote,
     Quoting,
+    Rewritten,
 )
 from app.core.events import MessageFinished, SessionStarted
 from app.core.message import CouncilPart, PartData
@@ -164,6 +165,8 @@ STORED = [
      Position(answer="Postgres", choice="o1", trailer="")),
     ("check", '{"shown": ["o1"], "choice": "o1", "moved_by": ["t1"], "trailer": ""}',
      Position(shown=("o1",), choice="o1", moved_by=("t1",), trailer="")),
+    ("rewrite", '{"of_panel": true}', Rewritten(of_panel=True)),
+    ("rewrite", "{}", Rewritten()),
 ]  # fmt: skip
 
 

@@ -558,11 +558,6 @@ class TextBox(QPlainTextEdit):
         self._lines = lines
         self._fit()
 
-    @property
-    def composing(self) -> bool:
-        """Whether an input method is composing."""
-        return self._composing
-
     def insertFromMimeData(self, source: QMimeData) -> None:
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
