@@ -122,7 +122,7 @@ class WriterLock:
         from filelock import Timeout
 
         root = self._paths.root
-        if not self._paths.lock.exists() and (pid := _left_by(root)):
+        if not self._paths.lock.exists() and (pid := left_by(root)):
             raise StorageError("data_dir_left", path=str(root), pid=pid)
         try:
             FileSystem().make_folder(root)
@@ -198,7 +198,7 @@ class WriterLock:
             return {"pid": "?", "since": "?"}
 
 
-def _left_by(root: Path) -> str:
+def left_by(root: Path) -> str:
     """Return which process holds the lock of a folder that was at this path, "" for none; only Linux says it.
 
     Elsewhere an open file keeps its folder, or the other process only finds at its next change that the folder is gone.
@@ -206,7 +206,8 @@ def _left_by(root: Path) -> str:
     lock = root.resolve() / "lock"
     with contextlib.suppress(OSError):
         for pid in re.findall(r"FLOCK .* WRITE (\d+)", Path("/proc/locks").read_text("ascii")):
-            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            # What another program has in a file of that name may be anything.
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
                 for opened in Path("/proc", pid, "fd").iterdir():
                     held = opened.readlink()
                     if str(held) == f"{lock} (deleted)":

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from app.gui.window_frame import WindowState
+from app.storage.access import left_by
 from app.storage.paths import DataPaths
 from tests.screen_reader import wait
 from tests.stories.processes import Running, moot
@@ -77,3 +79,12 @@ def test_what_the_window_remembers_stays_until_the_end_and_makes_no_folder(tmp_p
     state.keep("begins", "work")
     state.save()
     assert WindowState(root).text("begins") == state.text("begins") == "work"
+
+
+@pytest.mark.parametrize("holder", [b"[" * 200_000, b"{", b'{"path": 7}', b"\xff\xfe", b"7"])
+def test_what_another_program_keeps_beside_its_lock_may_be_anything(tmp_path: Path, holder: bytes) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "lock.holder").write_bytes(holder)
+    with FileLock(other / "lock"):
+        assert left_by(tmp_path / "gone") == ""
