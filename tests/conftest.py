@@ -22,6 +22,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.fonts=false")
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 os.environ["OMP_WAIT_POLICY"] = "passive"
+# As the model host has it: LiteLLM fetches a table from the network otherwise, and warns when that fails.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 # The child processes of the tests import LiteLLM again and again: compiled files make that quick.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 for _name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith("MOOT_")]:
