@@ -75,7 +75,11 @@ def test_the_tree_is_killed_while_it_waits_and_finishes_after(
     with Running("ask", "lead", "Plan the launch.", "--json") as asked:
         session_id = asked.session_id
         asked.event("prompt.asked", seconds=60)
-        asked.wait_for(lambda: any("Checker is done" in line for line in asked.lines), 30)
+        # All of its answer: what is cut off would have to be resumed.
+        ended = '"message.finished"'
+        assert asked.wait_for(
+            lambda: any(ended in line and "the date is fine." in line for line in asked.lines), 30
+        )
         asked.kill()
     waiting = look("show", session_id, "--json").json
     assert waiting["status"] in ("waiting", "paused")
