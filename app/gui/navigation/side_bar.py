@@ -12,7 +12,7 @@ from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
 from app.gui.widgets.controls import (
     Button,
@@ -303,10 +303,7 @@ class SideBar(QFrame):
         for page_button in (self.work_button, self.decisions_button):
             page_button.setProperty("tone", "strong")
         pages = vbox(self.work_button, self.decisions_button, spacing=1)
-        line = QFrame()
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
-        foot = vbox(line, 4, (self.team, 1), self.providers_button, self.settings_button, spacing=1)
+        foot = vbox(thin_line(), 4, (self.team, 1), self.providers_button, self.settings_button, spacing=1)
         column = vbox(head, self.search, pages, inside=self, margins=(10, 12, 10, 10), spacing=9)
         column.addWidget(self._area, 1)
         column.addLayout(foot)

@@ -54,6 +54,16 @@ def frame(kind: str, layout: QLayout) -> QFrame:
     return result
 
 
+def thin_line(*, width: int = 0, height: int = 1) -> QFrame:
+    """Return a thin line between two parts; without a width it is as wide as they are."""
+    line = QFrame()
+    line.setProperty("kind", "line")
+    line.setFixedHeight(height)
+    if width:
+        line.setFixedWidth(width)
+    return line
+
+
 def add_to(layout: QBoxLayout, *parts: Part) -> None:
     """Add parts at the end of a row or column."""
     for part in parts:

@@ -26,7 +26,7 @@ from app.gui.pages.decisions.decision_rows import (
     verdict_text,
 )
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
 from app.gui.widgets.controls import (
     Choice,
     MenuButton,
@@ -84,16 +84,13 @@ class DecisionDetails(QFrame):
         self.open.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.open.clicked.connect(self._on_open)
         self.open.dress(look, "external-link", "text", room=6)
-        line = QFrame()
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
         self._foot = QWidget()
         self._back = say(
             icon_button(look, "chevron-left", "decision_back", self.left.emit), language, tip="journal.back"
         )
         self._back.hide()
         foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
-        vbox(line, foot, inside=self._foot, spacing=0)
+        vbox(thin_line(), foot, inside=self._foot, spacing=0)
         vbox((self.area, 1), self._foot, inside=self, spacing=0)
         language.changed.connect(self._show)
 
