@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from app.gui.pages.council.council_page import CouncilPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ended, opened, script
+from tests.gui.test_council_page import HOLDS, ask, ended, opened, script
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -59,10 +59,10 @@ async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: P
         "its answers and what can be done with them"
     )
     # Where names are hidden, the order tells no more than what is seen.
-    await person.click("council_hide_names")
+    await ask(person, "council_hide_names")
     assert names(listed(page)) == ["Answer 1", "Answer 2", "Answer 3"]
-    await person.click("council_hide_names")
-    await person.click("council_merge")
+    await ask(person, "council_hide_names")
+    await ask(person, "council_merge")
     await until(lambda: page.session.status == "running")
     await ended(page)
     assert len(listed(page)) == 4
@@ -87,12 +87,12 @@ async def test_the_end_is_announced_once_with_state_headline_and_minority(
     first = f"Leaning · 2 to 1. {HOLDS['openai']}. minority: 1"
     await until(lambda: said() == [first])
     page.refresh()
-    await person.click("council_merge")
+    await ask(person, "council_merge")
     await until(lambda: page.session.status == "running")
     await ended(page)
     await person.settle(0.3)
     assert said() == [first], "nothing has changed"
-    await person.click("council_debate")
+    await ask(person, "council_debate")
     await until(lambda: page.session.status == "running")
     await ended(page)
     await until(lambda: len(said()) == 2)

@@ -6,10 +6,11 @@ from functools import partial
 import pytest
 
 from app.core.message import CouncilPart
-from app.gui.pages.council.council_page import VERDICT, CouncilPage
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.decision_steps import VERDICT
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ended, opened, options, script
+from tests.gui.test_council_page import HOLDS, ask, ended, offered, opened, options, script
 from tests.gui.test_council_verdict import debate, reply
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -48,9 +49,9 @@ def parts(page: CouncilPage, part: str) -> int:
 
 
 async def after(person: Person, page: CouncilPage, button: str) -> None:
-    """Click what makes calls, and wait for its end."""
+    """Ask for what makes calls, and wait for its end."""
     count = len(page.messages)
-    await person.click(button)
+    await ask(person, button)
     await until(
         lambda: (page.session is not None and page.session.status == "running") or len(page.messages) > count,
         what=f"what {button} starts",
@@ -81,10 +82,11 @@ async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
 ) -> None:
     script(wire_home, broken={"gemini"}, pace=0.05)
     page = await opened(person)
-    await until(lambda: page.box._buttons["pause"].isVisible())
-    await person.click("council_pause")
+    await until(lambda: page.box._what == "pause")
+    await person.click("decision_next")
     await until(lambda: page.session.status == "paused", what="the pause")
-    await person.click("council_resume")
+    assert page.box.next.text() == "Resume"
+    await person.click("decision_next")
     await ended(page)
     failed = next(one for one in page.messages if one.state == "failed")
     script(wire_home)
@@ -96,7 +98,7 @@ async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
     count = calls(wire_home)
     await after(person, page, "council_compare")
     assert calls(wire_home) == count + 1 and page.glance._lacks.text() == "3 of 3 answered"
-    assert not page.box._buttons["compare"].isVisible()
+    assert "compare" not in offered(page)
 
 
 async def test_one_is_asked_more_by_the_button_under_its_answer(
@@ -104,18 +106,27 @@ async def test_one_is_asked_more_by_the_button_under_its_answer(
 ) -> None:
     page = await opened(person)
     await ended(page)
-    for _ in range(2):
-        await person.click("council_more_2")
-    assert page.composer.box.toPlainText() == "@Claude " and page.composer.box.hasFocus()
+    await person.click("council_more_2")
+    assert page.composer.box.hasFocus() and person.find("decision_target").accessibleName() == "For: Claude"
+    assert page.composer.box.placeholderText() == "Only Claude answers · 1 call"
     count = calls(wire_home)
-    await person.write("composer", "@Claude and with 400?")
+    await person.write("composer", "and with 400?")
     await person.click("send_button")
     await until(lambda: parts(page, CouncilPart.ANSWER) == 4)
     await ended(page)
     assert calls(wire_home) == count + 1
     assert not person.sees("council_more_4"), "nobody is behind a merged answer"
-    await person.click("council_hide_names")
-    assert not person.sees("council_more_2"), "the composer would say whose answer it is"
+    await ask(person, "council_hide_names")
+    place = [*page.people()].index("p1") + 1
+    assert person.find("decision_target").accessibleName() == f"For: Answer {place}"
+    person.choose_from("decision_target", "Everyone")
+    assert page.composer.box.placeholderText() == "What if…? Everyone answers · 4 calls"
+    # Who is named in the text is asked alone, whomever the input is for.
+    await person.write("composer", "@Gemini and with 4000?")
+    await person.click("send_button")
+    await until(lambda: parts(page, CouncilPart.ANSWER) == 5)
+    await ended(page)
+    assert calls(wire_home) == count + 2
 
 
 @pytest.mark.slow
@@ -129,15 +140,15 @@ async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_ma
     page = await opened(person)
     await ended(page)
     await after(person, page, "council_check")
-    await until(lambda: page.box._buttons["join"].isVisible(), what="the offer")
+    await until(lambda: page.box._what == "join", what="the offer")
     count = calls(wire_home)
-    await person.click("council_join")
+    await person.click("decision_next")
     await until(lambda: len(page.session.debate.participants) == 4, what="its seat")
     assert calls(wire_home) == count
     column = page.columns.all[page.session.debate.participants[3].id]
     await until(column.isVisible, what="its column")
     assert OUTSIDE in column.accessibleName() and "4 of 4 answered" in page.glance._lacks.text()
-    assert not page.box._buttons["join"].isVisible() and page.box._buttons["debate"].isVisible()
+    assert "join" not in offered(page) and page.box._what == "debate"
 
 
 @pytest.mark.slow
@@ -150,17 +161,17 @@ async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     page = await opened(person)
     await ended(page)
     await debate(person, page)
-    assert page._tabs.value() == VERDICT
+    assert page.steps.value() == VERDICT
     minority = next(one.option for one in page.verdict._shown.result.minority if one.now)
     await after(person, page, f"council_argue_{minority}")
     assert parts(page, CouncilPart.TURN) == 6
-    page._open_tab(VERDICT)
+    page._open_step(VERDICT)
     await after(person, page, "council_check")
     await until(lambda: person.sees("council_worth_join"), what="the offer")
     await person.click("council_worth_join")
     await until(lambda: len(page.session.debate.participants) == 4)
     assert OUTSIDE in options(page)
-    page._open_tab(VERDICT)
+    page._open_step(VERDICT)
     turns = parts(page, CouncilPart.TURN)
     await after(person, page, "council_stress")
     objections = [one for one in page.messages if one.part == CouncilPart.CHECK and one.round]

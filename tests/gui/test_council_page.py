@@ -1,5 +1,6 @@
 """The page of a council: a column for each answer, what they hold and differ on, and what can be asked next."""
 
+import asyncio
 import json
 import os
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.core.council import Participant
@@ -17,7 +19,8 @@ from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of,
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.display.appearance import Language
-from app.gui.pages.council.council_page import VERDICT, CouncilPage
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.decision_steps import ANSWERS, DIFFERENCES, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import initials
 from tests import app_driver
@@ -167,6 +170,32 @@ async def ended(page: CouncilPage) -> None:
     await until(lambda: page.session is not None and page.session.status in ("completed", "error"))
 
 
+def offered(page: CouncilPage) -> dict[str, str]:
+    """Return what the bar offers: the next step, the entries of More, and what helps where something is said about it."""
+    bar = page.box
+    bar.more.choices.aboutToShow.emit()
+    entries = [one for one in bar.more.choices.actions() if one.objectName()]
+    notes = [one for one in bar._notes.values() if one.isVisible()]
+    found = {one.objectName().removeprefix("council_"): one.text() for one in (*entries, *notes)}
+    return found | ({bar._what: bar.next.accessibleName()} if bar.next.isVisible() else {})
+
+
+async def ask(person: Person, name: str) -> None:
+    """Click the button of that name, else the next step, or choose the entry of More."""
+    bar = person.window.controller.council_page.box
+    what = name.removeprefix("council_")
+    if person.sees(name):
+        await person.click(name)
+    elif bar._what == what:
+        await person.click("decision_next")
+    else:
+        bar.more.choices.aboutToShow.emit()
+        entries = {one.objectName(): one for one in bar.more.choices.actions()}
+        assert name in entries, f"{name} is not among {sorted(entries)}"
+        entries[name].trigger()
+        await asyncio.sleep(0)
+
+
 @pytest.fixture
 async def person(qapp, data_dir, wire_home):
     script(wire_home)
@@ -215,7 +244,7 @@ async def test_one_is_used_all_are_merged_and_asked_more(
     await person.click("council_use_2")
     await until(lambda: page.columns.all["p1"]._use.text() == "In use")
     count = sum(len(server.requests) for server in wire_home.values())
-    await person.click("council_merge")
+    await ask(person, "council_merge")
     await until(lambda: page.columns.all[""].isVisible() and page.session.status == "completed")
     first, second = (name for name in ("GPT", "Claude", "Gemini") if f"({name})" in said(page, 3)[0])
     assert first != second and "(1)" not in said(page, 3)[0]
@@ -236,6 +265,7 @@ async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
     async with at_window(data_dir) as person:
         page = await opened(person)
         await ended(page)
+        page._open_step(DIFFERENCES)
         assert "2 of 3 answered" in page.glance._lacks.text() and page.glance.isVisible()
         failed = next(one for one in page._messages.values() if one.state == "failed")
         script(wire_home)
@@ -255,16 +285,16 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
             wire_home[kind].script(model, lambda _: 'Postgres.\n@@ {"answer": "Postgres", "confidence": 70}')
     page = await opened(person)
     await ended(page)
-    buttons = page.box._buttons
-    assert page.box._chip.text().startswith("All agree") and buttons["connect"].isVisible()
-    assert not buttons["check"].isVisible() and not buttons["debate"].isVisible()
+    assert page.box._chip.text().startswith("All agree") and "connect" in offered(page)
+    assert not {"check", "debate"} & {*offered(page)}
+    assert page.box.next.text() == "Look for a counter-argument · at most 8 calls"
     await person.click("council_connect")
     await until(lambda: person.sees("connect_dialog"), what="the dialog that adds a provider")
     person.find("connect_dialog").reject()
     assert page.councils is not None
     monkeypatch.setattr(page.councils, "outsider", lambda _session: "ollama/ollama-wire")
     page.refresh()
-    assert buttons["check"].isVisible() and not buttons["connect"].isVisible()
+    assert "check" in offered(page) and "connect" not in offered(page)
 
 
 async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
@@ -289,7 +319,8 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     page = await opened(person)
     await ended(page)
     count = sum(len(server.requests) for server in wire_home.values())
-    assert "at most 13 calls" in page.box._buttons["debate"].text()
+    assert page.box.next.text() == "Debate what is open · at most 13 calls"
+    assert page.box.next.toolTip() == "2 rounds"
 
     def moved_by_nothing(request: Recorded) -> str:
         text = request.messages[-1].text
@@ -297,7 +328,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
 
     for model in wire_home["anthropic"].models:
         wire_home["anthropic"].script(model, moved_by_nothing)
-    await person.click("council_debate")
+    await ask(person, "council_debate")
     await until(lambda: page.transcript.isVisible() and page.transcript.message_ids, what="the turn")
     await ended(page)
     # All agree after the first round: three turns, the ballots of all, and two readings.
@@ -306,9 +337,9 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert len(turns) == 3 and all("The peak is the point." in one for one in turns)
     assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
     assert page.columns.all["p1"]._sure.text() == "88% sure · first B"
-    assert page.box._chip.text().startswith("All agree") and not page.box._buttons["debate"].isVisible()
+    assert page.box._chip.text().startswith("All agree") and "debate" not in offered(page)
     # What was given up is shown without marks, and who names no statement leaves no empty line.
-    page._tabs.set_value(VERDICT)
+    page._open_step(VERDICT)
     minority, before_after = (
         page.verdict.findChild(QWidget, name).findChildren(CitedText)
         for name in ("council_minority", "council_before_after")
@@ -337,7 +368,7 @@ async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcr
     assert not person.sees("beside_stop")
     server = wire_home["gemini"]
     server.script(server.model, lambda request: Answer(vote(request.messages[-1].text), delay=2.0))
-    await person.click("council_debate")
+    await ask(person, "council_debate")
     await until(lambda: any(one.endswith(f"writing…, {a}") for one in rows()), what="who writes")
     assert summary.controls._round.text() == "Round 1 of 2"
     await person.click("beside_pause")
@@ -348,8 +379,10 @@ async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcr
     assert rows() == [f"{name}, {a}" for name in ("GPT", "Claude", "Gemini")]
     await person.click("beside_turn_2")
     assert page.transcript.isVisible(), "the turn is in the discussion"
-    await person.click("segment_answers")
-    await person.click("council_hide_names")
+    # Beside the panel the steps are in a menu.
+    QTest.keyClick(person.window, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
+    assert page.steps.value() == ANSWERS
+    await ask(person, "council_hide_names")
     await until(lambda: rows()[0].startswith("Answer 1"), what="hidden names")
 
 
@@ -363,6 +396,7 @@ async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Pers
     page = await opened(person)
     await ended(page)
     assert page.glance._lacks.text() == "3 of 3 answered"
+    await person.click("segment_differences")
     await person.click("council_edit")
     await person.write("option_1", "Postgres")
     await person.write("option_3", "Files")
@@ -380,13 +414,13 @@ async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Pers
 async def test_names_are_hidden_and_words_found_over_all_columns(person: Person) -> None:
     page = await opened(person, "Postgres or SQLite?")
     await ended(page)
-    await person.click("council_hide_names")
+    await ask(person, "council_hide_names")
     shown = [page.columns.row.itemAt(place).widget() for place in range(3)]
     assert [one.accessibleName().split(".")[0] for one in shown] == ["Answer 1", "Answer 2", "Answer 3"]
     assert shown == [page.columns.all[one] for one in page.people()]
     for one in (*shown, *page.glance._options.findChildren(QWidget)):
         assert not any(name in one.accessibleName() for name in ("GPT", "Claude", "Gemini", "wire"))
-    await person.click("council_hide_names")
+    await ask(person, "council_hide_names")
     assert [page.columns.row.itemAt(place).widget() for place in range(3)] == [*page.columns.all.values()][:3]
     page.open_find()
     bar = page.find_bar

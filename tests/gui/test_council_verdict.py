@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
@@ -15,13 +16,14 @@ from app.core.council import Participant
 from app.core.message import Attachment, CouncilPart
 from app.core.summary import DebateMode
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.gui.pages.council.council_page import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT, CouncilPage
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.decision_steps import ANSWERS, DEBATE, DECISION, DIFFERENCES, STEPS, VERDICT, VOTES
 from app.gui.pages.council.verdict_page import ClaimRow
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.text import Paragraph
 from app.providers.model_file import find_model
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, SAYS, compared, ended, judged, opened, until
+from tests.gui.test_council_page import HOLDS, SAYS, ask, compared, ended, judged, offered, opened, until
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -77,7 +79,7 @@ async def debated(person: Person) -> CouncilPage:
 
 
 async def debate(person: Person, page: CouncilPage) -> None:
-    await person.click("council_debate")
+    await ask(person, "council_debate")
     await until(lambda: page.session is not None and page.session.status == "running")
     await ended(page)
 
@@ -85,45 +87,57 @@ async def debate(person: Person, page: CouncilPage) -> None:
 @pytest.mark.slow
 async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_said(person: Person) -> None:
     page = await opened(person)
-    tabs = {name: person.find(f"segment_{name}") for name in TABS}
+    steps = {name: person.find(f"segment_{name}") for name in STEPS}
     await ended(page)
-    assert [name for name, one in tabs.items() if one.isEnabled()] == [ANSWERS]
-    assert tabs[ANSWERS].text() == "Answers  3" and "after a debate" in tabs[CLAIMS].toolTip()
-    assert page.box._buttons["debate"].text().startswith("Debate what is open  2 rounds")
+    assert [name for name, one in steps.items() if one.isEnabled()] == [ANSWERS, DIFFERENCES, DECISION]
+    assert steps[VERDICT].toolTip() == "The verdict follows after a debate · at most 13 calls"
+    assert page.box.next.text() == "Debate what is open · at most 13 calls"
     await debate(person, page)
-    assert page.box._buttons["debate"].text().startswith("Debate 2 more rounds")
-    assert all(one.isEnabled() for one in tabs.values()) and tabs[CLAIMS].text() == "Claims  3"
-    assert tabs[DISCUSSION].text() == "Discussion  4"
+    assert offered(page)["debate"].startswith("Debate 2 more rounds")
+    assert all(one.isEnabled() for one in steps.values())
+    assert [one.accessibleName() for one in steps.values()] == [
+        "1 Answers 3",
+        "2 Differences 2",
+        "3 Debate 4 turns",
+        "4 Votes 3",
+        "5 Verdict 1",
+        "6 Decision",
+    ]
+    done = [name for name, one in steps.items() if one.accessibleDescription() == "done"]
+    assert done == [ANSWERS, DIFFERENCES, DEBATE, VOTES]
     # Left of the verdict by the keyboard.
-    tabs[VERDICT].setFocus()
-    QTest.keyClick(page._tabs, Qt.Key.Key_Left)
-    assert page._tabs.value() == CLAIMS and page.claims.isVisible() and not page.verdict.isVisible()
+    steps[VERDICT].setFocus()
+    QTest.keyClick(person.find("council_tabs"), Qt.Key.Key_Left)
+    assert page.steps.value() == VOTES and page.verdict.isVisible()
+    assert page.verdict.findChild(QWidget, "council_before_after").isVisible()
+    page._open_step(DIFFERENCES)
+    assert page.differences.isVisible() and not page.verdict.isVisible()
     await shot(person, "claims")
-    rows = page.claims.findChildren(ClaimRow)
+    rows = page.differences.findChildren(ClaimRow)
     await until(lambda: len(rows) == 4 and all(one.isVisible() for one in rows), what="the rows")
     question, _, queue, reports = rows
     assert question.accessibleName() == (
         "Do more than 20 laptops write in the same second?. Settled by a day of sync logs. yes: GPT, Gemini · no: Claude"
     )
     assert queue.accessibleName() == "A queue drains 40 batches in seconds. held by Claude · denied by GPT"
-    assert "held by GPT, Gemini" in reports.accessibleName() and "own" not in texts(page.claims)
-    assert "Facts without support" in [one.text() for one in page.claims.findChildren(QLabel)]
+    assert "held by GPT, Gemini" in reports.accessibleName() and "own" not in texts(page.differences)
+    assert "Facts without support" in [one.text() for one in page.differences.findChildren(QLabel)]
     question.setFocus()
     QTest.keyClick(question, Qt.Key.Key_Down)
     QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Down)
     assert person.window.focusWidget() is queue
     QTest.keyClick(queue, Qt.Key.Key_Return)
-    assert page._tabs.value() == ANSWERS and person.window.focusWidget() is page.columns.all["p1"].transcript
+    assert page.steps.value() == ANSWERS and person.window.focusWidget() is page.columns.all["p1"].transcript
     # A statement of a round stands in the discussion.
     turn = next(one.id for one in page._messages.values() if one.part == "turn" and one.author.id == "p1")
     page.verdict.cite_requested.emit(turn)
-    assert page._tabs.value() == DISCUSSION and page.transcript.isVisible()
+    assert page.steps.value() == DEBATE and page.transcript.isVisible()
     assert person.window.focusWidget() is page.transcript
     await shot(person, "discussion")
     page.open_find()
     page.find_bar._box.setText("peak is the point")
     await until(lambda: page.find_bar._count.text().endswith("of 3"))
-    page._open_tab(ANSWERS)
+    page._open_step(ANSWERS)
     await shot(person, "answers")
     assert page.find_bar._count.text() == "0 of 0"
 
@@ -141,9 +155,9 @@ async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: P
         page.columns.all["p0"].transcript.message_ids[0]
     )
     # It is in the list of what has no support, also before anybody debates.
-    page._open_tab(CLAIMS)
-    assert "[Gemini answer]" in [one.text() for one in page.claims.findChildren(QAbstractButton)]
-    page._open_tab(ANSWERS)
+    page._open_step(DIFFERENCES)
+    assert "[Gemini answer]" in [one.text() for one in page.differences.findChildren(QAbstractButton)]
+    page._open_step(ANSWERS)
     await shot(person, "quotes")
 
 
@@ -154,7 +168,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     announced: list[str] = []
     monkeypatch.setattr("app.gui.pages.council.council_page.announce", lambda _, text: announced.append(text))
     page = await debated(person)
-    assert page._tabs.value() == VERDICT and page.verdict.isVisible() and not page.columns.isVisible()
+    assert page.steps.value() == VERDICT and page.verdict.isVisible() and not page.columns.isVisible()
     said = texts(page.verdict)
     assert "3 of 3 answered" in said and "A both times" in said
     assert "Reports never wait for a writer." in said
@@ -174,9 +188,9 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     await shot(person, "verdict")
     cite = next(one for text in page.verdict.findChildren(CitedText) for one in text.stops)
     cite.click()
-    assert page._tabs.value() == ANSWERS and page.columns.isVisible()
+    assert page.steps.value() == ANSWERS and page.columns.isVisible()
     count = sum(len(server.requests) for server in wire_home.values())
-    page._tabs.set_value(VERDICT)
+    page._open_step(VERDICT)
     again = next(
         one for one in page.verdict.findChildren(QAbstractButton) if one.text().startswith("Argue this")
     )
@@ -186,15 +200,15 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     await ended(page)
     assert sum(len(server.requests) for server in wire_home.values()) == count + 1
     await until(lambda: "same budget" in texts(page.verdict))
-    assert page._tabs.value() == VERDICT
+    assert page.steps.value() == VERDICT
 
 
 @pytest.mark.slow
 async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(person: Person) -> None:
     page = await opened(person)
     await ended(page)
-    buttons, debate = page.box._buttons, page.session.debate
-    assert not buttons["connect"].isVisible() and not buttons["allow"].isVisible()
+    debate = page.session.debate
+    assert not {"connect", "allow"} & {*offered(page)}
     council = replace(debate.council, helper="")
     small = tuple(replace(one, provider="embedded") for one in debate.participants)
     page._session = replace(page.session, debate=replace(debate, council=council, participants=small))
@@ -202,22 +216,22 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
         del page._messages[one.id]
     page.refresh()
     # A provider that is ready, and may not read the session yet.
-    assert buttons["allow"].isVisible() and not buttons["connect"].isVisible()
+    assert "allow" in offered(page) and "connect" not in offered(page)
     assert "OpenAI could compare these answers" in page.box._words.text()
     assert "built-in model can’t compare answers" in page.glance._lacks.text()
     await shot(person, "locked")
     await person.click("council_allow")
     await until(lambda: person.sees("settings_dialog"))
     await person.click("may_read_openai")
-    await until(lambda: buttons["compare"].isVisible(), what="the button")
-    assert not buttons["allow"].isVisible() and "1 call" in buttons["compare"].text()
+    await until(lambda: "compare" in offered(page), what="the entry")
+    assert "allow" not in offered(page) and offered(page)["compare"] == "Compare · 1 call"
     await person.click("may_read_openai")
-    await until(lambda: buttons["allow"].isVisible(), what="the way to allow it")
+    await until(lambda: "allow" in offered(page), what="the way to allow it")
     engine = person.window.controller.engine
     for one in engine.providers():
         await engine.save_provider(replace(one.config, enabled=False))
     page.refresh()
-    assert buttons["connect"].isVisible() and not buttons["compare"].isVisible()
+    assert "connect" in offered(page) and "compare" not in offered(page)
     assert "very small" in page.box._words.text() and "Add a provider" in page.box._words.text()
 
 
@@ -241,44 +255,46 @@ async def test_what_the_built_in_model_answered_is_compared_by_a_provider_added_
     page = controller.council_page
     await until(lambda: page.session_id == session_id and page.session is not None)
     await ended(page)
-    assert not wire_home["openai"].requests and page.box._buttons["allow"].isVisible()
+    assert not wire_home["openai"].requests and "allow" in offered(page)
     await person.click("council_allow")
     await until(lambda: person.sees("settings_dialog"))
     await person.click("may_read_openai")
-    await until(lambda: page.box._buttons["compare"].isVisible(), what="the button")
+    await until(lambda: "compare" in offered(page), what="the button")
     person.find("settings_dialog").accept()
-    await person.click("council_compare")
+    await ask(person, "council_compare")
     await until(lambda: any(one.part == CouncilPart.DIFFERENCES and one.ended for one in page.messages))
     await ended(page)
     assert len(wire_home["openai"].requests) == 1
-    await until(lambda: page.glance.isVisible(), what="what they hold")
+    await until(lambda: person.find("segment_differences").isEnabled(), what="what they hold")
     assert page.session.debate.council.helper.startswith("openai/")
+
+
+def forks(page: CouncilPage) -> dict[str, QAction]:
+    """Return after which rounds More offers to fork."""
+    page.box.more.choices.aboutToShow.emit()
+    menus = [one.menu() for one in page.box.more.choices.actions() if isinstance(one.menu(), QMenu)]
+    return {one.text(): one for menu in menus if menu.title() == "Fork…" for one in menu.actions()}
 
 
 @pytest.mark.slow
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Person) -> None:
     page = await opened(person)
-    fork = person.find("council_fork")
-    assert not fork.isVisible()
+    assert forks(page) == {}
     await ended(page)
     await debate(person, page)
     first = page.session_id
     texts_before = texts(page.verdict)
-    assert fork.isVisible() and fork.accessibleName() == "Fork…"
-    await person.click("council_fork")
-    menu = person.find("council_fork_menu", QMenu)
-    assert [one.text() for one in menu.actions()] == ["After the answers", "After round 1"]
-    menu.actions()[0].trigger()
-    menu.close()
+    assert [*forks(page)] == ["After the answers", "After round 1"]
+    forks(page)["After the answers"].trigger()
     await until(lambda: page.session_id not in ("", first))
     assert page.session is not None and page.session.status == "completed"
-    tabs = {name: person.find(f"segment_{name}") for name in TABS}
-    assert [name for name, one in tabs.items() if one.isEnabled()] == [ANSWERS]
-    assert page.glance.isVisible() and len(page.columns.all) == 4
+    steps = {name: person.find(f"segment_{name}") for name in STEPS}
+    assert [name for name, one in steps.items() if one.isEnabled()] == [ANSWERS, DIFFERENCES, DECISION]
+    assert len(page.columns.all) == 4
     await shot(person, "forked")
     await debate(person, page)
-    assert page.session_id != first and tabs[VERDICT].isEnabled()
+    assert page.session_id != first and steps[VERDICT].isEnabled()
     person.window.controller.show_session(first)
     await until(lambda: page.session_id == first)
     assert texts(page.verdict) == texts_before

@@ -59,6 +59,7 @@ async def test_a_decision_is_kept_with_two_clicks_and_comes_back_when_it_is_due(
     page = await opened(person)
     await ended(page)
     journal = person.window.controller.engine.journal
+    await person.click("segment_decision")
     await person.click("council_journal")
     await until(lambda: person.sees("decision_dialog"))
     assert person.find("decision_option").currentText() == HOLDS["openai"]
@@ -297,7 +298,7 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
         await journal.save(replace(known, votes=(vote,)))
     page = await opened(person)
     await ended(page)
-    await person.click("council_debate")
+    await person.click("decision_next")
     await until(lambda: page.verdict.isVisible(), what="the verdict")
     said = "Of the results that were as settled as this one, 2 of 3 held up."
     assert said in [one.text() for one in page.verdict.findChildren(Paragraph)]

@@ -41,9 +41,6 @@ class CouncilController(Controller):
         page.resume_requested.connect(sessions.resume)
         self._run(page.check_skip_requested, parts.engine.debates.skip_check)
         self._run(page.check_again_requested, parts.engine.debates.check_again)
-        self._run(page.again_requested, councils.ask)
-        self._run(page.compare_requested, councils.compare)
-        self._run(page.merge_requested, councils.merge)
         page.councils = councils
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
@@ -68,6 +65,9 @@ class CouncilController(Controller):
     async def _more(self, session_id: str, what: str) -> None:
         councils = self._engine.councils
         ways = {
+            "again": councils.ask,
+            "compare": councils.compare,
+            "merge": councils.merge,
             "solo": councils.solo,
             "check": councils.check_outside,
             "stress": councils.stress,

@@ -51,8 +51,7 @@ class DecisionController(Controller):
         self._sessions = sessions
         self._journal = parts.engine.journal
         self._page: DecisionsPage | None = None
-        for asked in (councils.glance.journal.clicked, councils.verdict.decision_requested):
-            asked.connect(lambda: self.ask(councils.session_id))
+        councils.decision_requested.connect(self.ask)
         for view in debates:
             view.verdict.decision_requested.connect(partial(self._ask_about, view))
         parts.window.chat_page.message_action_requested.connect(self._on_action)
@@ -65,6 +64,7 @@ class DecisionController(Controller):
         parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
+        parts.bridge.journal_changed.connect(lambda _event: councils.refresh())
         for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
             changed.connect(lambda _event: self._refresh())
         self._language.changed.connect(self._show_head)

@@ -1,6 +1,6 @@
 """Choices: segments of which one is chosen, as tabs or as a switch, and chips for several things."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -18,28 +18,29 @@ BEGINS = {CHAT: "message-circle", DECIDE: "scale", WORK: "list-checks"}
 """What can begin, with its icon."""
 
 
+Made = Callable[[str, str], ShorteningButton]
+
+
 class Segmented(QFrame):
     """A row of exclusive segments; emits `chosen` with the value of the chosen one."""
 
     chosen = Signal(str)
 
-    def __init__(self, values: tuple[str, ...], *, tabs: bool = False) -> None:
-        """With `tabs` the chosen segment is underlined."""
+    def __init__(self, values: tuple[str, ...], *, tabs: bool = False, make: Made = ShorteningButton) -> None:
+        """With `tabs` the chosen segment is underlined; `make` makes a segment of a kind and an object name."""
         super().__init__()
         self.setProperty("kind", "" if tabs else "segmented")
         self._values = values
         self._group = QButtonGroup(self)
         edge = 0 if tabs else 3
-        row = hbox(inside=self, margins=(edge, edge, edge, edge), spacing=14 if tabs else 2)
-        self._segments = [
-            ShorteningButton("tab" if tabs else "segment", f"segment_{value}") for value in values
-        ]
+        self.row = hbox(inside=self, margins=(edge, edge, edge, edge), spacing=14 if tabs else 2)
+        self._segments = [make("tab" if tabs else "segment", f"segment_{value}") for value in values]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)
             # A button's default policy would keep it as wide as its text.
             segment.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             self._group.addButton(segment, index)
-            row.addWidget(segment)
+            self.row.addWidget(segment)
         self._group.button(0).setChecked(True)
         self._group.idToggled.connect(self._on_toggled)
 

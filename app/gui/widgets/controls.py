@@ -546,13 +546,6 @@ class TextBox(QPlainTextEdit):
         """Return the text without the empty lines before it and the blanks after it."""
         return trimmed(self.toPlainText())
 
-    def lead_with(self, text: str) -> None:
-        """Put a text before what is written, unless it stands there, with the cursor at the end and the focus."""
-        if not self.toPlainText().startswith(text):
-            self.setPlainText(text + self.toPlainText())
-        self.moveCursor(self.textCursor().MoveOperation.End)
-        self.setFocus()
-
     def set_lines(self, lines: int) -> None:
         """Set how many lines high the box is at least."""
         self._lines = lines

@@ -1,4 +1,4 @@
-"""The box under the columns: how far a council is, and what can be done next, each with its price.
+"""A council as its page shows it, the prices of its steps, and who could judge it.
 
 `WorthCard`: what one model alone said, what the council said, and what each took; with the buttons that ask
 others.
@@ -9,16 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, Role, user_name
-from app.core.reasons import paused_text, resumable
-from app.core.session import MIN_PARTICIPANTS, DebateSession
-from app.core.summary import Status
+from app.core.session import DebateSession
 from app.engine.council.commands import Councils
 from app.engine.council.outcome import (
     CouncilOutcome,
@@ -32,14 +29,13 @@ from app.engine.council.outcome import (
 )
 from app.engine.council.record import Record
 from app.engine.debate.estimates import Estimate, price_text
-from app.gui.display.appearance import Language, Look, tall
-from app.gui.display.descriptions import Spending, checking
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_columns import Letter, Shown
 from app.gui.panels.debate.cited_text import Cite
-from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import FlowBox, hbox, vbox
-from app.gui.widgets.controls import Button, Choice, button
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
+from app.gui.widgets.boxes import vbox
+from app.gui.widgets.controls import button
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 BUTTONS = (("solo", "cpu"), ("check", "search"), ("stress", "shield-question-mark"))
 
@@ -179,154 +175,7 @@ def _seconds(messages: list[Message]) -> float:
 
 
 STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "solo", "check", "stress")
-LAST = ("check", "join", "debate")
-"""The buttons of what is usually done next."""
-
-LEAST_WORDS = 420
-"""The room in pixels that the state and its words have beside the buttons."""
-
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
-
-
-class CouncilBox(QFrame):
-    """Shows the state in words; each button is a request of that name."""
-
-    pause_requested = Signal()
-    resume_requested = Signal()
-    skip_check_requested = Signal()
-    again_requested = Signal()
-    compare_requested = Signal()
-    merge_requested = Signal()
-    debate_requested = Signal()
-    check_requested = Signal()
-    join_requested = Signal()
-    connect_requested = Signal()
-    allow_requested = Signal()
-    judge_chosen = Signal(str)
-
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "composer")
-        self._language = language
-        self._chip = Chip(look)
-        self._words = Paragraph("hint")
-        self._buttons: dict[str, Button] = {}
-        for name, signal, icon in (
-            ("pause", self.pause_requested, "pause"),
-            ("resume", self.resume_requested, "play"),
-            ("skip_check", self.skip_check_requested, "chevron-right"),
-            ("compare", self.compare_requested, "list-checks"),
-            ("merge", self.merge_requested, "spline"),
-            ("again", self.again_requested, "refresh-cw"),
-            ("connect", self.connect_requested, "plug"),
-            ("allow", self.allow_requested, "settings"),
-            ("check", self.check_requested, "search"),
-            ("join", self.join_requested, "plus"),
-            ("debate", self.debate_requested, "scale"),
-        ):
-            first = name in LAST
-            made = button("primary" if first else "", f"council_{name}", signal.emit)
-            made.dress(look, icon, "on_accent" if first else "text_2")
-            self._buttons[name] = made
-        self.judge = say(named("council_judge", Choice(look)), language, name="council.judge.choose")
-        self.judge.currentIndexChanged.connect(lambda _: self.judge_chosen.emit(self.judge.currentData()))
-        self._flow = FlowBox()
-        for part in (*[one for name, one in self._buttons.items() if name not in LAST], self.judge):
-            self._flow.add(part)
-        for name in LAST:
-            self._flow.add(self._buttons[name])
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._row.setContentsMargins(14, 9, 12, 9)
-        self._row.setSpacing(10)
-        self._row.addLayout(hbox(self._chip, (self._words, 1, Qt.AlignmentFlag.AlignVCenter), spacing=10), 1)
-        self._row.addWidget(self._flow)
-
-    def _show_judges(self, session: DebateSession, judges: Sequence[str]) -> None:
-        """Offer who could judge: by itself, a model, or nobody."""
-        words, chosen = self._language, session.debate.judge or ANY_JUDGE
-        offered = list(dict.fromkeys((ANY_JUDGE, *([chosen] if "/" in chosen else []), *judges, NO_JUDGE)))
-        names = {ANY_JUDGE: words("council.judge.automatic"), NO_JUDGE: words("council.judge.off")}
-        texts = [
-            names.get(one) or words("council.judge.model", name=one.partition("/")[2]) for one in offered
-        ]
-        self.judge.offer(zip(offered, texts, strict=True), chosen)
-
-    def fit(self, width: int) -> None:
-        """Put the buttons beside the state where there is room, else under it."""
-        parts = [*self._buttons.values(), self.judge]
-        shown = [made.sizeHint().width() + 6 for made in parts if not made.isHidden()]
-        wide = width >= sum(shown) + tall(LEAST_WORDS)
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(way)
-        self._flow.setMinimumWidth(sum(shown) if wide else 0)
-
-    def show_state(
-        self,
-        shown: Judged,
-        judges: Sequence[str],
-        *,
-        helper: str,
-        could: ProviderStatus | None,
-        read_only: bool,
-    ) -> None:
-        """Show how far a council is, and what can be done, each with its price; `judges` are who could judge.
-
-        Where all agree at once, a model from outside can be asked as well. Without one, and where there is no `helper` to
-        compare answers, a provider can be added. `could` is one that could compare them if it might read any session.
-        """
-        session, messages, result = shown.session, list(shown.messages.values()), shown.result
-        words, council = self._language, session.debate.council
-        running, paused = session.status == Status.RUNNING, resumable(session)
-        enough = result.answered >= MIN_PARTICIPANTS
-        if running or paused or not enough:
-            self._chip.set_text("")
-            said = words("council.answered", count=result.answered, asked=result.asked)
-            debates = council is not None and council.rounds > council.debated
-            if paused:
-                said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
-            elif running and enough and result.answered == result.asked:
-                said = words("council.debating" if debates else "council.comparing")
-            if checking(session):
-                said = " · ".join((words.reason(session.reason), said))
-            self._words.setText(said)
-        else:
-            self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
-            key = f"council.state.{result.state}.{result.against or 'hint'}"
-            small = words("council.locked", name=words.provider(could)) if could else words("council.small")
-            self._words.setText(words(key) if helper else small)
-        compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
-        late = "differences" in result.degraded or result.answered < result.asked or not compared
-        agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
-        idle = not running and not paused
-        doubted = idle and enough and bool(helper) and agreed
-        offered = {
-            "check": doubted and bool(shown.outsider),
-            "join": idle and enough and who_may_join(shown.record, result) is not None,
-            "connect": idle and (not (helper or could) or (doubted and not shown.outsider)),
-            "allow": idle and enough and could is not None and not helper,
-            "pause": running,
-            "resume": paused,
-            "skip_check": checking(session),
-            "compare": idle and enough and bool(helper) and late,
-            "merge": idle and enough and bool(helper),
-            "again": idle,
-            "debate": idle and enough and bool(helper) and result.is_open,
-        }
-        self._chip.setToolTip(plain_tip(self._words.text()))
-        for name, made in self._buttons.items():
-            text = words(f"council.{name}")
-            price = shown.prices.get(name, "")
-            if name == "debate" and council is not None and shown.record.rounds:
-                text = words("council.debate_more", count=council.offered_rounds)
-            elif name == "debate" and council is not None:
-                rounds = words("verdict.rounds", count=council.offered_rounds)
-                price = f"{rounds} · {price}" if price else rounds
-            text += f"  {price}" if price else ""
-            made.setText(text)
-            made.setVisible(offered[name] and not read_only)
-        self._show_judges(session, judges)
-        self.judge.setVisible(offered["debate"] and not read_only)
-        self.fit(self.width())
 
 
 def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
@@ -337,15 +186,29 @@ def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
 
 
 def prices_of(
-    councils: Councils, session: DebateSession, messages: Sequence[Message], words: Language
+    councils: Councils,
+    session: DebateSession,
+    messages: Sequence[Message],
+    to: Sequence[str],
+    words: Language,
 ) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """Return the prices of all steps, and the models whose price has not been looked up yet."""
-    estimates = {step: councils.estimate(session, messages, step) for step in STEPS}
+    """Return the prices of all steps, of a follow-up to those in `to` or all, and the models whose price isn't known yet."""
+    estimates = {
+        step: councils.estimate(session, messages, step, to if step == "what_if" else ()) for step in STEPS
+    }
     prices = {
         step: step_price(words, one, most=step in ("debate", "argue", "stress"))
         for step, one in estimates.items()
     }
     return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
+
+
+def judges_of(councils: Councils, session: DebateSession, chosen: str, words: Language) -> dict[str, str]:
+    """Return who could judge with their names: by itself, a model, or nobody."""
+    models = [*([chosen] if "/" in chosen else []), *councils.judges(session.id)]
+    named_ones = {one: words("council.judge.model", name=one.partition("/")[2]) for one in models}
+    automatic, nobody = words("council.judge.automatic"), words("council.judge.off")
+    return {ANY_JUDGE: automatic} | named_ones | {NO_JUDGE: nobody}
 
 
 def announcement(session: DebateSession, messages: Sequence[Message], words: Language) -> str:

@@ -1,7 +1,7 @@
-"""The answers of a council: what they hold, differ on and agree on at a glance, and their columns.
+"""The answers of a council, side by side: they scroll sideways.
 
 A column for each participant (what they hold, how sure they are, their answers, *Use this*) and one for the
-merged answer; they are side by side and scroll sideways.
+merged answer.
 """
 
 import random
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleInterface, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAccessibleWidget, QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAccessibleWidget, QFrame, QScrollArea, QWidget
 
 from app.core.council import Participant
-from app.core.council_parts import ChosenAnswer, Option
+from app.core.council_parts import ChosenAnswer
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, votes_of
@@ -24,13 +24,12 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.badge import Avatar, HeadingIcon, initials
-from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
-from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.badge import Avatar, initials
+from app.gui.widgets.boxes import hbox, thin_line, vbox
+from app.gui.widgets.controls import button, icon_button, put_where, stops_in
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,
-    named,
     plain_label,
     say,
     show_as,
@@ -39,34 +38,7 @@ from app.gui.widgets.text import (
 )
 
 LEAST_WIDTH = 260
-BAR = 4
 TILE = 20
-
-
-class SureBar(QWidget):
-    """How sure a participant is, in its colour; the number stands beside it."""
-
-    def __init__(self, look: Look) -> None:
-        super().__init__()
-        self._look, self._index, self._percent = look, 0, 0
-        self.setFixedHeight(BAR)
-        look.changed.connect(self.update)
-
-    def show_percent(self, index: int, percent: int) -> None:
-        """Show a confidence in the colour of a participant."""
-        self._index, self._percent = index, percent
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        room = QRectF(self.rect())
-        painter.setBrush(QColor(self._look.tokens.line))
-        painter.drawRoundedRect(room, BAR / 2, BAR / 2)
-        room.setWidth(room.width() * self._percent / 100)
-        painter.setBrush(QColor(self._look.tokens.speaker(self._index)[0]))
-        painter.drawRoundedRect(room, BAR / 2, BAR / 2)
 
 
 class Letter(QWidget):
@@ -126,10 +98,9 @@ class CouncilColumn(QFrame):
         self._model = ElidedLabel("hint")
         self._letter = Letter(look)
         self._holds = Paragraph("card_title")
-        self._bar = SureBar(look)
         self._sure = plain_label("hint")
         self.transcript = TranscriptView(look.tokens, language.texts, layout=COLUMN, picture=look.picture)
-        self._cost = ElidedLabel("hint")
+        self._cost = plain_label("hint")
         self._copy = say(
             icon_button(look, "copy", f"council_copy_{place}", self._on_copy), language, tip="council.copy"
         )
@@ -144,30 +115,18 @@ class CouncilColumn(QFrame):
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
         self.transcript.action_requested.connect(self._on_action)
         self._held = QWidget()
+        hbox(self._letter, (self._holds, 1), inside=self._held, spacing=8)
+        for small in (self._copy, self._more):
+            small.setFixedSize(28, 28)
+        buttons = hbox(self._copy, self._more, self._use, spacing=2)
         vbox(
-            hbox(self._letter, (self._holds, 1), spacing=8),
-            hbox((self._bar, 1), self._sure, spacing=10),
-            inside=self._held,
-            spacing=8,
-        )
-        line = QFrame()
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
-        vbox(
-            hbox(self._avatar, self._name, (self._model, 1), margins=(14, 12, 14, 0), spacing=8),
-            hbox((self._held, 1), margins=(14, 8, 14, 8)),
-            line,
+            hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8),
+            hbox((self._held, 1), margins=(14, 4, 14, 0)),
+            hbox(self._sure, (self._model, 1), self._cost, margins=(14, 2, 14, 7), spacing=10),
+            thin_line(),
             (self.transcript, 1),
-            hbox(
-                (self._cost, 1),
-                STRETCH,
-                self._copy,
-                self._more,
-                self._use,
-                margins=(14, 6, 10, 10),
-                spacing=6,
-            ),
             inside=self,
+            margins=(0, 0, 0, 6),
             spacing=0,
         )
 
@@ -179,7 +138,6 @@ class CouncilColumn(QFrame):
         self._name.setText(name)
         self._model.setText(model)
         self.transcript.setAccessibleName(name)
-        self._bar.show_percent(index or 0, 0)
 
     def show_messages(self, session: DebateSession, messages: Sequence[Message]) -> None:
         """Show the participant's messages."""
@@ -188,17 +146,12 @@ class CouncilColumn(QFrame):
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
 
-    def show_held(
-        self, letter: str, option: str, *, leads: bool, index: int | None, sure: int | None, first: str = ""
-    ) -> None:
+    def show_held(self, letter: str, option: str, *, leads: bool, sure: int | None, first: str = "") -> None:
         """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
         words = self._language
-        self._held.setVisible(bool(option) or sure is not None)
-        self._letter.setVisible(bool(option))
+        self._held.setVisible(bool(option))
         self._letter.show_letter(letter, leads=leads)
-        show_or_hide(self._holds, option)
-        self._bar.setVisible(sure is not None)
-        self._bar.show_percent(index or 0, sure or 0)
+        self._holds.setText(option)
         said = [words("council.sure", percent=sure)] if sure is not None else []
         said += [words("council.first", letter=first)] if first and first != letter else []
         show_or_hide(self._sure, " · ".join(said))
@@ -221,8 +174,7 @@ class CouncilColumn(QFrame):
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         for part in (self._use, self._copy):
             part.setVisible(answer is not None)
-        # A name in the composer would tell whose answer it is where names are hidden.
-        self._more.setVisible(answer is not None and self._asks and bool(self._named[1]))
+        self._more.setVisible(answer is not None and self._asks)
 
     def _on_copy(self) -> None:
         if self._answer is not None:
@@ -237,10 +189,6 @@ class CouncilColumn(QFrame):
             self.retry_requested.emit(message_id)
         elif action == "settings":
             self.settings_requested.emit()
-
-
-SIDE_BY_SIDE = 720
-BULLET = "•  "
 
 
 class Shown(NamedTuple):
@@ -267,118 +215,7 @@ def shown_people(participants: Sequence[Participant], hidden: str, words: Langua
     }
 
 
-class Glance(QFrame):
-    """A card of three parts, side by side where there is room; emits edit_requested() for the options."""
-
-    edit_requested = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
-        self._language, self._look = language, look
-        self._lacks = Paragraph("warn")
-        self._options = named("council_options", QWidget())
-        self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
-        self.edit = say(
-            button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
-        )
-        self.edit.dress(look, "pencil", "accent")
-        self.journal = say(button("link", "council_journal"), language, "journal.button")
-        self.journal.dress(look, "check", "accent")
-        self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(24)
-        held = QWidget()
-        vbox(
-            say(plain_label("card_title"), language, "council.options"),
-            self._options,
-            hbox(self.edit, self.journal, STRETCH, spacing=14),
-            STRETCH,
-            inside=held,
-            spacing=8,
-        )
-        self._row.addWidget(held, 5)
-        for kind, tone, icon in (("differ", "warn", "circle-alert"), ("agreed", "ok", "circle-check")):
-            part, text = QWidget(), Paragraph("card_text")
-            title = say(plain_label("open" if kind == "differ" else "agreed"), language, f"council.{kind}")
-            vbox(
-                hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6),
-                text,
-                STRETCH,
-                inside=part,
-                spacing=8,
-            )
-            self._parts[kind] = part, text
-            self._row.addWidget(part, 4)
-        vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
-
-    def show_outcome(
-        self,
-        result: CouncilOutcome,
-        record: Record,
-        holders: Mapping[str, Sequence[str]],
-        people: Mapping[str, Shown],
-        *,
-        helped: bool,
-    ) -> None:
-        """Show what the answers hold; over it stands how many answered, and what the result lacks.
-
-        `helped` is false where all models are too small to compare answers.
-        """
-        words = self._language
-        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
-        if "differences" in result.degraded:
-            lacks.append(words("council.grouped" if helped else "council.grouped_small"))
-        if result.names_visible:
-            lacks.append(words("council.names_visible"))
-        show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
-        empty(self._rows)
-        for letter, option in zip(LETTERS, record.options(), strict=False):
-            self._rows.addWidget(
-                self._option(letter, option, option.id == result.headline, holders[option.id], people)
-            )
-        for kind, (part, text) in self._parts.items():
-            lines = []
-            for point in record.points(kind):
-                alone = kind == "differ" and point.only in people
-                only = words("council.only", name=people[point.only].name) if alone else ""
-                lines.append(BULLET + point.text + (f" ({only})" if only else ""))
-            text.setText("\n".join(lines))
-            part.setVisible(bool(lines))
-
-    def _option(
-        self,
-        letter: str,
-        option: Option,
-        leads: bool,
-        held_by: Sequence[str],
-        people: Mapping[str, Shown],
-    ) -> QWidget:
-        row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
-        tile.show_letter(letter, leads=leads)
-        text.setText(option.text)
-        avatars = []
-        held = [people[one] for one in held_by if one in people]
-        for one in held:
-            avatar = Avatar(self._look, 20)
-            avatar.set_speaker(one.name, one.colour, letters=one.letters)
-            avatars.append(avatar)
-        count = plain_label("hint")
-        count.setText(str(len(held_by)))
-        hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
-        who = ", ".join(one.name for one in held)
-        row.setAccessibleName(f"{letter}: {option.text} ({who})")
-        return row
-
-    def fit(self, width: int) -> None:
-        """Put the parts side by side where there is room, else under each other."""
-        across = width >= SIDE_BY_SIDE
-        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(way)
-        self._row.setSpacing(24 if across else 10)
-
-
-LEAST_HEIGHT = 320
+LEAST_HEIGHT = 160
 MERGED = ""
 
 
@@ -388,7 +225,7 @@ class ColumnRow(QWidget):
     def __init__(self, margin: int) -> None:
         super().__init__()
         tell_as(self, ColumnsAccessible)
-        self.row = hbox(inside=self, margins=(margin, 6, margin, 6), spacing=12)
+        self.row = hbox(inside=self, margins=(margin, 12, margin, 6), spacing=12)
 
     def columns(self) -> list[QWidget]:
         """Return the columns that are shown, as they stand side by side."""
@@ -480,6 +317,7 @@ class CouncilColumns(QScrollArea):
             column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
             self.row.removeWidget(column)
             self.row.insertWidget(place, column, 1)
+        put_where(self, [stop for who in (*people, MERGED) for stop in stops_in(self.all[who])])
 
     def show_held(
         self, record: Record, result: CouncilOutcome, people: Mapping[str, Shown], *, compared: bool
@@ -490,14 +328,13 @@ class CouncilColumns(QScrollArea):
         firsts = {who: vote.choice for who, vote in record.ballots.items()}
         chosen = record.held(ChosenAnswer, CouncilPart.CHOICE).message
         answers = record.answers()
-        for who, shown in people.items():
+        for who in people:
             vote, column = votes.get(who), self.all[who]
             letter, text = letters.get(vote.choice, ("", "")) if vote and compared else ("", "")
             column.show_held(
                 letter,
                 text,
                 leads=bool(vote) and vote.choice == result.headline,
-                index=shown.colour,
                 sure=vote.confidence if vote else None,
                 first=letters.get(firsts.get(who, ""), ("", ""))[0] if vote and compared else "",
             )
@@ -507,7 +344,7 @@ class CouncilColumns(QScrollArea):
         column = self.all[MERGED]
         column.setVisible(any(one.part == CouncilPart.MERGE for one in record.messages))
         column.show_speaker(self._language("council.merged"), merged.author.name if merged else "", None)
-        column.show_held("", "", leads=False, index=None, sure=None)
+        column.show_held("", "", leads=False, sure=None)
         whole = merged if merged and merged.state == MessageState.DONE else None
         column.show_answer(whole, used=whole is not None and whole.id == chosen)
 

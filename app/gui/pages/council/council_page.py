@@ -1,7 +1,6 @@
-"""The page of a council in the main area: the question, its tabs, a column for each answer, what is next.
+"""The page of a council in the main area: its steps, what the one that is open shows, and what is next.
 
-The tabs are answers, discussion, claims and verdict. Also finding words over several transcripts as if they
-were one text, and the dialog in which the user writes what can be held.
+Also finding words over several transcripts as if they were one text.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,9 +8,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLineEdit, QMenu, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
@@ -20,135 +18,35 @@ from app.core.message import SPOKEN, CouncilPart, Message, Role
 from app.core.reasons import resumable
 from app.core.session import DebateSession
 from app.core.summary import Status
-from app.engine.council.commands import MAX_TEXT, Councils
-from app.engine.council.outcome import CouncilOutcome, holders_of, outcome
+from app.engine.council.commands import Councils
+from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import outcomes
-from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.engine.names import find_names
-from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.council_box import CouncilBox, Judged, announcement, prices_of
-from app.gui.pages.council.council_columns import (
-    MERGED,
-    CouncilColumn,
-    CouncilColumns,
-    Glance,
-    Shown,
-    shown_people,
+from app.gui.pages.council.council_box import Judged, announcement, judges_of, prices_of
+from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
+from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
+from app.gui.pages.council.decision_steps import (
+    ANSWERS,
+    DEBATE,
+    DECISION,
+    DIFFERENCES,
+    VERDICT,
+    VOTES,
+    DecisionSteps,
 )
-from app.gui.pages.council.verdict_page import ClaimsPage, VerdictPage
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
+from app.gui.pages.council.verdict_page import VerdictPage
+from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import Composer, ShorteningButton, TextBox, TickBox, scrolling
-from app.gui.widgets.form import Field
+from app.gui.widgets.boxes import vbox
+from app.gui.widgets.controls import bring_into_sight, button
 from app.gui.widgets.notices import announce
 from app.gui.widgets.search import FindBar
-from app.gui.widgets.text import Paragraph, named, say
-
-ANSWERS, DISCUSSION, CLAIMS, VERDICT = TABS = ("answers", "discussion", "claims", "verdict")
-
-
-ICONS = ("columns", "message-circle", "spline", "gavel")
-
-
-class CouncilTabs(Segmented):
-    """Says how much is in each tab; one that has nothing yet is grey."""
-
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__(TABS, tabs=True)
-        for segment, icon in zip(self._segments, ICONS, strict=True):
-            segment.dress(look, icon, "text_2")
-        self.setObjectName("council_tabs")
-        self._language = language
-        say(self, language, name="council.tab")
-
-    def show_counts(self, result: CouncilOutcome, messages: Iterable[Message], *, verdict: bool) -> None:
-        """Show the tabs of a council; its claims and its verdict are there once there is a `verdict`."""
-        turns = sum(map(discussed, messages))
-        claims = verdict and bool(result.claims or result.unsupported)
-        every = result.claim_count if claims else 0
-        counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: every}
-        there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: verdict}
-        texts, hints = [], []
-        for tab in TABS:
-            text, count = self._language(f"council.tab.{tab}"), counts.get(tab)
-            texts.append(f"{text}  {count}" if count else text)
-            hints.append("" if there[tab] else self._language(f"council.tab.{tab}.none"))
-        self.set_texts(tuple(texts), tuple(hints))
-        self.set_usable([tab for tab in TABS if there[tab]])
-
-
-class CouncilHead(QWidget):
-    """The tabs, what marks the differences of the answers and hides the names, and a button with the rounds to fork after.
-
-    The marks are under the tabs where it is narrow. Emits fork_requested(round), 0 for the answers.
-    """
-
-    fork_requested = Signal(int)
-
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
-        super().__init__()
-        self._language = language
-        self.tabs = CouncilTabs(language, look)
-        self.marks = say(named("council_mark", TickBox(look)), language, "council.mark")
-        self.marks.setChecked(True)
-        self.hide_names = say(named("council_hide_names", TickBox(look)), language, "council.hide_names")
-        self._ticks = QWidget()
-        hbox(STRETCH, self.marks, self.hide_names, inside=self._ticks, spacing=14)
-        self._fork = ShorteningButton("plain", "council_fork")
-        self._fork.dress(look, "git-branch")
-        self._fork.clicked.connect(self._open_menu)
-        self._fork.hide()
-        self._rounds = 0
-        self._grid = QGridLayout()
-        self._grid.setContentsMargins(margin, 0, margin, 0)
-        self._grid.setHorizontalSpacing(14)
-        self._grid.setVerticalSpacing(2)
-        self._grid.setColumnStretch(1, 1)
-        self._grid.addWidget(self.tabs, 0, 0)
-        self._grid.addWidget(self._ticks, 0, 1)
-        self._grid.addWidget(self._fork, 0, 2)
-        line = QFrame()
-        line.setProperty("kind", "line")
-        line.setFixedHeight(1)
-        vbox(self._grid, line, inside=self, spacing=0)
-        self.tabs.chosen.connect(lambda tab: self._ticks.setVisible(tab == ANSWERS))
-        language.changed.connect(self._retranslate)
-        self._retranslate()
-
-    def offer_fork(self, rounds: int | None) -> None:
-        """Offer to fork after the answers and after each of so many rounds, or not at all."""
-        self._fork.setVisible(rounds is not None)
-        self._rounds = rounds or 0
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        edges = self._grid.contentsMargins()
-        parts = (self.tabs, self._ticks, self._fork)
-        needed = sum(one.sizeHint().width() for one in parts) + 2 * self._grid.horizontalSpacing()
-        wide = self.width() >= needed + edges.left() + edges.right()
-        self._grid.removeWidget(self._ticks)
-        if wide:
-            self._grid.addWidget(self._ticks, 0, 1)
-        else:
-            self._grid.addWidget(self._ticks, 1, 0, 1, 3)
-
-    def _retranslate(self) -> None:
-        self._fork.show_words(self._language("council.fork"), self._language("council.fork.hint"))
-
-    def _open_menu(self) -> None:
-        menu = named("council_fork_menu", QMenu(self))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for number in range(self._rounds + 1):
-            key = "council.fork.round" if number else "council.fork.answers"
-            action = menu.addAction(self._language(key, round=number))
-            action.triggered.connect(partial(self.fork_requested.emit, number))
-        menu.popup(self._fork.mapToGlobal(QPoint(0, self._fork.height() + 4)))
+from app.gui.widgets.text import Paragraph, named
 
 
 def discussed(message: Message) -> bool:
@@ -156,15 +54,15 @@ def discussed(message: Message) -> bool:
     return message.round > 0 and message.part in SPOKEN
 
 
-def first_tab(session: DebateSession, messages: Iterable[Message]) -> str:
-    """Return the tab that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
+def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
+    """Return the step that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return ANSWERS
     if session.status == Status.RUNNING and Record(session.debate, [*messages]).concludes:
         # In a what-if round all answer, and vote.
         return ANSWERS
-    return DISCUSSION if session.status == Status.RUNNING or resumable(session) else VERDICT
+    return DEBATE if session.status == Status.RUNNING or resumable(session) else VERDICT
 
 
 class ColumnFinder:
@@ -225,33 +123,6 @@ class ColumnFinder:
         self._into_sight(self.at)
 
 
-class OptionsDialog(AskDialog):
-    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, "" where it is new."""
-
-    chosen = Signal(object)
-
-    def __init__(self, words: Language, options: Sequence[tuple[str, str]], parent: QWidget) -> None:
-        title = words("council.options")
-        super().__init__(words, parent, "options", title, ("save", words("dialog.save")))
-        self._fields = []
-        for number in range(1, max(MOST_OPTIONS, len(options)) + 2):
-            option, text = options[number - 1] if number <= len(options) else ("", "")
-            line = named(f"option_{number}", QLineEdit(text, maxLength=MOST_OPTION))
-            line.setAccessibleName(words("council.options.number", number=number))
-            line.setPlaceholderText("" if option else words("council.options.add"))
-            self._fields.append((option, line))
-        said = Paragraph("card_text", text=words("council.options.hint"))
-        fields = (Field(line.objectName(), line) for _option, line in self._fields)
-        self.ask(said, 4, *fields, width=520, spacing=6)
-
-    def _check(self) -> None:
-        self.go.setEnabled(any(self.form.values().values()))
-
-    def _on_go(self) -> None:
-        self.accept()
-        self.chosen.emit([(option, field.text()) for option, field in self._fields])
-
-
 MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
 
@@ -265,9 +136,6 @@ class CouncilPage(ConversationView):
     resume_requested = Signal(str)
     check_skip_requested = Signal(str)
     check_again_requested = Signal(str, str)
-    again_requested = Signal(str)
-    compare_requested = Signal(str)
-    merge_requested = Signal(str)
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
@@ -279,12 +147,13 @@ class CouncilPage(ConversationView):
     ask_requested = Signal(str, str, object)
     options_chosen = Signal(str, object)
     people_changed = Signal()
+    decision_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         names = ("council_transcript", "composer", "send_button")
-        composer = Composer(look, box_name=names[1], button_name=names[2], box=TextBox(longest=MAX_TEXT))
-        super().__init__(language, look, composer, layout="compact", names=names)
-        self.setObjectName("council_view")
+        self._follow_up = FollowUp(language, look, names[1], names[2])
+        super().__init__(language, look, self._follow_up, layout="compact", names=names)
+        self.setObjectName("decision_page")
         self._session: DebateSession | None = None
         self._messages: dict[str, Message] = {}
         self._column_of: dict[str, str] = {}
@@ -293,15 +162,13 @@ class CouncilPage(ConversationView):
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
-        self._question = Paragraph()
-        self._head = CouncilHead(language, look, MARGIN)
-        self._tabs, self._marks, self._hide = self._head.tabs, self._head.marks, self._head.hide_names
-        self.claims, self.verdict = ClaimsPage(language, look), VerdictPage(language, look)
+        self.steps = DecisionSteps(language, look, MARGIN)
+        self.differences, self.verdict = DifferencesPage(language, look), VerdictPage(language, look)
+        self.glance = self.differences.glance
         self.verdicts = VerdictTabs(language, MARGIN)
-        self._hide.toggled.connect(lambda _on: self._name_columns())
-        self._marks.toggled.connect(lambda _on: self._show_marks())
-        self.glance = Glance(language, look)
-        self.box = CouncilBox(language, look)
+        self._decided, self._decide = Paragraph("lead", centred=True), button("primary", "council_journal")
+        self.box = DecisionBar(language, look, self._follow_up)
+        self._hide = self.box.hide_names
         self._lay_out()
         self._connect()
         language.changed.connect(self.refresh)
@@ -330,7 +197,7 @@ class CouncilPage(ConversationView):
         self._said = ""
         self._judge = session.debate.judge
         self._build(session)
-        self._open_tab(first_tab(session, self._messages.values()))
+        self._open_step(first_step(session, self._messages.values()))
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         super().prepend([*filter(discussed, messages)], read_only=read_only, damaged=damaged)
@@ -359,7 +226,7 @@ class CouncilPage(ConversationView):
         if was_running and session.status == Status.COMPLETED:
             self._announce(session)
         if was_running != (session.status == Status.RUNNING):
-            self._open_tab(first_tab(session, self._messages.values()))
+            self._open_step(first_step(session, self._messages.values()))
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         super().show_turn(event, starting=starting)
@@ -377,7 +244,7 @@ class CouncilPage(ConversationView):
             super().show_message(message)
             if first:
                 self.refresh()
-                self._open_tab(DISCUSSION)
+                self._open_step(DEBATE)
         elif column := self._column(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_started(message)
@@ -452,24 +319,32 @@ class CouncilPage(ConversationView):
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
         people = self.people()
-        self._question.setText(" ".join(record.whole_question.split()))
-        compared = bool(record.options()) and session.status != Status.RUNNING
-        self.glance.setVisible(compared)
-        self._marks.setVisible(bool(record.points("differ")))
+        running = session.status == Status.RUNNING
+        self.differences.question.setText(" ".join(record.whole_question.split()))
+        # What is grouped by short answers while they come in would tell the others too early.
+        compared = bool(record.options()) and not (running and record.grouped)
         helper = self.councils.helper(session) if self.councils else ""
         could = self.councils.may_not_read(session) if self.councils and not helper else None
         self.glance.show_outcome(result, record, holders_of(record), people, helped=bool(helper))
         self.glance.edit.setVisible(not self._read_only)
-        self.glance.journal.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
-        ended = session.status != Status.RUNNING and not resumable(session)
+        ended = not running and not resumable(session)
         prices = self._prices(messages) if ended and not self._read_only else {}
         self._what_if = prices.get("what_if", "")
-        judges = self.councils.judges(session.id) if self.councils and prices else []
+        judges = judges_of(self.councils, session, self._judge, self._language) if self.councils else {}
         outsider = self.councils.outsider(session) if self.councils else ""
         judged = Judged(session, dict(self._messages), record, result, people, bool(prices), prices, outsider)
-        self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
-        given = self.verdicts.show_given(outcomes(debate, messages))
+        self.box.show_state(
+            judged,
+            judges,
+            self._judge or ANY_JUDGE,
+            helper=helper,
+            could=could,
+            read_only=self._read_only,
+            plain=self.steps.value() in (VOTES, VERDICT, DECISION),
+        )
+        every = outcomes(debate, messages)
+        given = self.verdicts.show_given(every)
         if given is not None and given.messages is not messages:
             # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
             then, said = given.debate, given.messages
@@ -481,15 +356,36 @@ class CouncilPage(ConversationView):
                 may_ask=False,
                 prices={},
             )
-        self._tabs.show_counts(judged.result, messages, verdict=given is not None and ended)
-        forks = session.status != Status.RUNNING and not self._read_only and result.answered
-        self._head.offer_fork(record.rounds if forks else None)
-        if self._tabs.value() == VERDICT:
+        # Of the one that is being made only the votes are there.
+        there = given is not None and (ended or given.messages is not messages)
+        voted = there and bool(judged.record.voted_rounds)
+        turns, step = sum(map(discussed, messages)), self.steps.value()
+        much = {
+            ANSWERS: str(result.answered or ""),
+            DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
+            DEBATE: self._language("verdict.turns", count=turns) if turns else None,
+            VOTES: str(len(judged.record.ballots)) if voted else None,
+            VERDICT: str(len(every)) if there else None,
+            DECISION: "" if result.answered else None,
+        }
+        decided = self.verdict.decision(self.session_id)
+        marked = [kind for kind in (DIFFERS, AGREED) if record.points(kind)]
+        self.steps.show_steps(much, prices, marked, decided=decided is not None)
+        self._show_decision(decided)
+        if step in (VOTES, VERDICT):
             self.verdict.show_verdict(judged)
-        elif self._tabs.value() == CLAIMS:
-            self.claims.show_claims(judged)
+        elif step == DIFFERENCES:
+            self.differences.show_claims(judged)
         self._show_marks()
         self._show_composer()
+
+    def _show_decision(self, decided: tuple[str, str] | None) -> None:
+        """Show what was decided and how that stands, and what asks for it, or for what came of it."""
+        words = self._language
+        said = (words("journal.was", option=decided[0]), decided[1]) if decided else (words("journal.card"),)
+        self._decided.setText("\n".join(said))
+        self._decide.setText(words("journal.enter" if decided else "journal.keep_decision"))
+        self._decide.setVisible(not self._read_only)
 
     def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
         """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""
@@ -497,26 +393,32 @@ class CouncilPage(ConversationView):
         if session is None or self.councils is None:
             return {}
         session = replace(session, debate=replace(session.debate, judge=self._judge))
-        prices, unasked = prices_of(self.councils, session, messages, self._language)
+        to = (self._follow_up.to,) if self._follow_up.to else ()
+        prices, unasked = prices_of(self.councils, session, messages, to, self._language)
         if unasked:
             self.prices_wanted.emit(unasked)
         return prices
 
-    def _open_tab(self, tab: str) -> None:
-        self._tabs.set_value(tab)
-        self._on_tab(tab)
+    def _open_step(self, step: str) -> None:
+        if step == self.steps.value():
+            self._on_step(step)
+        else:
+            self.steps.set_value(step)
 
-    def _on_tab(self, tab: str) -> None:
-        for name, page in self._pages.items():
-            page.setVisible(name == tab)
+    def _on_step(self, step: str) -> None:
+        for page, steps in self._pages.items():
+            page.setVisible(step in steps)
         self.refresh()
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
+        if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
+            # Once it has its place.
+            QTimer.singleShot(0, card, partial(bring_into_sight, card))
 
     def _searched(self) -> Mapping[str, TranscriptView]:
-        """Return the transcripts that are searched: those of the tab that is open."""
-        return {"": self.transcript} if self._tabs.value() == DISCUSSION else self.columns.transcripts
+        """Return the transcripts that are searched: those of the step that is open."""
+        return {"": self.transcript} if self.steps.value() == DEBATE else self.columns.transcripts
 
     def _on_judge(self, judge: str) -> None:
         self._judge = judge
@@ -526,11 +428,11 @@ class CouncilPage(ConversationView):
         """Go to what a verdict cites, or the summary beside it."""
         message = self._messages.get(message_id)
         if message is not None and discussed(message):
-            self._open_tab(DISCUSSION)
+            self._open_step(DEBATE)
             self.transcript.go_to(message_id, 0)
             self.transcript.setFocus()
             return
-        self._open_tab(ANSWERS)
+        self._open_step(ANSWERS)
         who = self._column_of.get(message_id, "?")
         if column := self.columns.all.get(who):
             self.columns.into_sight(who)
@@ -544,26 +446,17 @@ class CouncilPage(ConversationView):
             return
         record = Record(session.debate, list(self._messages.values()))
         quotes: dict[str, list[tuple[str, str]]] = {}
-        for kind in (AGREED, DIFFERS):
+        for kind in reversed(self.steps.marks()):
             for quote in chain.from_iterable(one.quotes for one in record.points(kind)):
                 quotes.setdefault(quote.message, []).append((quote.text, kind))
         for column in self.columns.all.values():
-            column.transcript.search.marks.show(quotes if self._marks.isChecked() else {})
+            column.transcript.search.marks.show(quotes)
             column.transcript.viewport().update()
 
     def _show_composer(self) -> None:
-        words, session = self._language, self._session
-        count = len(session.debate.participants) if session else 0
-        running = session is not None and session.status == Status.RUNNING
         self.composer.setVisible(not self._read_only)
-        priced = words("council.hint.price", price=self._what_if) if self._what_if else words("council.hint")
-        self.composer.set_words(
-            words("council.placeholder", count=count),
-            words("council.wait") if running else priced,
-            words("discussion.send"),
-        )
-        if running or self.composer.box.text():
-            self.composer.send.setEnabled(not running)
+        running = self._session is not None and self._session.status == Status.RUNNING
+        self._follow_up.show_for(self.people(), price=self._what_if, running=running)
 
     def _announce(self, session: DebateSession) -> None:
         """Tell a screen reader once how settled it is, what leads and how many hold something else."""
@@ -579,65 +472,41 @@ class CouncilPage(ConversationView):
     # Layout and requests
 
     def _lay_out(self) -> None:
-        top, bubble = QWidget(), QFrame()
-        bubble.setProperty("kind", "bubble")
-        hbox((self._question, 1), inside=bubble, margins=(14, 8, 14, 8))
-        vbox(
-            bubble,
-            self.glance,
-            inside=top,
-            margins=(MARGIN, 12, MARGIN, 4),
-            spacing=10,
-        )
-        foot = QWidget()
-        vbox(self.box, self.composer, inside=foot, margins=(MARGIN, 4, MARGIN, 16), spacing=8)
-        body = QWidget()
-        vbox(top, (self.columns, 1), inside=body, spacing=0)
-        judged = QWidget()
+        judged, foot, view = QWidget(), QWidget(), named("council_view", QWidget())
         vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
-        # A low page scrolls, so that the columns stay high enough to be read.
-        self._pages: dict[str, QWidget] = {
-            ANSWERS: scrolling(body),
-            DISCUSSION: self.transcript,
-            CLAIMS: self.claims,
-            VERDICT: judged,
+        self._pages: dict[QWidget, tuple[str, ...]] = {
+            self.columns: (ANSWERS,),
+            self.differences: (DIFFERENCES,),
+            self.transcript: (DEBATE,),
+            judged: (VOTES, VERDICT),
+            empty_state(self._decided, self._decide): (DECISION,),
         }
-        pages = [(page, 1) for page in self._pages.values()]
-        vbox(self.find_bar, self._head, *pages, foot, inside=self, spacing=0)
-        for tab, page in self._pages.items():
-            page.setVisible(tab == ANSWERS)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.glance.fit(self.width() - 2 * MARGIN)
-        self.box.fit(self.width() - 2 * MARGIN)
+        vbox(*((page, 1) for page in self._pages), inside=view)
+        vbox(self.box, inside=foot, margins=(MARGIN, 6, MARGIN, 12))
+        vbox(self.find_bar, self.steps, (view, 1), foot, inside=self, spacing=0)
+        for page, steps in self._pages.items():
+            page.setVisible(ANSWERS in steps)
 
     def _connect(self) -> None:
-        box, composer = self.box, self.composer
-        box.debate_requested.connect(
-            lambda: self.debate_requested.emit(self.session_id, None, self._judge or ANY_JUDGE)
-        )
-        for name in ("pause", "resume", "again", "compare", "merge"):
-            asked = getattr(self, f"{name}_requested")
-            getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
-        box.check_requested.connect(lambda: self.more_requested.emit(self.session_id, "check"))
-        box.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
-        box.connect_requested.connect(self.connect_requested)
-        box.allow_requested.connect(self.reading_requested)
+        box, composer = self.box, self._follow_up
+        box.asked.connect(self._on_asked)
         box.judge_chosen.connect(self._on_judge)
-        self._tabs.chosen.connect(self._on_tab)
-        self._head.fork_requested.connect(lambda number: self.fork_requested.emit(self.session_id, number))
+        box.fork_requested.connect(lambda number: self.fork_requested.emit(self.session_id, number))
+        self._hide.toggled.connect(lambda _on: self._name_columns())
+        self.steps.chosen.connect(self._on_step)
+        self.steps.marks_changed.connect(self._show_marks)
+        for asked in (self._decide.clicked, self.verdict.decision_requested):
+            asked.connect(lambda: self.decision_requested.emit(self.session_id))
         columns = self.columns
         columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
         columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
-        columns.more_requested.connect(self._on_more)
+        columns.more_requested.connect(composer.ask_only)
         columns.link_requested.connect(self.link_requested)
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
-        for page in (self.claims, self.verdict):
+        for page in (self.differences, self.verdict):
             page.cite_requested.connect(self.show_cited)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
-        self.box.skip_check_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
@@ -648,24 +517,34 @@ class CouncilPage(ConversationView):
         columns.found.connect(self.finder.on_found)
         self.transcript.found.connect(partial(self.finder.on_found, ""))
         composer.text_changed.connect(self._show_composer)
+        composer.target_changed.connect(self.refresh)
         composer.submitted.connect(self._on_submitted)
 
     def _into_sight(self, who: str) -> None:
-        if self._tabs.value() != DISCUSSION:
+        if self.steps.value() != DEBATE:
             self.columns.into_sight(who)
 
-    def _on_more(self, who: str) -> None:
-        """Address a participant in the composer, before what is written there."""
-        participants = self._session.debate.participants if self._session else ()
-        self.composer.box.lead_with(next((f"@{one.name} " for one in participants if one.id == who), ""))
+    def _on_asked(self, what: str) -> None:
+        """Pass on what the bar asks for."""
+        session_id = self.session_id
+        ways: dict[str, Callable[[], None]] = {
+            "debate": lambda: self.debate_requested.emit(session_id, None, self._judge or ANY_JUDGE),
+            "connect": self.connect_requested.emit,
+            "allow": self.reading_requested.emit,
+            "pause": lambda: self.pause_requested.emit(session_id),
+            "resume": lambda: self.resume_requested.emit(session_id),
+            "skip_check": lambda: self.check_skip_requested.emit(session_id),
+        }
+        ways.get(what, lambda: self.more_requested.emit(session_id, what))()
 
     def _on_submitted(self, text: str) -> None:
-        """Ask all, or only those who are named with @."""
+        """Ask only those who are named with @, else whom the input is for."""
         participants = self._session.debate.participants if self._session else ()
         named_ones = {
             one.participant_id for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@"
         }
-        self.ask_requested.emit(self.session_id, text, tuple(sorted(named_ones)))
+        alone = named_ones or ({self._follow_up.to} if self._follow_up.to else set())
+        self.ask_requested.emit(self.session_id, text, tuple(sorted(alone)))
 
     def _on_edit(self) -> None:
         if self._session is None:

@@ -1,0 +1,282 @@
+"""What can be done next with a decision, in one row: the next step with its price, all others in a menu, and the input.
+
+Above it stands how far the decision is, and what must be said about it.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QMenu, QWidget
+
+from app.core.catalog import ProviderStatus
+from app.core.council import ANY_JUDGE
+from app.core.message import CouncilPart
+from app.core.reasons import paused_text, resumable
+from app.core.session import MIN_PARTICIPANTS
+from app.core.summary import Status
+from app.engine.council.commands import MAX_TEXT
+from app.engine.council.outcome import State, state_text, who_may_join
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import checking
+from app.gui.pages.chat.chat_composer import unmarked
+from app.gui.pages.council.council_box import TONES, Judged
+from app.gui.pages.council.council_columns import Shown
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import hbox, thin_line, vbox
+from app.gui.widgets.controls import (
+    Button,
+    Composer,
+    MenuButton,
+    ShorteningButton,
+    TextBox,
+    button,
+    put_in_tab_order,
+)
+from app.gui.widgets.text import Paragraph, named, plain_tip, restyle
+
+MORE = {
+    "compare": "list-checks",
+    "merge": "spline",
+    "again": "refresh-cw",
+    "stress": "shield-question-mark",
+    "check": "search",
+    "join": "plus",
+}
+"""What can be done, in the order of the menu, with its icon."""
+ASKED_FOR = {"pause": "pause", "resume": "play", "debate": "scale", "join": "plus", "stress": MORE["stress"]}
+"""The next steps that the decision asks for, with their icons; the first one that is offered is the next."""
+NEXT = ASKED_FOR | MORE
+NOTED = ("skip_check", "allow", "connect")
+"""What helps where something is said about it."""
+LEAST_BOX, WORDY = 120, 560
+
+
+class FollowUp(Composer):
+    """The input in one row, with whom it is for before it: `to` is the id of who alone is asked, "" for all."""
+
+    target_changed = Signal()
+
+    def __init__(self, language: Language, look: Look, box_name: str, button_name: str) -> None:
+        self._language, self._names = language, {"": ""}
+        self._whole = self.to = ""
+        super().__init__(look, box_name=box_name, button_name=button_name, box=TextBox(longest=MAX_TEXT))
+        self.setObjectName("decision_input")
+        self.target = MenuButton(look, "users", "decision_target", chevron=True)
+        self.target.choices.aboutToShow.connect(self._fill)
+        self._hint.hide()
+        self.box.setMinimumWidth(LEAST_BOX)
+        self.column.setDirection(QBoxLayout.Direction.LeftToRight)
+        self.column.setContentsMargins(4, 5, 6, 5)
+        self.column.insertWidget(0, thin_line(width=1, height=20), 0, Qt.AlignmentFlag.AlignVCenter)
+        self.column.insertWidget(0, self.target, 0, Qt.AlignmentFlag.AlignBottom)
+        self.column.setStretchFactor(self.box, 1)
+        # Qt puts nothing before the box while its frame, which has it as focus proxy, stands between them.
+        put_in_tab_order((self.target, self.send))
+        put_in_tab_order((self.target, self.box))
+
+    def show_for(self, people: Mapping[str, Shown], *, price: str, running: bool) -> None:
+        """Offer to ask all or one of these, for a price; while it is `running` nothing can be asked."""
+        words = self._language
+        self._names = {"": words("council.everyone")} | {who: one.name for who, one in people.items()}
+        self.to = self.to if self.to in people else ""
+        name = self._names[self.to]
+        self.target.show_words(unmarked(name))
+        self.target.setAccessibleName(words("council.target", name=name))
+        asks = words("council.placeholder.only", name=name) if self.to else words("council.placeholder")
+        self._whole = words("council.wait") if running else " · ".join(filter(None, (asks, price)))
+        self._show_words()
+        if running or self.box.text():
+            self.send.setEnabled(not running)
+
+    def ask_only(self, who: str) -> None:
+        """Ask one participant alone, "" for all."""
+        self.to = who
+        self.target_changed.emit()
+        self.box.setFocus()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_words()
+
+    def _show_words(self) -> None:
+        """Show as much of what stands in the empty box as one line has room for."""
+        room = self.box.viewport().width() - 8
+        shown = self.box.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        self.set_words(shown, "", self._language("discussion.send"))
+        self.box.setAccessibleName(self._whole)
+        self.box.setToolTip(plain_tip(self._whole) if shown != self._whole else "")
+
+    def _fill(self) -> None:
+        self.target.clear()
+        for who, name in self._names.items():
+            action = self.target.choices.addAction(unmarked(name), partial(self.ask_only, who))
+            action.setCheckable(True)
+            action.setChecked(who == self.to)
+
+
+class DecisionBar(QWidget):
+    """Shows how a decision stands, and what can be done.
+
+    Emits asked(what) with a name of NEXT or NOTED, judge_chosen("provider/model", ANY_JUDGE or NO_JUDGE),
+    fork_requested(round), 0 for the answers.
+    """
+
+    asked = Signal(str)
+    judge_chosen = Signal(str)
+    fork_requested = Signal(int)
+
+    def __init__(self, language: Language, look: Look, follow_up: FollowUp) -> None:
+        super().__init__()
+        self._language, self._look, self._follow_up = language, look, follow_up
+        self._chip = Chip(look, self)
+        self._words = Paragraph("hint")
+        self._notes: dict[str, Button] = {
+            name: button("link", f"council_{name}", partial(self.asked.emit, name)) for name in NOTED
+        }
+        self._offers: dict[str, str] = {}
+        self._judges: Mapping[str, str] = {}
+        self._judge, self._rounds, self._what = ANY_JUDGE, -1, ""
+        self.next = ShorteningButton("primary", "decision_next")
+        self.next.clicked.connect(lambda: self.asked.emit(self._what))
+        self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
+        self.more.choices.aboutToShow.connect(self._fill)
+        self.hide_names = QAction(self, checkable=True)
+        self.hide_names.setObjectName("council_hide_names")
+        said = (self._words, 1, Qt.AlignmentFlag.AlignVCenter)
+        line = hbox(self._chip, said, *self._notes.values(), spacing=10)
+        low = Qt.AlignmentFlag.AlignBottom
+        row = hbox((self.next, 0, low), (self.more, 0, low), (follow_up, 1), spacing=8)
+        vbox(line, row, inside=self, spacing=6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Keep the words of the next step whole, unless there is hardly room for its price."""
+        self.next.setMinimumWidth(self.next.sizeHint().width() if self.width() >= WORDY else 0)
+
+    def show_state(
+        self,
+        shown: Judged,
+        judges: Mapping[str, str],
+        judge: str,
+        *,
+        helper: str,
+        could: ProviderStatus | None,
+        read_only: bool,
+        plain: bool,
+    ) -> None:
+        """Show how far a decision is, and what can be done, each with its price.
+
+        `judges` are those who could judge with their names, and `judge` the one that is chosen. Where there is no `helper` to
+        compare answers, a provider can be added. `could` is one that could compare them if it might read any session. On
+        a `plain` page something else is the next step.
+        """
+        session, result, words = shown.session, shown.result, self._language
+        council = session.debate.council
+        running, paused = session.status == Status.RUNNING, resumable(session)
+        idle, enough = not running and not paused, result.answered >= MIN_PARTICIPANTS
+        agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
+        compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in shown.messages.values())
+        late = "differences" in result.degraded or result.answered < result.asked or not compared
+        helped = idle and enough and bool(helper)
+        offered = {
+            "pause": running,
+            "resume": paused,
+            "debate": helped and result.is_open,
+            "join": idle and enough and who_may_join(shown.record, result) is not None,
+            "stress": helped,
+            "compare": helped and late,
+            "merge": helped,
+            "again": idle,
+            "check": helped and bool(shown.outsider),
+            "skip_check": checking(session),
+            "connect": idle and (not (helper or could) or (helped and agreed and not shown.outsider)),
+            "allow": idle and enough and could is not None and not helper,
+        }
+        named_so = {"stress": "council.counter"} if agreed else {}
+        self._offers = {}
+        for name in (*NEXT, *NOTED):
+            if offered[name] and not read_only:
+                text = words(named_so.get(name, f"council.{name}"))
+                if name == "debate" and council is not None and shown.record.rounds:
+                    text = words("council.debate_more", count=council.offered_rounds)
+                self._offers[name] = " · ".join(filter(None, (text, shown.prices.get(name, ""))))
+        possible = (name for name in NEXT if name in self._offers and (agreed or name != "stress"))
+        self._what = what = next(possible, "")
+        self._judges, self._judge = judges, judge
+        self._rounds = shown.record.rounds if idle and not read_only and result.answered else -1
+        self.more.show_words(words("verdict.more"))
+        self.hide_names.setText(words("council.hide_names"))
+        self.next.setVisible(bool(what))
+        if what:
+            coloured = what in ASKED_FOR and not plain
+            restyle(self.next, kind="primary" if coloured else "")
+            self.next.dress(self._look, NEXT[what], "on_accent" if coloured else "text_2")
+            rounds = words("verdict.rounds", count=council.offered_rounds) if council is not None else ""
+            tip = rounds if what == "debate" else self._hint(what)
+            self.next.show_words(self._offers[what], plain_tip(tip), short=shown.prices.get(what, ""))
+            self.next.setAccessibleDescription(tip)
+        self._fit()
+        self._show_said(shown, helper=helper, could=could, whole=idle and enough)
+        for name, note in self._notes.items():
+            note.setText(self._offers.get(name, ""))
+            note.setVisible(name in self._offers)
+
+    def _hint(self, what: str) -> str:
+        """Return what a step does, "" where its name says it."""
+        key = f"council.{what}.hint"
+        return self._language(key) if key in self._language.texts else ""
+
+    def _show_said(self, shown: Judged, *, helper: str, could: ProviderStatus | None, whole: bool) -> None:
+        """Say how a decision stands; it is `whole` once all calls have ended and there is something to compare."""
+        session, result, words = shown.session, shown.result, self._language
+        if whole:
+            self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
+            key = f"council.state.{result.state}.{result.against or 'hint'}"
+            small = words("council.locked", name=words.provider(could)) if could else words("council.small")
+            self._words.setText(words(key) if helper else small)
+            return
+        council, running = session.debate.council, session.status == Status.RUNNING
+        said = words("council.answered", count=result.answered, asked=result.asked)
+        if resumable(session):
+            said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
+        elif running and result.answered == result.asked >= MIN_PARTICIPANTS:
+            debates = council is not None and council.rounds > council.debated
+            said = words("council.debating" if debates else "council.comparing")
+        if checking(session):
+            said = " · ".join((words.reason(session.reason), said))
+        self._chip.set_text("")
+        self._words.setText(said)
+
+    def _fill(self) -> None:
+        """Fill the menu with what else can be done."""
+        words, menu = self._language, self.more.choices
+        self.more.clear()
+        menu.setToolTipsVisible(True)
+        for name, icon in MORE.items():
+            if name in self._offers and name != self._what:
+                picture, text = self._look.icon(icon), unmarked(self._offers[name])
+                action = menu.addAction(picture, text, partial(self.asked.emit, name))
+                action.setObjectName(f"council_{name}")
+                action.setToolTip(plain_tip(self._hint(name)))
+        menu.addSeparator()
+        if "debate" in self._offers:
+            group = QActionGroup(menu)
+            inside = named("council_judge", QMenu(words("council.judge.choose"), menu))
+            for judge, text in self._judges.items():
+                action = inside.addAction(unmarked(text), partial(self.judge_chosen.emit, judge))
+                action.setCheckable(True)
+                group.addAction(action)
+                action.setChecked(judge == self._judge)
+            menu.addMenu(inside)
+        menu.addAction(self.hide_names)
+        if self._rounds >= 0:
+            forks = named("council_fork", QMenu(words("council.fork"), menu))
+            for number in range(self._rounds + 1):
+                key = "council.fork.round" if number else "council.fork.answers"
+                forks.addAction(words(key, round=number), partial(self.fork_requested.emit, number))
+            menu.addMenu(forks)

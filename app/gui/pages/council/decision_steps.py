@@ -1,0 +1,162 @@
+"""The steps of a decision over its page, and what switches the marks in the answers."""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QWidget
+
+from app.gui.display.appearance import Language, Look, sized
+from app.gui.transcript.search import AGREED, DIFFERS
+from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button
+from app.gui.widgets.text import named, plain_tip, say
+
+STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
+ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
+CIRCLE, GAP = 18, 6
+
+
+class StepButton(ShorteningButton):
+    """A step: its place in a circle, filled while it is open and a tick once it is done, and in grey how much it has."""
+
+    def __init__(self, look: Look, _kind: str, name: str) -> None:
+        super().__init__("step", name)
+        self._look, self._place, self._much, self._done = look, "", "", False
+        look.changed.connect(self.update)
+
+    def show_step(self, place: str, text: str, much: str, *, done: str, hint: str) -> None:
+        """Show a step; `done` says that it is done, and `hint` what it would do where it is not reached yet."""
+        self._place, self._much, self._done = place, much, bool(done)
+        width = self.fontMetrics().horizontalAdvance(much) + GAP if much else 0
+        self.show_words(text, plain_tip(hint), taken=width)
+        self.setAccessibleName(f"{place} {text} {much}".rstrip())
+        self.setAccessibleDescription(hint or done)
+        self.setEnabled(not hint)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        tokens, painter, on = self._look.tokens, QPainter(self), self.isChecked()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        grey = QColor(tokens.text_2 if self.isEnabled() else tokens.text_3)
+        painter.setPen(grey)
+        painter.setFont(sized(self.font(), 12))
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(self.rect().adjusted(0, 0, 0, -2), right, self._much)
+        circle = QRect(0, (self.height() - CIRCLE) // 2 - 1, CIRCLE, CIRCLE)
+        ticked = self._done and not on
+        fill = tokens.accent if on else tokens.ok_bg if ticked else tokens.surface
+        painter.setPen(QColor(fill if on or ticked else tokens.line_strong))
+        painter.setBrush(QColor(fill))
+        painter.drawEllipse(QRectF(circle).adjusted(0.5, 0.5, -0.5, -0.5))
+        if ticked:
+            tick = self._look.picture("check", "ok", 12, self.devicePixelRatioF())
+            painter.drawPixmap(circle.left() + 3, circle.top() + 3, tick)
+            return
+        painter.setFont(sized(self.font(), 11, 600))
+        painter.setPen(QColor(tokens.on_accent) if on else grey)
+        painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, self._place)
+
+
+class DecisionSteps(QWidget):
+    """The steps side by side, or a button with a menu of them where that is too wide; Alt and a number open one.
+
+    At the right two words switch what is marked in the answers. Emits chosen(step), marks_changed().
+    """
+
+    chosen = Signal(str)
+    marks_changed = Signal()
+
+    def __init__(self, language: Language, look: Look, margin: int) -> None:
+        super().__init__()
+        self.setObjectName("decision_steps")
+        self._language, self._margin = language, margin
+        self._row = Segmented(STEPS, tabs=True, make=partial(StepButton, look))
+        say(named("council_tabs", self._row), language, name="council.tab")
+        for place in range(len(STEPS) - 1, 0, -1):
+            self._row.row.insertWidget(place, thin_line(width=20), 0, Qt.AlignmentFlag.AlignVCenter)
+        self._row.row.setSpacing(10)
+        self._row.chosen.connect(self._on_chosen)
+        self._buttons = dict(zip(STEPS, self._row.findChildren(StepButton), strict=True))
+        self._menu = MenuButton(look, "list-checks", "decision_step", chevron=True)
+        self._menu.choices.aboutToShow.connect(self._fill)
+        self._marks = {
+            kind: say(
+                button("mark", f"council_mark_{kind}", self.marks_changed), language, f"council.mark.{kind}"
+            )
+            for kind in (DIFFERS, AGREED)
+        }
+        for mark in self._marks.values():
+            mark.setCheckable(True)
+            mark.setChecked(True)
+        marks = hbox(*self._marks.values(), spacing=4)
+        row = hbox(self._row, self._menu, STRETCH, marks, margins=(margin, 0, margin, 0))
+        vbox(row, thin_line(), inside=self, spacing=0)
+        for number, step in enumerate(STEPS, 1):
+            QShortcut(QKeySequence(f"Alt+{number}"), self, partial(self._open, step))
+
+    def value(self) -> str:
+        """Return the step that is open."""
+        return self._row.value()
+
+    def set_value(self, step: str) -> None:
+        """Open a step."""
+        self._row.set_value(step)
+
+    def marks(self) -> list[str]:
+        """Return what is marked in the answers: DIFFERS, AGREED."""
+        return [kind for kind, mark in self._marks.items() if mark.isChecked()]
+
+    def show_steps(
+        self,
+        much: Mapping[str, str | None],
+        prices: Mapping[str, str],
+        marked: Collection[str],
+        *,
+        decided: bool,
+    ) -> None:
+        """Show how much each step has, None where it is not reached yet, and offer to switch the marks that there are."""
+        words = self._language
+        last = max(place for place, step in enumerate(STEPS[:-1]) if much[step] is not None)
+        for place, step in enumerate(STEPS):
+            price = prices.get("compare" if step == DIFFERENCES else "debate", "") if step != DECISION else ""
+            hint = words(f"council.tab.{step}.none") if much[step] is None else ""
+            hint += f" · {price}" if hint and price else ""
+            done = words("step.done") if not hint and (place < last or decided) else ""
+            text, number = words(f"council.tab.{step}"), much[step] or ""
+            self._buttons[step].show_step(str(place + 1), text, number, done=done, hint=hint)
+        for kind, mark in self._marks.items():
+            mark.setVisible(kind in marked and self.value() == ANSWERS)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show the steps where there is room for all, else the button with the menu."""
+        parts = (self._row, *self._marks.values())
+        wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * self._margin
+        self._row.setVisible(wide)
+        self._menu.setVisible(not wide)
+        number, name = STEPS.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
+        self._menu.show_words(self._language("council.tab.at", number=number, all=len(STEPS), name=name))
+
+    def _open(self, step: str) -> None:
+        if self._buttons[step].isEnabled():
+            self.set_value(step)
+
+    def _on_chosen(self, step: str) -> None:
+        self._fit()
+        self.chosen.emit(step)
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        for step, shown in self._buttons.items():
+            action = self._menu.choices.addAction(shown.accessibleName(), partial(self._open, step))
+            action.setCheckable(True)
+            action.setChecked(step == self.value())
+            action.setEnabled(shown.isEnabled())

@@ -1,0 +1,176 @@
+"""What the answers of a council differ on: the options and who holds them, and the claims; and the dialog for the options."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QVBoxLayout, QWidget
+
+from app.core.council_parts import Option
+from app.engine.council.outcome import CouncilOutcome
+from app.engine.council.record import Record
+from app.engine.debate.replies import LETTERS, MOST_OPTION, MOST_OPTIONS
+from app.gui.dialogs.ask_dialogs import AskDialog
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.council.council_columns import Letter, Shown
+from app.gui.pages.council.verdict_page import WIDEST, ClaimsPage
+from app.gui.widgets.badge import Avatar, HeadingIcon
+from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
+from app.gui.widgets.controls import button
+from app.gui.widgets.form import Field
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
+
+SIDE_BY_SIDE = 720
+BULLET = "•  "
+
+
+class Glance(QFrame):
+    """A card of three parts, side by side where there is room, else under each other; emits edit_requested() for the options."""
+
+    edit_requested = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language, self._look = language, look
+        self._lacks = Paragraph("warn")
+        self._options = named("council_options", QWidget())
+        self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
+        self.edit = say(
+            button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
+        )
+        self.edit.dress(look, "pencil", "accent")
+        self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(24)
+        held = QWidget()
+        vbox(
+            say(plain_label("card_title"), language, "council.options"),
+            self._options,
+            hbox(self.edit, STRETCH),
+            STRETCH,
+            inside=held,
+            spacing=8,
+        )
+        self._row.addWidget(held, 5)
+        for kind, tone, icon in (("differ", "warn", "circle-alert"), ("agreed", "ok", "circle-check")):
+            part, text = QWidget(), Paragraph("card_text")
+            title = say(plain_label("open" if kind == "differ" else "agreed"), language, f"council.{kind}")
+            vbox(
+                hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6),
+                text,
+                STRETCH,
+                inside=part,
+                spacing=8,
+            )
+            self._parts[kind] = part, text
+            self._row.addWidget(part, 4)
+        vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def show_outcome(
+        self,
+        result: CouncilOutcome,
+        record: Record,
+        holders: Mapping[str, Sequence[str]],
+        people: Mapping[str, Shown],
+        *,
+        helped: bool,
+    ) -> None:
+        """Show what the answers hold; over it stands how many answered, and what the result lacks.
+
+        `helped` is false where all models are too small to compare answers.
+        """
+        words = self._language
+        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
+        if "differences" in result.degraded:
+            lacks.append(words("council.grouped" if helped else "council.grouped_small"))
+        if result.names_visible:
+            lacks.append(words("council.names_visible"))
+        show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
+        empty(self._rows)
+        for letter, option in zip(LETTERS, record.options(), strict=False):
+            self._rows.addWidget(
+                self._option(letter, option, option.id == result.headline, holders[option.id], people)
+            )
+        for kind, (part, text) in self._parts.items():
+            lines = []
+            for point in record.points(kind):
+                alone = kind == "differ" and point.only in people
+                only = words("council.only", name=people[point.only].name) if alone else ""
+                lines.append(BULLET + point.text + (f" ({only})" if only else ""))
+            text.setText("\n".join(lines))
+            part.setVisible(bool(lines))
+
+    def _option(
+        self,
+        letter: str,
+        option: Option,
+        leads: bool,
+        held_by: Sequence[str],
+        people: Mapping[str, Shown],
+    ) -> QWidget:
+        row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
+        tile.show_letter(letter, leads=leads)
+        text.setText(option.text)
+        avatars = []
+        held = [people[one] for one in held_by if one in people]
+        for one in held:
+            avatar = Avatar(self._look, 20)
+            avatar.set_speaker(one.name, one.colour, letters=one.letters)
+            avatars.append(avatar)
+        count = plain_label("hint")
+        count.setText(str(len(held_by)))
+        hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
+        who = ", ".join(one.name for one in held)
+        row.setAccessibleName(f"{letter}: {option.text} ({who})")
+        return row
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        across = self.width() >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
+        self._row.setSpacing(24 if across else 10)
+
+
+class DifferencesPage(ClaimsPage):
+    """The whole question, what the answers hold at a glance, and under it the claims."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(language, look)
+        self.glance = Glance(language, look)
+        self.question = Paragraph()
+        bubble = frame("bubble", hbox((self.question, 1), margins=(14, 8, 14, 8)))
+        column = QWidget()
+        column.setMaximumWidth(WIDEST)
+        around = self._inside.parentWidget().layout()
+        around.setContentsMargins(18, 12, 8, 12)
+        around.replaceWidget(self._inside, column)
+        vbox(bubble, self.glance, (self._inside, 1), inside=column, spacing=12)
+
+
+class OptionsDialog(AskDialog):
+    """A line for each option, and empty ones for more; emits `chosen` with (id, text) of each, "" where it is new."""
+
+    chosen = Signal(object)
+
+    def __init__(self, words: Language, options: Sequence[tuple[str, str]], parent: QWidget) -> None:
+        title = words("council.options")
+        super().__init__(words, parent, "options", title, ("save", words("dialog.save")))
+        self._fields = []
+        for number in range(1, max(MOST_OPTIONS, len(options)) + 2):
+            option, text = options[number - 1] if number <= len(options) else ("", "")
+            line = named(f"option_{number}", QLineEdit(text, maxLength=MOST_OPTION))
+            line.setAccessibleName(words("council.options.number", number=number))
+            line.setPlaceholderText("" if option else words("council.options.add"))
+            self._fields.append((option, line))
+        said = Paragraph("card_text", text=words("council.options.hint"))
+        fields = (Field(line.objectName(), line) for _option, line in self._fields)
+        self.ask(said, 4, *fields, width=520, spacing=6)
+
+    def _check(self) -> None:
+        self.go.setEnabled(any(self.form.values().values()))
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.chosen.emit([(option, field.text()) for option, field in self._fields])

@@ -1,0 +1,157 @@
+"""The frame of a council's page: its steps, how much of it the answers have, its bar, and the keyboard."""
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QShortcut
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS
+from app.gui.widgets.controls import stops_in
+from tests.app_driver import Person, at_window, until
+from tests.gui.test_council_page import ended, offered, opened, script
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):
+    script(wire_home)
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def focus_order(page: CouncilPage) -> list[str]:
+    """Return the names of what Tab stops at on the page, in order."""
+    return [one.objectName() for one in stops_in(page) if one.isVisible() and one.isEnabled()]
+
+
+async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    for name in ("decision_page", "council_view", "decision_steps", "council_tabs", "decision_next"):
+        assert person.sees(name), name
+    for name in ("decision_more", "decision_input", "composer", "send_button", "council_column_1"):
+        assert person.sees(name), name
+    await person.click("segment_differences")
+    assert page.steps.value() == DIFFERENCES and person.sees("council_options")
+    assert not page.columns.isVisible()
+    keys = {one.key().toString(): one for one in page.steps.findChildren(QShortcut)}
+    assert [*keys] == [f"Alt+{number}" for number in range(1, 7)]
+    QTest.keyClick(person.window, Qt.Key.Key_6, Qt.KeyboardModifier.AltModifier)
+    assert page.steps.value() == DECISION and person.sees("council_journal")
+    # One that is not reached stays shut.
+    QTest.keyClick(person.window, Qt.Key.Key_5, Qt.KeyboardModifier.AltModifier)
+    assert page.steps.value() == DECISION
+    verdict = person.find("segment_verdict")
+    assert not verdict.isEnabled()
+    assert verdict.accessibleDescription() == "The verdict follows after a debate · at most 13 calls"
+    assert person.find("segment_debate").toolTip().endswith("all vote in secret · at most 13 calls")
+    person.find("segment_decision").setFocus()
+    await person.press("council_tabs", Qt.Key.Key_Left)
+    await person.press("council_tabs", Qt.Key.Key_Left)
+    assert page.steps.value() == ANSWERS and person.window.focusWidget() is person.find("segment_answers")
+    assert page.columns.isVisible()
+
+
+async def test_the_marks_are_switched_each_by_its_word(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    search = page.columns.all["p0"].transcript.search
+    row = page.columns.all["p0"].transcript.canvas.row(0)
+
+    def marked() -> list[str]:
+        ranges = search.marks.ranges(row, page._look.tokens)
+        return [row.text.plain_text[one.start : one.end] for one in ranges]
+
+    agreed, differs = marked()
+    await person.click("council_mark_differ")
+    assert marked() == [agreed]
+    await person.click("council_mark_agreed")
+    assert marked() == []
+    await person.click("council_mark_differ")
+    assert marked() == [differs]
+    page._open_step(DIFFERENCES)
+    assert not person.sees("council_mark_differ")
+
+
+async def test_the_page_is_mostly_answers_and_has_one_row_of_what_is_next(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    await person.settle(0.2)
+    assert page.columns.height() >= 0.6 * person.window.height()
+    shown = [column for column in page.columns.all.values() if column.isVisible()]
+    assert [one.transcript.height() >= 0.6 * person.window.height() for one in shown] == [True] * 3
+    bar = [person.find(name) for name in ("decision_next", "decision_more", "decision_input")]
+    assert len({(one.mapTo(page, one.rect().bottomLeft()).y(), one.height()) for one in bar}) == 1
+    assert bar[0].height() == 40
+
+
+@pytest.mark.parametrize(("language", "at"), [("en", "1 of 6 Answers"), ("ko", "1/6 답변")])
+async def test_a_narrow_page_has_a_menu_of_the_steps(qapp, data_dir, wire_home, language, at) -> None:  # type: ignore[no-untyped-def]
+    script(wire_home)
+    async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        page = await opened(person)
+        await ended(page)
+        await person.settle(0.2)
+        assert page.columns.height() >= 0.45 * person.window.height()
+        assert not person.sees("segment_answers") and page.steps._menu.accessibleName() == at
+        assert page.width() < 700
+        page.steps._menu.choices.aboutToShow.emit()
+        entries = page.steps._menu.choices.actions()
+        assert [one.isEnabled() for one in entries] == [True, True, False, False, False, True]
+        assert [one.isChecked() for one in entries] == [step == ANSWERS for step in STEPS]
+        entries[1].trigger()
+        assert page.steps.value() == DIFFERENCES
+        # All of the bar is there, the price whole.
+        assert page.box.next.text() == page.box.next.accessibleName()
+        for name in ("decision_next", "decision_more", "decision_target", "composer", "send_button"):
+            part = person.find(name)
+            assert part.isVisible() and page.rect().contains(part.mapTo(page, part.rect().center())), name
+
+
+async def test_tab_goes_from_the_steps_over_the_columns_to_the_bar_and_all_have_names(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    names = focus_order(page)
+    order = [
+        "segment_answers",
+        "council_mark_differ",
+        "council_copy_1",
+        "council_use_1",
+        "council_use_3",
+        "decision_next",
+        "decision_more",
+        "decision_target",
+        "composer",
+    ]
+    assert [one for one in names if one in order] == order
+    named = [one for one in page.findChildren(QAbstractButton) if one.isVisible()]
+    assert [one.objectName() for one in named if not (one.accessibleName() or one.text())] == []
+    assert page.composer.box.accessibleName() == "What if…? Everyone answers · 4 calls"
+    person.use_keyboard()
+    step = person.find("segment_answers", QWidget)
+    page.composer.setFocus()
+    plain = step.grab().toImage()
+    step.setFocus(Qt.FocusReason.TabFocusReason)
+    QApplication.sendEvent(step, QEvent(QEvent.Type.UpdateRequest))
+    assert step.grab().toImage() != plain, "the focus is seen"
+
+
+async def test_the_next_step_is_pause_while_it_runs_and_keeps_its_colour_for_what_is_asked_for(
+    person: Person, wire_home
+) -> None:  # type: ignore[no-untyped-def]
+    script(wire_home, pace=0.05)
+    page = await opened(person)
+    await until(lambda: page.box._what == "pause")
+    assert page.box.next.text() == "Pause" and page.box.next.property("kind") == "primary"
+    assert page.composer.box.placeholderText() == "You can send this once all have answered"
+    await ended(page)
+    assert [*offered(page)] == ["merge", "again", "stress", "hide_names", "debate"]
+    assert offered(page)["stress"] == "Stress-test · at most 8 calls"
+    assert page.box.next.property("kind") == "primary"
+    # There what the user decides comes first.
+    page._open_step(DECISION)
+    assert page.box.next.property("kind") == ""
