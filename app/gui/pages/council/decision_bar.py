@@ -144,11 +144,11 @@ class DecisionBar(QWidget):
         self.more.choices.aboutToShow.connect(self._fill)
         self.hide_names = QAction(self, checkable=True)
         self.hide_names.setObjectName("council_hide_names")
-        said = (self._words, 1, Qt.AlignmentFlag.AlignVCenter)
-        line = hbox(self._chip, said, *self._notes.values(), spacing=10)
-        low = Qt.AlignmentFlag.AlignBottom
+        self._line = QWidget()
+        low, middle = Qt.AlignmentFlag.AlignBottom, Qt.AlignmentFlag.AlignVCenter
+        hbox(self._chip, (self._words, 1, middle), *self._notes.values(), inside=self._line, spacing=10)
         row = hbox((self.next, 0, low), (self.more, 0, low), (follow_up, 1), spacing=8)
-        vbox(line, row, inside=self, spacing=6)
+        vbox(self._line, row, inside=self, spacing=6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -225,6 +225,8 @@ class DecisionBar(QWidget):
         for name, note in self._notes.items():
             note.setText(self._offers.get(name, ""))
             note.setVisible(name in self._offers)
+        # A plain page says itself how the decision stands.
+        self._line.setVisible(not (plain and idle and enough) or any(name in self._offers for name in NOTED))
 
     def _hint(self, what: str) -> str:
         """Return what a step does, "" where its name says it."""

@@ -16,7 +16,7 @@ from app.gui.widgets.text import named, plain_tip, say
 
 STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
 ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
-CIRCLE, GAP = 18, 6
+CIRCLE, GAP = 18, 2
 
 
 class StepButton(ShorteningButton):
@@ -31,7 +31,7 @@ class StepButton(ShorteningButton):
         """Show a step; `done` says that it is done, and `hint` what it would do where it is not reached yet."""
         self._place, self._much, self._done = place, much, bool(done)
         width = self.fontMetrics().horizontalAdvance(much) + GAP if much else 0
-        self.show_words(text, plain_tip(hint), taken=width)
+        self.show_words(text, plain_tip(hint or f"Alt+{place}"), taken=width)
         self.setAccessibleName(f"{place} {text} {much}".rstrip())
         self.setAccessibleDescription(hint or done)
         self.setEnabled(not hint)
@@ -92,8 +92,7 @@ class DecisionSteps(QWidget):
         for mark in self._marks.values():
             mark.setCheckable(True)
             mark.setChecked(True)
-        marks = hbox(*self._marks.values(), spacing=4)
-        row = hbox(self._row, self._menu, STRETCH, marks, margins=(margin, 0, margin, 0))
+        row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(margin, 0, margin, 0))
         vbox(row, thin_line(), inside=self, spacing=0)
         for number, step in enumerate(STEPS, 1):
             QShortcut(QKeySequence(f"Alt+{number}"), self, partial(self._open, step))
