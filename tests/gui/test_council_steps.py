@@ -1,5 +1,7 @@
 """The frame of a council's page: its steps, how much of it the answers have, its bar, and the keyboard."""
 
+from itertools import pairwise
+
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QShortcut
@@ -110,6 +112,18 @@ async def test_a_narrow_page_has_a_menu_of_the_steps(qapp, data_dir, wire_home, 
         for name in ("decision_next", "decision_more", "decision_target", "composer", "send_button"):
             part = person.find(name)
             assert part.isVisible() and page.rect().contains(part.mapTo(page, part.rect().center())), name
+        # Beside the panel all of it is there without words, in one row.
+        person.find("debate_button").setChecked(True)  # type: ignore[attr-defined]
+        await until(lambda: page.width() < 400, what="the panel")
+        await person.settle(0.2)
+        bar = [person.find(name) for name in ("decision_next", "decision_more", "decision_input")]
+        places = [one.mapTo(page, one.rect().topLeft()) for one in bar]
+        assert len({one.y() for one in places}) == 1 and bar[0].text() == ""  # type: ignore[attr-defined]
+        for part, after in pairwise(bar):
+            assert (
+                part.mapTo(page, part.rect().topRight()).x() < after.mapTo(page, after.rect().topLeft()).x()
+            )
+        assert places[-1].x() + bar[-1].width() <= page.width()
 
 
 async def test_tab_goes_from_the_steps_over_the_columns_to_the_bar_and_all_have_names(person: Person) -> None:

@@ -358,19 +358,19 @@ class CouncilPage(ConversationView):
             )
         # Of the one that is being made only the votes are there.
         there = given is not None and (ended or given.messages is not messages)
-        voted = there and bool(judged.record.voted_rounds)
         turns, step = sum(map(discussed, messages)), self.steps.value()
         much = {
             ANSWERS: str(result.answered or ""),
             DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
             DEBATE: self._language("verdict.turns", count=turns) if turns else None,
-            VOTES: str(len(judged.record.ballots)) if voted else None,
+            VOTES: str(len(judged.record.ballots)) if there and judged.record.voted_rounds else None,
             VERDICT: str(len(every)) if there else None,
             DECISION: "" if result.answered else None,
         }
         decided = self.verdict.decision(self.session_id)
-        marked = [kind for kind in (DIFFERS, AGREED) if record.points(kind)]
-        self.steps.show_steps(much, prices, marked, decided=decided is not None)
+        self.steps.show_steps(
+            much, prices, [*filter(record.points, (DIFFERS, AGREED))], decided=decided is not None
+        )
         self._show_decision(decided)
         if step in (VOTES, VERDICT):
             self.verdict.show_verdict(judged)

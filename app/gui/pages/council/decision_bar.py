@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
@@ -50,7 +50,8 @@ ASKED_FOR = {"pause": "pause", "resume": "play", "debate": "scale", "join": "plu
 NEXT = ASKED_FOR | MORE
 NOTED = ("skip_check", "allow", "connect")
 """What helps where something is said about it."""
-LEAST_BOX, WORDY = 120, 560
+LEAST_BOX, WORDY = 60, 560
+KEPT, FIXED, SHORTENED = QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred
 
 
 class FollowUp(Composer):
@@ -64,6 +65,7 @@ class FollowUp(Composer):
         super().__init__(look, box_name=box_name, button_name=button_name, box=TextBox(longest=MAX_TEXT))
         self.setObjectName("decision_input")
         self.target = MenuButton(look, "users", "decision_target", chevron=True)
+        self.target.setSizePolicy(SHORTENED, FIXED)
         self.target.choices.aboutToShow.connect(self._fill)
         self._hint.hide()
         self.box.setMinimumWidth(LEAST_BOX)
@@ -141,6 +143,7 @@ class DecisionBar(QWidget):
         self.next = ShorteningButton("primary", "decision_next")
         self.next.clicked.connect(lambda: self.asked.emit(self._what))
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
+        self.more.setSizePolicy(SHORTENED, FIXED)
         self.more.choices.aboutToShow.connect(self._fill)
         self.hide_names = QAction(self, checkable=True)
         self.hide_names.setObjectName("council_hide_names")
@@ -152,11 +155,8 @@ class DecisionBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """Keep the words of the next step whole, unless there is hardly room for its price."""
-        self.next.setMinimumWidth(self.next.sizeHint().width() if self.width() >= WORDY else 0)
+        # The words of the next step stay whole, unless there is hardly room for its price.
+        self.next.setSizePolicy(KEPT if self.width() >= WORDY else SHORTENED, FIXED)
 
     def show_state(
         self,
@@ -220,7 +220,6 @@ class DecisionBar(QWidget):
             tip = rounds if what == "debate" else self._hint(what)
             self.next.show_words(self._offers[what], plain_tip(tip), short=shown.prices.get(what, ""))
             self.next.setAccessibleDescription(tip)
-        self._fit()
         self._show_said(shown, helper=helper, could=could, whole=idle and enough)
         for name, note in self._notes.items():
             note.setText(self._offers.get(name, ""))
