@@ -18,7 +18,7 @@ from app.core.session import Debate
 from app.core.summary import DebateMode, Status
 from app.core.texts import Texts
 from app.engine.council.director import CouncilStep, concluding_steps, options_step, seen_by
-from app.engine.council.outcome import CouncilOutcome, State, outcome, vote_places
+from app.engine.council.outcome import CouncilOutcome, State, drifted, outcome, vote_places
 from app.engine.council.record import Record
 from app.engine.council.requests import read_options, reading_request
 from app.engine.council.verdicts import outcomes, verdict_parts
@@ -611,6 +611,7 @@ def test_a_move_counts_as_cited_where_another_argued_for_it_since(
         voting(1, 2, then, *cites),
     ]
     assert Record(debate, messages).moved(two.id, 2) == (moved, counted)
+    assert drifted(Record(debate, messages)) == ([two.id] if moved == "drift" else [])
     # A statement whose author holds something else argues for something else.
     messages[2], messages[6] = voting(0, 1, "u1"), voting(0, 2, "u1")
     assert Record(debate, messages).moved(two.id, 2)[1] == ()
@@ -634,10 +635,10 @@ async def test_what_no_evidence_would_settle_has_no_headline_unless_the_user_wan
     assert set(result.leading) == {"u1", "u2"}
     words = words_of(made, session_id)
     assert words[0].startswith("A question of values") and {f"A {STEP}", f"B {ONCE}"} <= set(words)
-    await made.engine.councils.weigh(session_id, weighed=True)
+    await made.engine.councils.weigh(session_id)
     result = result_of(made, session_id)
     assert (result.state, result.headline) == (State.CONTESTED, "u1")
-    await made.engine.councils.weigh(session_id, weighed=False)
+    await made.engine.councils.weigh(session_id)
     assert result_of(made, session_id).state == State.VALUES
 
 

@@ -95,6 +95,7 @@ async def test_the_page_is_mostly_answers_and_has_one_row_of_what_is_next(person
 async def test_a_narrow_page_has_a_menu_of_the_steps(qapp, data_dir, wire_home, language, at) -> None:  # type: ignore[no-untyped-def]
     script(wire_home)
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
+        person.window.show_side(True)
         page = await opened(person)
         await ended(page)
         await person.settle(0.2)

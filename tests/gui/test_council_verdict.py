@@ -299,3 +299,27 @@ async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Pe
     await until(lambda: page.session_id == first)
     assert texts(page.verdict) == texts_before
     await shot(person, "fork_first")
+
+
+async def test_a_question_of_values_has_no_headline_until_the_user_wants_one(
+    person: Person, wire_home
+) -> None:  # type: ignore[no-untyped-def]
+    def valued(kind: str, text: str) -> str:
+        said = reply(kind, text)
+        return json.dumps({**json.loads(said), "values": True}) if "You judge a question" in text else said
+
+    for kind in SAYS:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: valued(kind, one.messages[-1].text))
+    page = await debated(person)
+    await person.click(f"segment_{VERDICT}")
+    said = texts(page.verdict)
+    assert "No evidence would settle it, both readings found." in said
+    assert not page.verdict.findChild(QWidget, "council_minority")
+    switch = person.find("council_weigh")
+    assert isinstance(switch, QAbstractButton) and switch.text() == "Show what leads all the same"
+    await person.click("council_weigh")
+    await until(lambda: person.find("council_weigh").text() == "Show the views side by side")  # type: ignore[attr-defined]
+    assert "No evidence would settle it" not in texts(page.verdict)
+    await person.click("council_weigh")
+    await until(lambda: person.find("council_weigh").text() == "Show what leads all the same")  # type: ignore[attr-defined]

@@ -421,12 +421,12 @@ class Councils:
             live.change(debate=replace(debate, council=replace(council, read_at=utc_now())))
             await self._store.flush(session_id)
 
-    async def weigh(self, session_id: str, *, weighed: bool) -> None:
-        """Show what leads and what the judge chose also where the answer turns on what one wants, or no longer. Makes no call."""
+    async def weigh(self, session_id: str) -> None:
+        """Show what leads also where the answer turns on what one wants, or no longer. Makes no call."""
         live = await self._sessions.open_to_change(session_id)
         debate = live.debate_session.debate
-        council = replace(Record(debate, live.messages).council, weighed=weighed)
-        live.change(debate=replace(debate, council=council))
+        council = Record(debate, live.messages).council
+        live.change(debate=replace(debate, council=replace(council, weighed=not council.weighed)))
         await self._store.flush(session_id)
 
     async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:

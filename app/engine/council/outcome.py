@@ -16,7 +16,7 @@ from app.core.reasons import no_vote_reason
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
 from app.engine.council.earlier import earlier_views
-from app.engine.council.record import QuoteState, Record, Vote, cruxes, quotes_of
+from app.engine.council.record import Moved, QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
@@ -365,6 +365,17 @@ def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: S
     return "" if others and after.weighted[others[0]] == after.weighted[first] else first
 
 
+def drifted(record: Record) -> list[str]:
+    """Return who came to the option that it holds now without naming a statement of another that argues for it."""
+    found = []
+    for who in record.voters():
+        ways = [moved for number in record.voted_rounds if (moved := record.moved(who, number)[0])]
+        changes = [moved for moved in ways if moved != Moved.STAYED]
+        if changes and changes[-1] == Moved.DRIFT:
+            found.append(who)
+    return found
+
+
 def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
     """Return the place of the option that each who votes chose after each voted round; None for a blank."""
     places = {one.id: place for place, one in enumerate(record.options())}
@@ -540,6 +551,8 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
     votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
+    if adrift := drifted(record):
+        votes.append(words("council.drifted", names=", ".join(names[one] for one in adrift)))
     inside = [name_of(one.seat) for one in debate.participants]
     votes += [
         words("verdict.no_judging.why", name=seat_of(one.model)[1], reason=no_vote_reason(one.reason, words))

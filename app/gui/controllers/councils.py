@@ -41,6 +41,7 @@ class CouncilController(Controller):
         page.resume_requested.connect(sessions.resume)
         self._run(page.check_skip_requested, parts.engine.debates.skip_check)
         self._run(page.check_again_requested, parts.engine.debates.check_again)
+        self._run(page.weigh_requested, councils.weigh)
         page.councils = councils
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)

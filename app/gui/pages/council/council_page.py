@@ -136,6 +136,7 @@ class CouncilPage(ConversationView):
     resume_requested = Signal(str)
     check_skip_requested = Signal(str)
     check_again_requested = Signal(str, str)
+    weigh_requested = Signal(str)
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
@@ -507,6 +508,7 @@ class CouncilPage(ConversationView):
         for page in (self.differences, self.verdict):
             page.cite_requested.connect(self.show_cited)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
+        self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )

@@ -21,6 +21,7 @@ from app.engine.council.outcome import (
     View,
     case_for,
     council_parts,
+    drifted,
     in_full,
     judge_line,
     last_words,
@@ -226,6 +227,7 @@ class VerdictPage(QWidget):
     wanted = Signal(str)
     argue_requested = Signal(str)
     check_requested = Signal(str)
+    weigh_requested = Signal()
     decision_requested = Signal()
     judge_requested = Signal(str)
     connect_requested = Signal()
@@ -360,6 +362,12 @@ class VerdictPage(QWidget):
             parts.append(
                 hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
             )
+        values = result.state == State.VALUES
+        if (values or record.council.weighed) and judged.may_ask:
+            said = words("council.values.weigh" if values else "council.values.apart")
+            weigh = button("link", "council_weigh", self.weigh_requested.emit, text=said)
+            hint = [(Paragraph("hint", text=words("council.state.values.hint")), 1)] if values else []
+            parts.append(hbox(*hint, weigh, STRETCH))
         if any(result.after.votes.values()):
             parts.append(self._tallies(judged))
         if result.judge:
@@ -600,6 +608,9 @@ class VerdictPage(QWidget):
         )
         if several:
             parts.append(hbox((Paragraph("hint", text=summary), 1)))
+        if adrift := drifted(record):
+            names = ", ".join(judged.people[one].name for one in adrift if one in judged.people)
+            parts.append(hbox((Paragraph("warn", text=words("council.drifted", names=names)), 1)))
         parts += [hbox((row, 1)) for row in no_votes]
         return self._card("council_before_after", parts)
 

@@ -59,6 +59,7 @@ class DiscussionView(ConversationView):
     turn_skip_requested = Signal(str)
     check_skip_requested = Signal(str)
     check_again_requested = Signal(str, str)
+    weigh_requested = Signal(str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
     say_requested = Signal(str, str, object)
@@ -383,6 +384,7 @@ class DiscussionView(ConversationView):
         self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
         self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
         self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
+        self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
