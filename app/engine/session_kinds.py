@@ -79,8 +79,9 @@ class SessionKind:
         described = fields_of(debate, *_OF_DEBATE)
         described["round"] = min(debate.round, debate.rounds)
         described["context"] = [file.name for file in debate.context]
+        seats = {one.seat for one in debate.participants}
         decision: dict[str, object] = {
-            "how": "answers" if debate.is_council else debate.mode,
+            "how": debate.mode if not debate.is_council else "answers" if len(seats) > 1 else "alone",
             "ends": debate.council.ends if debate.is_council and debate.council else debate.ends,
             **plain(council_object(live.debate_session, list(live.whole_messages()))),
         }

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 
 from app.core.agent import Group
 from app.core.draft import NEW
+from app.engine.session_kinds import session_document
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.main_window import MainWindow
@@ -127,7 +128,7 @@ async def test_how_a_decision_is_made_is_chosen_with_its_rounds(person):
     assert how.accessibleName() == "How: Answers first"
     assert entries(person, "decide_how") == [
         *("Answers first", "Round robin", "Free discussion", "Assigned roles"),
-        *("Compare the answers", "More options…"),
+        *("One model three times (no second opinion)", "Compare the answers", "More options…"),
     ]
     person.choose_from("decide_how", "Assigned roles")
     person.choose_from("decide_how", "5")
@@ -174,6 +175,33 @@ async def test_how_a_decision_ends_is_chosen_once_and_remembered(person):
     assert ends.accessibleName() == "Ends with: Verdict"
     person.choose_from("decide_ends", "Stop after the answers")
     assert person.hint().startswith(f"at most {count + 1} calls · ")
+
+
+async def test_one_model_answers_three_times_and_the_others_stay_out(person):
+    desk = person.window.controller
+    await person.click("segment_decide")
+    several = chips(person)
+    person.choose_from("decide_how", "One model three times (no second opinion)")
+    assert person.find("decide_how").accessibleName() == "How: One model three times"
+    assert chips(person) == several[:1]
+    # Three answers, a comparison, two rounds, three ballots, two readings, two dissents.
+    assert person.hint().startswith("at most 17 calls · ")
+    await person.write("composer", "Which database should we use?")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: desk.council_page.session is not None, what="the council")
+    debate = desk.council_page.session.debate
+    first, *others = debate.participants
+    assert len(others) == 2 and {one.seat for one in others} == {first.seat}
+    assert len({one.id for one in debate.participants}) == len({one.name for one in debate.participants}) == 3
+    live = desk.engine.live(desk.council_page.session.id)
+    assert session_document(live)["decision"]["how"] == "alone"
+    await desk.engine.stop(desk.council_page.session.id)
+    # Who asks several from a chat asks several.
+    await person.click("new_button")
+    desk.chats.several_requested.emit("Tea or coffee?", ())
+    await until(lambda: desk.council_page.session.debate.topic == "Tea or coffee?", what="the other council")
+    assert len({one.seat for one in desk.council_page.session.debate.participants}) > 1
+    await desk.engine.stop(desk.council_page.session.id)
 
 
 @pytest.mark.slow

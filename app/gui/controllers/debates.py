@@ -30,6 +30,9 @@ from app.gui.window_frame import WindowFrame
 TABS = ("0", "1", "2")
 # What `window.ini` calls whether answers are compared, how a council ends, and whether it stops after the answers.
 COMPARE, ENDS, STOPS = "compare_answers", "ends", "stops_after_answers"
+# What `window.ini` calls how decisions are made, and the way in which one model answers several times.
+HOW, ALONE = "how", "alone"
+TIMES = 3
 SHOWN, TAB = "panel", "tab"
 
 
@@ -85,7 +88,14 @@ class DebateController(Controller):
         chosen = self._state.text(ENDS, Ends.VERDICT)
         return Ends(chosen) if chosen in [*Ends] else Ends.VERDICT
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether a council is one model that answers several times."""
+        return self._state.text(HOW) == ALONE
+
     def _council_of(self, setup: DebateSetup) -> CouncilSetup:
+        if self.is_alone and setup.participants:
+            setup = replace(setup, participants=(replace(setup.participants[0], id=""),) * TIMES)
         return CouncilSetup(
             setup=setup,
             differences=self._state.flag(COMPARE, True),
@@ -115,7 +125,7 @@ class DebateController(Controller):
         """
         setup = self._panel.setup
         setup.set_topic(topic)
-        if setup.problem(council=council):
+        if setup.problem(council=council, alone=council and self.is_alone):
             setup.pasted.add(tuple(one for one in files if one.text))
             self.show_new(council=council)
         else:

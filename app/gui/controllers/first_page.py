@@ -14,7 +14,7 @@ from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, Ends
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import COMPARE, ENDS, STOPS, DebateController
+from app.gui.controllers.debates import ALONE, COMPARE, ENDS, HOW, STOPS, DebateController
 from app.gui.controllers.sessions import MainPages, SessionViews
 from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
@@ -24,11 +24,11 @@ from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
 from app.gui.widgets.text import plain_tip
 from app.gui.window_frame import WindowFrame
 
-# What `window.ini` calls the mode used last, how decisions are made, and the group or workflow that works.
-MODE, HOW, WITH = "begins", "how", "work_with"
+# What `window.ini` calls the mode used last, and the group or workflow that works.
+MODE, WITH = "begins", "work_with"
 GROUP, WORKFLOW = "group", "workflow"
 KINDS = {"debate": DECIDE, "group": WORK, "workflow": WORK}
-HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES)
+HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES, ALONE)
 
 
 class FirstPageController(Controller):
@@ -66,7 +66,9 @@ class FirstPageController(Controller):
 
     @property
     def how(self) -> str:
-        """How decisions are made: as a council, or in the mode that debates are set up in."""
+        """How decisions are made: as a council, by one model alone, or in the mode that debates are set up in."""
+        if self._debates.is_alone:
+            return ALONE
         return DebateMode.COUNCIL if self._is_council else self._setup.mode.value()
 
     def show(self, mode: str = "", *, assistant_id: str = "", group_id: str = "") -> None:
@@ -118,19 +120,20 @@ class FirstPageController(Controller):
 
     @property
     def _is_council(self) -> bool:
-        return self._state.text(HOW, DebateMode.COUNCIL) == DebateMode.COUNCIL
+        return self._state.text(HOW, DebateMode.COUNCIL) in (DebateMode.COUNCIL, ALONE)
 
     def _show_decision(self) -> None:
         words, setup = self._language, self._setup.setup()
         seats = self._setup.seats.cards
         others = sum(card.candidate.status.ready and not card.chosen for card in seats)
-        self._first.chips.show_models([(one.id, one.name) for one in setup.participants], others)
-        how = words("first.answers" if self._is_council else f"mode.{self.how}")
+        asked = setup.participants[:1] if self._debates.is_alone else setup.participants
+        self._first.chips.show_models([(one.id, one.name) for one in asked], others)
+        how = words("first.answers" if self.how == DebateMode.COUNCIL else f"mode.{self.how}")
         rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
         self._first.how.show_words(words("first.how", how=" · ".join(filter(None, (how, rounds)))), short=how)
         ends = words(f"first.ends.{self.ends}")
         self._first.ends.show_words(words("first.ends", ends=ends), short=ends)
-        enough = len(setup.participants) >= MIN_PARTICIPANTS
+        enough = len(setup.participants) >= (1 if self._debates.is_alone else MIN_PARTICIPANTS)
         lacks = "" if enough else words("setup.invalid.participants")
         self._page.show_begins(self._price() if enough else "", lacks)
 
@@ -155,7 +158,8 @@ class FirstPageController(Controller):
         words, menu = self._language, self._first.how.choices
         self._first.how.clear()
         for how in HOWS:
-            text = "first.answers" if how == DebateMode.COUNCIL else f"mode.{how}"
+            named = {DebateMode.COUNCIL: "first.answers", ALONE: "first.alone"}
+            text = named.get(how, f"mode.{how}")
             _offer(
                 menu, words(text), how == self.how, partial(self._choose_how, how), words(f"mode.{how}.hint")
             )
@@ -203,7 +207,7 @@ class FirstPageController(Controller):
 
     def _choose_how(self, how: str) -> None:
         self._state.keep(HOW, how)
-        if how != DebateMode.COUNCIL:
+        if how not in (DebateMode.COUNCIL, ALONE):
             self._setup.mode.set_value(how)
         self.refresh()
 
@@ -306,10 +310,15 @@ class FirstPageController(Controller):
         setup.draft_changed.connect(lambda _draft: self._on_setup())
         self._page.begin_requested.connect(self._on_begin)
         self._chats.refreshed.connect(self.refresh)
-        self._chats.several_requested.connect(partial(self._debates.begin, council=True))
+        self._chats.several_requested.connect(self._on_several)
         self._bridge.workflows_changed.connect(self.refresh)
         self._bridge.session_started.connect(lambda event: self._keep_done({event.session.kind}))
         self._bridge.session_restored.connect(self._on_restored)
+
+    def _on_several(self, text: str, files: tuple[Attachment, ...]) -> None:
+        """Ask several models what was written in a chat."""
+        self._state.keep(HOW, DebateMode.COUNCIL)
+        self._debates.begin(text, files, council=True)
 
     def _on_setup(self) -> None:
         """Follow what was set up elsewhere."""

@@ -402,12 +402,15 @@ class SetupView(QWidget):
         setup = replace(self.setup(), topic=self.topic.text() or "?", mode=DebateMode.COUNCIL)
         return self._engine.councils.first_estimate(self.council_of(setup))
 
-    def problem(self, *, council: bool = False) -> str:
-        """Return why the debate, or council, cannot start as it is set up, "" where it can."""
+    def problem(self, *, council: bool = False, alone: bool = False) -> str:
+        """Return why the debate, or council, cannot start as it is set up, "" where it can.
+
+        In a council `alone` one model answers several times.
+        """
         chosen = [card for card in self.seats.cards if card.chosen]
         if not self.topic.text():
             return self._language("setup.invalid.question" if council else "setup.invalid.topic")
-        if len(chosen) < MIN_PARTICIPANTS:
+        if len(chosen) < (1 if alone else MIN_PARTICIPANTS):
             return self._language("setup.invalid.participants")
         if self.mode.value() == DebateMode.ROLES and not council:
             for participant in (card.participant() for card in chosen):
@@ -416,7 +419,8 @@ class SetupView(QWidget):
         setup = self.setup()
         try:
             # A council has no roles, whatever the mode of the debates.
-            self._engine.debates.check(replace(setup, mode=DebateMode.COUNCIL) if council else setup)
+            setup = replace(self.council_of(setup).setup, mode=DebateMode.COUNCIL) if council else setup
+            self._engine.debates.check(setup)
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
