@@ -324,6 +324,7 @@ async def test_the_judge_of_the_set_up_gives_the_verdict_also_without_votes(tmp_
     result = result_of(made, session_id)
     assert cast(made, session_id) == []
     assert (result.judge, result.inside, result.headline, result.state) == (judge, True, "u1", State.NONE)
+    assert words_of(made, session_id)[:2] == ["Verdict", f"A {STEP}"]
     assert result_of(made, await held(made, polls=False, judge=ANY_JUDGE)).text == "Do it step by step."
     voted = await held(made, judge=NO_JUDGE)
     assert cast(made, voted) and result_of(made, voted).judge == ""

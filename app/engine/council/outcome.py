@@ -542,7 +542,10 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
         judged += [words("council.missing", names=missing)] if missing else []
         judged += unread_lines(result, names, words)
-    parts = [(state_text(result, words), [*_points(lines), *for_leaders, *_points(judged)])]
+    # What a judge chose where nobody voted is no vote that is open.
+    judged_alone = result.headline and not any(result.after.votes.values())
+    heading = words("verdict.title") if judged_alone else state_text(result, words)
+    parts = [(heading, [*_points(lines), *for_leaders, *_points(judged)])]
     votes = []
     for vote in votes_of(record):
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
