@@ -8,7 +8,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.core.council import Participant
 from app.core.message import Author, CouncilPart, Message, Role
@@ -48,7 +48,8 @@ class Regime:
     """What the minds are like: `right` alone, in one draw of the family with the share `alike`.
 
     A peer who is right puts `mended` of those right who are wrong, one who is wrong leads `misled` of the others astray, and
-    `gives_in` of those follow a majority whom neither moved. `copies` follow any peer, whatever it says.
+    `gives_in` of those follow a majority whom neither moved. `copies` follow any peer, whatever it says. Of those who give in
+    the share `lies` names a statement all the same: one of its own, one that isn't there, or one for something else.
     """
 
     right: tuple[float, ...]
@@ -58,6 +59,7 @@ class Regime:
     gives_in: float = 0.1
     families: str = "abcde"
     copies: bool = False
+    lies: float = 0.0
 
 
 REGIMES = {
@@ -67,6 +69,7 @@ REGIMES = {
     "one family": Regime((0.7,) * 3, 0.85, 0.4, 0.1, 0.3, "aaa"),
     "strong + 2 weak": Regime((0.85, 0.5, 0.5), 0.3, 0.3, 0.3, 0.5, "abb"),
     "five mixed": Regime((0.65,) * 5, 0.35, 0.35, 0.12, 0.3),
+    "false citers": Regime((0.65,) * 5, 0.35, 0.35, 0.12, 0.5, lies=0.2),
 }
 JUDGE_RIGHT, JUDGE_FIRST, JUDGE_FOLLOWS = 0.65, 0.25, 0.25
 """How often the judge's own work is right, and how often it takes the first option, or what most say, instead."""
@@ -95,6 +98,8 @@ class Minds:
     regime: Regime
     puzzle: Puzzle
     seed: str
+    # Whether a mind changed what it held for a statement, by its seat and the round.
+    changes: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def chance(self, *parts: object) -> random.Random:
         """Return the draws for one moment."""
@@ -157,8 +162,16 @@ class Minds:
         moved = 0
         if step.part == CouncilPart.TURN:
             # The letters are drawn for each reader: the order in which it hears the others is chance.
-            heard = sorted(others.values())
-            own, moved = self.after(own, heard, self.chance("turn", seat, step.number))
+            heard, chance, before = sorted(others.values()), self.chance("turn", seat, step.number), own
+            own, moved = self.after(own, heard, chance)
+            if own != before:
+                self.changes[seat, step.number] = moved > 0
+                if not moved and chance.random() < self.regime.lies:
+                    said = {number for number, _who, _words in _STATEMENT.findall(text)}
+                    for_it = {number for number, answer in heard if answer == own}
+                    moved = chance.choice(
+                        [number for number in range(1, len(said) + 3) if number not in for_it]
+                    )
         words = self.puzzle.text(own)
         letter = next((one for one, option in _OPTION.findall(text) if option == words), "other")
         said = json.dumps(
@@ -320,6 +333,13 @@ def forced(held: Held) -> Council | None:
     council = held.debate.council
     assert council is not None
     return replace(council, rounds=council.rounds + 1, debated=council.rounds) if council.rounds < 3 else None
+
+
+def three_rounds(held: Held) -> Council | None:
+    """Debate for three rounds at once, in which each says in its turn what it holds."""
+    council = held.debate.council
+    assert council is not None
+    return replace(council, rounds=3) if not council.rounds else None
 
 
 def share_right(held: Held, minds: Minds, *, before: bool = False) -> float:

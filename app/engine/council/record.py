@@ -478,7 +478,12 @@ class Record:
         # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
         heard = bool(self.held(Position, CouncilPart.BALLOT, who, number=before.round).choice)
         said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
-        others = (said[one] for one in now.moved_by if one in said and said[one].author.id != who)
+        # A ballot repeats what the turn before it came to, and may not name again what moved that.
+        held = (
+            self.held(Position, part, who, number=number) for part in (CouncilPart.BALLOT, CouncilPart.TURN)
+        )
+        named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
+        others = (said[one] for one in dict.fromkeys(named) if one in said and said[one].author.id != who)
         cites = tuple(one.id for one in others if self.vote(one.author.id, one.round).choice == now.choice)
         return (Moved.CITED if cites else Moved.DRIFT), cites
 
