@@ -82,7 +82,7 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         shown = dialog.page("providers").list
 
         def ready() -> bool:
-            return engine.providers()[0].ready and "ready" in shown.item(0).text()
+            return engine.providers()[0].ready and "ready" in shown.item(0).text
 
         assert not ready()
         out = Answers(f" {KEY}\n")

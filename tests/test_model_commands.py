@@ -353,7 +353,7 @@ async def test_a_window_takes_notice_at_once(
         shown = dialog.page("providers").list
 
         def state() -> str:
-            return shown.item(shown.count() - 1).text()
+            return shown.item(shown.count() - 1).text
 
         before = state()
         control = DataPaths(data_dir).control

@@ -131,7 +131,7 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
     entries = {
         "decide_how": [
             *("Answers first", "Round robin", "Free discussion", "Assigned roles"),
-            *("Compare the answers", "More options…"),
+            *("One model three times (no second opinion)", "Compare the answers", "More options…"),
         ],
         "decide_ends": ["Verdict", "Vote", "Merged answer", "No verdict", "Stop after the answers"],
         "work_with": ["Ready-made groups…", "Bug fix", "Feature request"],

@@ -163,6 +163,8 @@ class DebateRun(StepRun):
             return
         seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
         if await (self.checks.may_judge(seat) if judges else self.checks.may_vote(seat)):
+            # Where one model of a provider has to wait, another may still be asked.
+            self._services.models.end_pause(seat[0])
             await self._take(step)
 
     def _finish(self, reason: str) -> None:
