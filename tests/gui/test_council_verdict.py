@@ -301,6 +301,22 @@ async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Pe
     await shot(person, "fork_first")
 
 
+async def test_a_verdict_that_was_seen_is_kept_as_read_and_moves_no_session(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+
+    def read_at() -> str:
+        assert page.session is not None and page.session.debate.council is not None
+        return page.session.debate.council.read_at
+
+    await person.settle(0.2)
+    assert not page.verdict.isVisible() and not read_at()
+    await debate(person, page)
+    assert page.verdict.isVisible()
+    await until(lambda: bool(read_at()))
+    assert page.session is not None and page.session.updated_at < read_at()
+
+
 async def test_a_question_of_values_has_no_headline_until_the_user_wants_one(
     person: Person, wire_home
 ) -> None:  # type: ignore[no-untyped-def]

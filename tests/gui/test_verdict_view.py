@@ -135,6 +135,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         # Who saw it end sees what came of it.
         await until(lambda: view.verdict.isVisible())
         assert not view.transcript.isVisible()
+        await until(lambda: bool(view.session.debate.council.read_at))
         shown = texts(view.verdict)
         assert CASE in shown and STEP in shown and "The corpus decides" in shown
         assert "Judge openai-wire (takes part): A both times" in shown

@@ -417,9 +417,14 @@ class Councils:
         if debate is None or live.read_only or not outcomes(debate, live.messages):
             return
         council = Record(debate, live.messages).council
-        if not council.read_at:
-            live.change(debate=replace(debate, council=replace(council, read_at=utc_now())))
-            await self._store.flush(session_id)
+        if council.read_at:
+            return
+        if debate.council is None:
+            council = replace(council, helper=self._providers.helper(live.debate_session), ends=debate.ends)
+        # Who reads changes nothing: the session keeps its place among those that were used last.
+        read = replace(debate, council=replace(council, read_at=utc_now()))
+        live.change(debate=read, updated_at=live.session.updated_at)
+        await self._store.flush(session_id)
 
     async def weigh(self, session_id: str) -> None:
         """Show what leads also where the answer turns on what one wants, or no longer. Makes no call."""

@@ -42,6 +42,7 @@ class CouncilController(Controller):
         self._run(page.check_skip_requested, parts.engine.debates.skip_check)
         self._run(page.check_again_requested, parts.engine.debates.check_again)
         self._run(page.weigh_requested, councils.weigh)
+        self._run(page.verdict_read, councils.note_read)
         page.councils = councils
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)

@@ -271,6 +271,7 @@ class DebateController(Controller):
         self._run(view.check_skip_requested, self._engine.debates.skip_check)
         self._run(view.check_again_requested, self._engine.debates.check_again)
         self._run(view.weigh_requested, self._engine.councils.weigh)
+        self._run(view.verdict_read, self._engine.councils.note_read)
 
     def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
         """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""

@@ -137,6 +137,7 @@ class CouncilPage(ConversationView):
     check_skip_requested = Signal(str)
     check_again_requested = Signal(str, str)
     weigh_requested = Signal(str)
+    verdict_read = Signal(str)
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
@@ -509,6 +510,7 @@ class CouncilPage(ConversationView):
             page.cite_requested.connect(self.show_cited)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
+        self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -220,9 +220,11 @@ class VerdictPage(QWidget):
     """Shows a verdict, or of a debate that has none how to get it.
 
     Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), wanted(solo, check or
-    stress), decision_requested(), judge_requested("provider/model"), connect_requested() to add a provider.
+    stress), decision_requested(), judge_requested("provider/model"), connect_requested() to add a provider, and
+    read() where the user sees a verdict that was not kept as read.
     """
 
+    read = Signal()
     cite_requested = Signal(str)
     wanted = Signal(str)
     argue_requested = Signal(str)
@@ -289,6 +291,16 @@ class VerdictPage(QWidget):
         if focused:
             again = (side.findChild(QWidget, focused) for side in (left, right))
             (next(filter(None, again), None) or self).setFocus()
+        if self.isVisible():
+            self._tell_read()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tell_read()
+
+    def _tell_read(self) -> None:
+        if self._shown is not None and not self._shown.record.council.read_at:
+            self.read.emit()
 
     def refresh(self) -> None:
         """Show the verdict again, after the journal or the language has changed."""

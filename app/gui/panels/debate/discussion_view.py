@@ -60,6 +60,7 @@ class DiscussionView(ConversationView):
     check_skip_requested = Signal(str)
     check_again_requested = Signal(str, str)
     weigh_requested = Signal(str)
+    verdict_read = Signal(str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
     say_requested = Signal(str, str, object)
@@ -385,6 +386,7 @@ class DiscussionView(ConversationView):
         self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
         self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
+        self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
