@@ -389,8 +389,7 @@ class Councils:
         if not blind.order:
             order = (PANEL, ALONE) if secrets.randbits(1) else (ALONE, PANEL)
             blind = replace(blind, order=order, shown_at=utc_now(), was_blind=not record.council.read_at)
-            live.change(debate=replace(record.debate, council=replace(record.council, blind=blind)))
-            await self._store.flush(session_id)
+            await self._keep(live, replace(record.council, blind=blind))
         first, second = (written[side == PANEL][0].content for side in blind.order)
         return first, second
 
@@ -406,8 +405,7 @@ class Councils:
                 "blind_picked" if blind and blind.picked else "blind_not_shown", title=live.session.title
             )
         kept = replace(blind, picked=picked)
-        live.change(debate=replace(record.debate, council=replace(record.council, blind=kept)))
-        await self._store.flush(session_id)
+        await self._keep(live, replace(record.council, blind=kept))
         return kept
 
     async def note_read(self, session_id: str) -> None:
@@ -420,19 +418,21 @@ class Councils:
         if council.read_at:
             return
         if debate.council is None:
-            council = replace(council, helper=self._providers.helper(live.debate_session), ends=debate.ends)
+            council = replace(council, helper=self._providers.helper(live.debate_session))
         # Who reads changes nothing: the session keeps its place among those that were used last.
-        read = replace(debate, council=replace(council, read_at=utc_now()))
-        live.change(debate=read, updated_at=live.session.updated_at)
-        await self._store.flush(session_id)
+        read = replace(council, read_at=utc_now())
+        await self._keep(live, read, updated_at=live.session.updated_at)
 
     async def weigh(self, session_id: str) -> None:
         """Show what leads also where the answer turns on what one wants, or no longer. Makes no call."""
         live = await self._sessions.open_to_change(session_id)
-        debate = live.debate_session.debate
-        council = Record(debate, live.messages).council
-        live.change(debate=replace(debate, council=replace(council, weighed=not council.weighed)))
-        await self._store.flush(session_id)
+        council = Record(live.debate_session.debate, live.messages).council
+        await self._keep(live, replace(council, weighed=not council.weighed))
+
+    async def _keep(self, live: LiveSession, council: Council, **fields: object) -> None:
+        """Replace what is wanted of a debate or a council, with other fields of its session, and wait until that is stored."""
+        live.change(debate=replace(live.debate_session.debate, council=council), **fields)
+        await self._store.flush(live.id)
 
     async def fork(self, session_id: str, round_number: int, verdict: int = 0) -> str:
         """Start another council that stands as this one did after a round, 0 before any debate; return its id.

@@ -68,9 +68,7 @@ class DebateRun(StepRun):
         debate = session.debate
         if debate.council is None:
             helper = self._providers.helper(session)
-            debate = replace(
-                debate, council=replace(earlier_council(debate), helper=helper, ends=debate.ends)
-            )
+            debate = replace(debate, council=replace(earlier_council(debate), helper=helper))
             self._live.change(debate=debate)
         self._only_asked = bool(self._asked_steps())
         if session.status != Status.RUNNING or session.debate.failures:

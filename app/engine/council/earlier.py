@@ -49,6 +49,7 @@ def earlier_council(debate: Debate) -> Council:
     judged = debate.verdicts[-1:]
     return Council(
         differences=debate.is_council,
+        ends=debate.ends,
         judges=tuple(one.model for one in judged),
         judged=len(debate.verdicts) - 1 if judged else 0,
     )
