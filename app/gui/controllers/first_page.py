@@ -1,10 +1,8 @@
 """The first page: what its input begins, a chat, a decision or work, and with whom."""
 
-from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
@@ -21,6 +19,7 @@ from app.gui.files.user_files import is_seen
 from app.gui.pages.chat.chat_composer import short_name, unmarked
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
+from app.gui.widgets.controls import ticked
 from app.gui.widgets.text import plain_tip
 from app.gui.window_frame import WindowFrame
 
@@ -160,14 +159,14 @@ class FirstPageController(Controller):
         for how in HOWS:
             named = {DebateMode.COUNCIL: "first.answers", ALONE: "first.alone"}
             text = named.get(how, f"mode.{how}")
-            _offer(
+            ticked(
                 menu, words(text), how == self.how, partial(self._choose_how, how), words(f"mode.{how}.hint")
             )
         menu.addSeparator()
         if self._is_council:
             on = self._state.flag(COMPARE, True)
             act = partial(self._keep_flag, COMPARE, not on)
-            compare = _offer(menu, words("council.compare.tick"), on, act, words("council.compare.hint"))
+            compare = ticked(menu, words("council.compare.tick"), on, act, words("council.compare.hint"))
             compare.setObjectName("council_compare_tick")
             compare.setEnabled(self._can_compare)
         else:
@@ -175,7 +174,7 @@ class FirstPageController(Controller):
             rounds = QMenu(words("setup.rounds"), menu)
             menu.addMenu(rounds)
             for count in range(MIN_ROUNDS, MAX_ROUNDS + 1):
-                _offer(rounds, str(count), count == now, partial(self._setup.rounds.setValue, count))
+                ticked(rounds, str(count), count == now, partial(self._setup.rounds.setValue, count))
         menu.addAction(words("first.more_options"), self._show_setup)
 
     @property
@@ -191,12 +190,12 @@ class FirstPageController(Controller):
             if ends == Ends.MERGE and not self._is_council:
                 continue
             text, act = f"first.ends.{ends}", partial(self._choose_ends, ends)
-            _offer(menu, words(text), ends == self.ends, act, words(f"{text}.hint"))
+            ticked(menu, words(text), ends == self.ends, act, words(f"{text}.hint"))
         if self._is_council:
             menu.addSeparator()
             on = self._state.flag(STOPS, False)
             act = partial(self._keep_flag, STOPS, not on)
-            stops = _offer(menu, words("first.stops"), on, act, words("first.stops.hint"))
+            stops = ticked(menu, words("first.stops"), on, act, words("first.stops.hint"))
             stops.setObjectName("stop_after_answers")
 
     def _choose_ends(self, ends: Ends) -> None:
@@ -273,7 +272,7 @@ class FirstPageController(Controller):
 
     def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
         menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
-        _offer(menu, unmarked(name), (kind, chosen) == self._with, act, parts)
+        ticked(menu, unmarked(name), (kind, chosen) == self._with, act, parts)
 
     def _choose_work(self, kind: str, chosen: str) -> None:
         self._state.keep(WITH, f"{kind}/{chosen}")
@@ -359,13 +358,3 @@ class FirstPageController(Controller):
             self._toasts.show_toast(self._language("first.no_images"))
             return
         self._debates.begin(text, attachments, council=self._is_council)
-
-
-def _offer(menu: QMenu, text: str, on: bool, act: Callable[..., object], hint: str = "") -> QAction:
-    """Add an entry with a tick, which is there while it is `on`, and return it."""
-    action = menu.addAction(text)
-    action.setToolTip(plain_tip(hint))
-    action.setCheckable(True)
-    action.setChecked(on)
-    action.triggered.connect(act)
-    return action

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 from app.core.summary import ExportFormat, Folder, SessionSummary
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.session_rows import DRAGGED, STYLE, SessionRows
-from app.gui.widgets.controls import ENTER
+from app.gui.widgets.controls import ENTER, ticked
 from app.gui.widgets.item_list import ROW, ItemList
 
 PDF = "pdf"
@@ -237,9 +237,7 @@ class SessionList(ItemList):
         inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
         for folder in self._folders:
             name = " ".join(folder.name.split()).replace("&", "&&")
-            action = moves.addAction(name, functools.partial(self._move, summary.id, folder.id))
-            action.setCheckable(True)
-            action.setChecked(folder.id == inside)
+            ticked(moves, name, folder.id == inside, functools.partial(self._move, summary.id, folder.id))
         moves.addSeparator()
         moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))
         if inside:

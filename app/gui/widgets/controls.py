@@ -23,6 +23,7 @@ from PySide6.QtCore import (
     SignalInstance,
 )
 from PySide6.QtGui import (
+    QAction,
     QColor,
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -183,6 +184,16 @@ class ShorteningButton(Button):
         if shown != self.text():
             super().setText(shown)
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
+
+
+def ticked(menu: QMenu, text: str, on: bool, act: Callable[..., object], hint: str = "") -> QAction:
+    """Add an entry with a tick, which is there while it is `on`, to a menu and return it."""
+    action = menu.addAction(text)
+    action.setToolTip(plain_tip(hint))
+    action.setCheckable(True)
+    action.setChecked(on)
+    action.triggered.connect(act)
+    return action
 
 
 def paint_chevron(widget: QWidget, look: Look, right: int) -> None:

@@ -18,7 +18,14 @@ from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.choices import CHAT
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, put_in_tab_order
+from app.gui.widgets.controls import (
+    MenuButton,
+    ShorteningButton,
+    button,
+    icon_button,
+    put_in_tab_order,
+    ticked,
+)
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
@@ -190,9 +197,8 @@ class ChatComposer(AttachingComposer):
         menu = self.assistant.choices
         menu.clear()
         for agent in agents:
-            action = menu.addAction(unmarked(agent.name), partial(self.assistant_chosen.emit, agent.id))
-            action.setCheckable(True)
-            action.setChecked(agent.id == self._assistant_id)
+            act = partial(self.assistant_chosen.emit, agent.id)
+            ticked(menu, unmarked(agent.name), agent.id == self._assistant_id, act)
 
     def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
         """Show a group, whose members can be called by its menu or an @; "" shows the assistants again.
@@ -318,10 +324,9 @@ class ChatComposer(AttachingComposer):
         inside = SwitchMenu(unmarked(words("chat.server", name=title, state=said)), menu)
         menu.addMenu(inside)
         for key, name in names.items():
-            action = inside.addAction(unmarked(name))
-            action.setCheckable(True)
-            action.setChecked(key not in off)
-            action.triggered.connect(lambda checked, tool=key: self.tool_switched.emit(tool, checked))
+            ticked(
+                inside, unmarked(name), key not in off, lambda on, tool=key: self.tool_switched.emit(tool, on)
+            )
         return inside
 
     def show_gauge(self, text: str, words: str, *, above: bool) -> None:

@@ -20,7 +20,7 @@ from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
 from app.gui.markdown.document import Utf16Places, units
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
-from app.gui.widgets.controls import ENTER, Composer, IconButton, TextBox, icon_button
+from app.gui.widgets.controls import ENTER, Composer, IconButton, TextBox, icon_button, ticked
 from app.gui.widgets.picture_viewer import PictureButton
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip
 
@@ -350,9 +350,7 @@ class AttachmentStrip(ChipStrip):
         menu.aboutToHide.connect(menu.deleteLater)
         why_not = self.why_not_seen(one) if not is_seen(one) else ""
         for seen, text in ((False, words("chat.look.text")), (True, words("chat.look.seen"))):
-            action = menu.addAction(text, partial(self.look_chosen.emit, one, seen))
-            action.setCheckable(True)
-            action.setChecked(is_seen(one) == seen)
+            action = ticked(menu, text, is_seen(one) == seen, partial(self.look_chosen.emit, one, seen))
             if seen and why_not:
                 action.setEnabled(False)
                 menu.addAction(why_not).setEnabled(False)

@@ -33,6 +33,7 @@ from app.gui.widgets.controls import (
     TextBox,
     button,
     put_in_tab_order,
+    ticked,
 )
 from app.gui.widgets.text import Paragraph, named, plain_tip, restyle
 
@@ -113,9 +114,7 @@ class FollowUp(Composer):
     def _fill(self) -> None:
         self.target.clear()
         for who, name in self._names.items():
-            action = self.target.choices.addAction(unmarked(name), partial(self.ask_only, who))
-            action.setCheckable(True)
-            action.setChecked(who == self.to)
+            ticked(self.target.choices, unmarked(name), who == self.to, partial(self.ask_only, who))
 
 
 class DecisionBar(QWidget):
