@@ -15,6 +15,7 @@ from app.core.message import Author, CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate
 from app.core.summary import DebateMode
+from app.core.verdict import BINS, Calibration
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.record import Record
@@ -24,6 +25,7 @@ from app.engine.council.requests import (
     ballot_request,
     differences_request,
     dissent_request,
+    merge_request,
     numbered,
     read_differences,
     read_reading,
@@ -50,6 +52,7 @@ class Regime:
     A peer who is right puts `mended` of those right who are wrong, one who is wrong leads `misled` of the others astray, and
     `gives_in` of those follow a majority whom neither moved. `copies` follow any peer, whatever it says. Of those who give in
     the share `lies` names a statement all the same: one of its own, one that isn't there, or one for something else.
+    With `known` it is known of each how often it has been right.
     """
 
     right: tuple[float, ...]
@@ -60,6 +63,7 @@ class Regime:
     families: str = "abcde"
     copies: bool = False
     lies: float = 0.0
+    known: bool = False
 
 
 REGIMES = {
@@ -70,6 +74,7 @@ REGIMES = {
     "strong + 2 weak": Regime((0.85, 0.5, 0.5), 0.3, 0.3, 0.3, 0.5, "abb"),
     "five mixed": Regime((0.65,) * 5, 0.35, 0.35, 0.12, 0.3),
     "false citers": Regime((0.65,) * 5, 0.35, 0.35, 0.12, 0.5, lies=0.2),
+    "two sides": Regime((0.85, 0.75, 0.5, 0.5, 0.5), 0.4, 0.35, 0.12, 0.5, "abccc", known=True),
 }
 JUDGE_RIGHT, JUDGE_FIRST, JUDGE_FOLLOWS = 0.65, 0.25, 0.25
 """How often the judge's own work is right, and how often it takes the first option, or what most say, instead."""
@@ -144,6 +149,8 @@ class Minds:
             return self._compared(text)
         if step.part == CouncilPart.READING:
             return self._judged(text)
+        if step.part == CouncilPart.MERGE:
+            return self._merged(text)
         if step.part == CouncilPart.DISSENT:
             return "Because."
         seat = int(step.who[1:])
@@ -196,12 +203,25 @@ class Minds:
         lists: dict[str, list[object]] = {"cases": [], "agreed": [], "open": [], "cruxes": []}
         return json.dumps({"choice": chosen, "confidence": 70, **lists})
 
+    def _merged(self, text: str) -> str:
+        """Take the side that is said to be the better supported, both of two that are alike, else the average."""
+        told = re.search(r"^(?:Better|Alike) supported: (.+)$", text, re.M)
+        if told:
+            return told[1]
+        answers = [self.puzzle.read(words.partition(". ")[0]) for _number, words in _ANSWER.findall(text)]
+        return self.puzzle.text(average([one for one in answers if one is not None]))
+
     def _compared(self, text: str) -> str:
         holds: dict[str, list[int]] = {}
         for number, words in _ANSWER.findall(text):
             holds.setdefault(words.partition(". ")[0], []).append(int(number))
         options = [{"text": words, "answers": numbers} for words, numbers in holds.items()]
         return json.dumps({"options": options, "differ": [], "agreed": []})
+
+
+def average(answers: Sequence[Answer]) -> Answer:
+    """Return the answer in the middle of several: each person is what the mean of them says."""
+    return tuple(2 * sum(kinds) > len(answers) for kinds in zip(*answers, strict=True))
 
 
 def hold(
@@ -225,7 +245,7 @@ def hold(
         mode=DebateMode.COUNCIL,
         participants=people,
         seed=hash_of(minds.seed),
-        council=Council(helper="r9/helper"),
+        council=Council(helper="r9/helper", calibrations=_known(regime, people)),
     )
     question = Message(
         id="q",
@@ -255,6 +275,16 @@ def hold(
             held.messages.append(_ended(held, minds, step, *flying.pop(step)))
 
 
+def _known(regime: Regime, people: Sequence[Participant]) -> tuple[Calibration, ...]:
+    """Return how often each has been right: each seat of a model has the same share."""
+    rates = {
+        f"{one.provider}/{one.model}": round(100 * right)
+        for one, right in zip(people, regime.right, strict=True)
+    }
+    known = rates.items() if regime.known else ()
+    return tuple(Calibration(model=model, rates=(rate,) * len(BINS)) for model, rate in known)
+
+
 def hash_of(text: str) -> int:
     """Return a number for a text, the same in every process."""
     return random.Random(text).getrandbits(32)
@@ -267,6 +297,8 @@ def _begun(held: Held, step: CouncilStep) -> tuple[ModelRequest, ReaderView, lis
     view = seen_by(record, step)
     if step.part == CouncilPart.DIFFERENCES:
         return differences_request(record, order, PROMPTS), view, order
+    if step.part == CouncilPart.MERGE:
+        return merge_request(record, order, PROMPTS), view, order
     if step.part == CouncilPart.READING:
         return reading_request(record, step.model, step.order, view, PROMPTS), view, order
     speaker = next(one for one in debate.participants if one.id == step.who)
@@ -305,6 +337,8 @@ def _ended(
     if step.part == CouncilPart.READING:
         data = read_reading(reply, view, step.model, step.order)
         return replace(message, content=reply, data=data)
+    if step.part == CouncilPart.MERGE:
+        return replace(message, content=reply)
     if step.part == CouncilPart.BALLOT:
         return replace(message, content=reply, data=read_vote(reply, view, number))
     cleaner = TrailerCleaner.for_name(name)
@@ -340,6 +374,35 @@ def three_rounds(held: Held) -> Council | None:
     council = held.debate.council
     assert council is not None
     return replace(council, rounds=3) if not council.rounds else None
+
+
+def merged(held: Held) -> Council | None:
+    """Merge the answers as they are."""
+    council = held.debate.council
+    assert council is not None
+    return replace(council, merges=1) if not council.merges else None
+
+
+def argued_and_merged(held: Held) -> Council | None:
+    """Debate for three rounds at once, and merge then."""
+    return three_rounds(held) or merged(held)
+
+
+def merge_right(held: Held, minds: Minds) -> float:
+    """Return how much of a merged answer is right, by the label of its puzzle: 1, a share of sides that are alike, or 0."""
+    [text] = [one.content for one in held.messages if one.part == CouncilPart.MERGE]
+    sides = [minds.puzzle.read(one) for one in text.split(" / ")]
+    return sides.count(minds.puzzle.solution) / len(sides)
+
+
+def average_right(held: Held, minds: Minds) -> tuple[bool, float]:
+    """Return whether the average of what all hold is right, by the label of its puzzle, and of how many of them that is."""
+    record = Record(held.debate, held.messages)
+    texts = {one.id: one.text for one in record.options()}
+    votes = (record.vote(who, record.rounds).choice for who in record.voters())
+    held_now = [answer for one in votes if (answer := minds.puzzle.read(texts.get(one, ""))) is not None]
+    solution = minds.puzzle.solution
+    return average(held_now) == solution, held_now.count(solution) / len(held_now)
 
 
 def share_right(held: Held, minds: Minds, *, before: bool = False) -> float:
