@@ -17,7 +17,6 @@ from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
 from app.engine.council.earlier import earlier_views
 from app.engine.council.record import Moved, QuoteState, Record, Vote, cruxes, quotes_of
-from app.engine.council.requests import best_case
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 from app.engine.names import mentioned
@@ -302,7 +301,7 @@ def surest(
 
 def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites: a judge's, else the last words of the surest who holds it."""
-    text, cites = best_case(record.readings(), option)
+    text, cites = record.best_case(option)
     if option and not text:
         return last_words(record, surest(record, holders_of(record).get(option, ())))
     return text, cites

@@ -440,6 +440,11 @@ class Record:
         first = next((found[one] for one in self.council.judges if one in found), {})
         return tuple(first[order] for order in sorted(first))
 
+    def best_case(self, option: str) -> tuple[str, tuple[str, ...]]:
+        """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
+        cases = (case for reading in self.readings() for case in reading.cases if case.option == option)
+        return next(((case.text, case.cites) for case in cases), ("", ()))
+
     def vote(self, who: str, number: int) -> Vote:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
         if who in self.council.voteless:

@@ -560,18 +560,12 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
     )
 
 
-def best_case(readings: Sequence[JudgeReading], option: str) -> tuple[str, tuple[str, ...]]:
-    """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
-    cases = (case for reading in readings for case in reading.cases if case.option == option)
-    return next(((case.text, case.cites) for case in cases), ("", ()))
-
-
 def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
     """Return the request for the strongest reason of a participant who holds something else than `headline`."""
     debate = record.debate
     own = [one for one in record.statements(record.rounds + 1) if one.author.id == speaker.id]
     option = next((one.text for one in record.options() if one.id == headline), "")
-    case, _ = best_case(record.readings(), headline)
+    case, _ = record.best_case(headline)
     told = {"headline": option, "case": without_names(case, debate)}
     text = argued_text(record, speaker.id, ReaderView(tuple(own)), "council-dissent", prompts, **told)
     return to_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
