@@ -234,6 +234,24 @@ class JudgeReading(PartData):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMove:
+    """What a judge says of a change of position that cites what was said."""
+
+    # The participant, and the round after which it voted for something else than before.
+    participant: str = ""
+    round: int = 0
+    # Whether a statement that it cites argues for what it votes for now.
+    argues: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMoves(PartData):
+    """What a judge says of the changes of position of a debate."""
+
+    moves: tuple[JudgedMove, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten(PartData):
     """What an answer is that was written anew for the blind pick."""
 
@@ -252,6 +270,7 @@ PART_DATA: Mapping[str, type[PartData]] = {
     CouncilPart.TURN: Position,
     CouncilPart.BALLOT: Position,
     CouncilPart.READING: JudgeReading,
+    CouncilPart.MOVES: JudgedMoves,
     CouncilPart.DISSENT: Dissent,
     CouncilPart.SOLO: Position,
     CouncilPart.CHECK: Position,

@@ -41,6 +41,7 @@ class CouncilPart(StrEnum):
     TURN = "turn"
     BALLOT = "ballot"
     READING = "reading"
+    MOVES = "moves"
     DISSENT = "dissent"
     SOLO = "solo"
     CHECK = "check"

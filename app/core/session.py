@@ -49,7 +49,8 @@ class Council:
     `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
     `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
-    `judged` counts the verdicts that were asked for after the last round, beside the first.
+    `judged` counts the verdicts that were asked for after the last round, beside the first. With `moves` the judge is also asked
+    whether what those cite who changed their position argues for the new one.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
     `ends` is how it ends by itself; with `Ends.MERGE` one of the `merges` comes without being asked for.
@@ -71,6 +72,7 @@ class Council:
     max_usd: float = 0.0
     judges: tuple[str, ...] = ()
     judged: int = 0
+    moves: bool = False
     outsider: str = ""
     checks: int = 0
     solos: int = 0

@@ -59,8 +59,8 @@ async def test_what_was_chosen_comes_by_itself(
     session = made.debate_of(session_id)
     assert session.status == Status.COMPLETED and session.debate.council is not None
     assert (session.debate.council.ends, session.debate.judge) == (ends or Ends.NONE, judge)
-    # The price named both rounds, and a second dissent that nobody had.
-    more = {Ends.VOTE: 3, Ends.VERDICT: 3 + 1}.get(ends, 0) if ends else 0
+    # The price named both rounds, a second dissent that nobody had, and what a judge says of moves that nobody made.
+    more = {Ends.VOTE: 3, Ends.VERDICT: 3 + 1 + 1}.get(ends, 0) if ends else 0
     assert most == len(made.models.requests) + more
 
 

@@ -51,8 +51,8 @@ def test_ballots_and_a_verdict_by_hand() -> None:
         before = 2 * (100 + BALLOT[length])
         after = 2 * (100 + 2 * SAID[length] + BALLOT[length])
         verdict = 2 * (500 + 2 * SAID[length]) + VERDICT[length] + AGAIN[length]
-        # At most two hold something else, and write their dissent.
-        verdict += 2 * length * (500 + SAID[length] + 170)
+        # At most it says of moves whether they are argued for, and two who hold something else write their dissent.
+        verdict += length * (500 + 2 * SAID[length] + BALLOT[length] + 2 * (500 + SAID[length] + 170))
         for what, used in (
             (Conclusion.FINAL_BALLOTS, after),
             (Conclusion.POLLS, before + after),
@@ -100,7 +100,7 @@ async def test_a_debate_costs_more_with_rounds_people_and_context() -> None:
     for larger in (a_setup(3), a_setup(2, rounds=4)):
         assert estimates.debate(larger, 0).tokens[0] > small.tokens[0]
     ends = estimates.conclusions(a_setup(2), 0, "remote0/model-0")
-    assert [one.turns for one in ends.values()] == [6, 2, 4]
+    assert [one.turns for one in ends.values()] == [6, 2, 5]
     for what, wish in (("polls", {}), ("final_ballots", {}), ("verdict", {"judge": "remote0/model-0"})):
         setup = replace(a_setup(2), **(wish or {what: True}), **({} if wish else {"judge": NO_JUDGE}))  # type: ignore[arg-type]
         whole = estimates.debate(setup, 0, "remote0/model-0")

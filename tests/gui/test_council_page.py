@@ -23,6 +23,7 @@ from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DIFFERENCES, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import initials
+from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.wire import Answer, Fault, Recorded, WireServer
@@ -287,7 +288,7 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     await ended(page)
     assert page.box._chip.text().startswith("All agree") and "connect" in offered(page)
     assert not {"check", "debate"} & {*offered(page)}
-    assert page.box.next.text() == "Look for a counter-argument · at most 8 calls"
+    assert page.box.next.text() == "Look for a counter-argument · at most 9 calls"
     await person.click("council_connect")
     await until(lambda: person.sees("connect_dialog"), what="the dialog that adds a provider")
     person.find("connect_dialog").reject()
@@ -319,7 +320,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     page = await opened(person)
     await ended(page)
     count = sum(len(server.requests) for server in wire_home.values())
-    assert page.box.next.text() == "Debate what is open · at most 13 calls"
+    assert page.box.next.text() == "Debate what is open · at most 14 calls"
     assert page.box.next.toolTip() == "2 rounds"
 
     def moved_by_nothing(request: Recorded) -> str:
@@ -345,6 +346,9 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
         for name in ("council_minority", "council_before_after")
     )
     assert "in the field is operations, not throughput" in minority[0].text() and not before_after
+    card = page.verdict.findChild(QWidget, "council_before_after")
+    lines = [one.text() for one in card.findChildren(Paragraph)]
+    assert "Changes of position: 0 citing a statement of somebody who held the new one, 1 without" in lines
 
 
 @pytest.mark.slow

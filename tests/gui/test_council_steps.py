@@ -49,8 +49,8 @@ async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(
     assert page.steps.value() == DECISION
     verdict = person.find("segment_verdict")
     assert not verdict.isEnabled()
-    assert verdict.accessibleDescription() == "The verdict follows after a debate · at most 13 calls"
-    assert person.find("segment_debate").toolTip().endswith("all vote in secret · at most 13 calls")
+    assert verdict.accessibleDescription() == "The verdict follows after a debate · at most 14 calls"
+    assert person.find("segment_debate").toolTip().endswith("all vote in secret · at most 14 calls")
     person.find("segment_decision").setFocus()
     await person.press("council_tabs", Qt.Key.Key_Left)
     await person.press("council_tabs", Qt.Key.Key_Left)
@@ -165,7 +165,7 @@ async def test_the_next_step_is_pause_while_it_runs_and_keeps_its_colour_for_wha
     assert page.composer.box.placeholderText() == "You can send this once all have answered"
     await ended(page)
     assert [*offered(page)] == ["merge", "again", "stress", "hide_names", "debate"]
-    assert offered(page)["stress"] == "Stress-test · at most 8 calls"
+    assert offered(page)["stress"] == "Stress-test · at most 9 calls"
     assert page.box.next.property("kind") == "primary"
     # There what the user decides comes first.
     assert page.box._chip.isVisible()

@@ -90,8 +90,8 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     steps = {name: person.find(f"segment_{name}") for name in STEPS}
     await ended(page)
     assert [name for name, one in steps.items() if one.isEnabled()] == [ANSWERS, DIFFERENCES, DECISION]
-    assert steps[VERDICT].toolTip() == "The verdict follows after a debate · at most 13 calls"
-    assert page.box.next.text() == "Debate what is open · at most 13 calls"
+    assert steps[VERDICT].toolTip() == "The verdict follows after a debate · at most 14 calls"
+    assert page.box.next.text() == "Debate what is open · at most 14 calls"
     await debate(person, page)
     assert offered(page)["debate"].startswith("Debate 2 more rounds")
     assert all(one.isEnabled() for one in steps.values())

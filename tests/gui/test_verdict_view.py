@@ -166,6 +166,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
             "\nJudge openai-wire (takes part): A both times"
             "\n\nTheir positions\nA  Step by step\nB  Rewrite it at once"
             "\nOpenai: B → A (70% sure)\nAnthropic: A → A (70% sure)"
+            "\nChanges of position: 0 citing a statement of somebody who held the new one, 1 without"
             "\nChanged position without naming a statement for it: Openai"
             "\n\nMinority report\ngiven up by Openai: B Rewrite it at once (no reason given)"
             "\nThe old one must go. [Openai r1]"

@@ -16,6 +16,8 @@ from app.core.council_parts import (
     Dissent,
     EditedOptions,
     FileQuote,
+    JudgedMove,
+    JudgedMoves,
     JudgedPoint,
     JudgeQuestion,
     JudgeReading,
@@ -151,6 +153,16 @@ STORED = [
         JudgeReading(judge="j/1", order=2, shown=("o1",), choice="none"),
     ),
     ("reading", '{"judge": "j/2", "order": 2}', JudgeReading(judge="j/2", order=2)),
+    (
+        "moves",
+        '{"moves": [{"participant": "p1", "round": 2, "argues": true}, {"participant": "p2", "round": 2}]}',
+        JudgedMoves(
+            moves=(
+                JudgedMove(participant="p1", round=2, argues=True),
+                JudgedMove(participant="p2", round=2),
+            )
+        ),
+    ),
     (
         "dissent",
         ('{"right_if": "the log shows it", "trailer": "{}",'

@@ -101,7 +101,10 @@ OPTIONS = ("Postgres", "SQLite", "Files")
 
 
 def five_minds(home: dict[str, WireServer]) -> None:
-    """Script five participants, of whom the second is won over in round 1, and a judge who holds to the first option."""
+    """Script five participants, of whom the second is won over in round 1, and a judge who holds to the first option.
+
+    The second names an answer that holds the option; the judge says that it does not argue for it.
+    """
 
     def reply(model: str, text: str) -> str:
         held = next((option for one, option in FIVE.values() if one.endswith(model)), "Postgres")
@@ -112,6 +115,8 @@ def five_minds(home: dict[str, WireServer]) -> None:
                     by[option] += [int(line[1])] if line.startswith("(") and f") {option}," in line else []
             options = [{"text": option, "answers": found} for option, found in by.items()]
             return json.dumps({"options": options, "differ": [], "agreed": []})
+        if "changes of position in a debate" in text:
+            return json.dumps({"moves": [{"move": 1, "argues": False}]})
         letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
         if "You did not take part" in text:
             case = {"option": letters["Postgres"], "text": "It fits.", "cites": [1]}
@@ -120,8 +125,11 @@ def five_minds(home: dict[str, WireServer]) -> None:
         if "the strongest reason" in text.casefold() or not letters:
             trailer = {"answer": held, "confidence": 70, "right_if": "It breaks."}
             return f"{held}, because.\n@@ {json.dumps(trailer)}"
-        held = "Postgres" if model == "openai-other" else held
-        vote = json.dumps({"choice": letters[held], "confidence": 70, "moved_by": []})
+        moved_by = []
+        if model == "openai-other":
+            held, cited = "Postgres", re.findall(r"^\((\d+)\) Participant \w: Postgres", text, re.MULTILINE)
+            moved_by = [int(cited[0])]
+        vote = json.dumps({"choice": letters[held], "confidence": 70, "moved_by": moved_by})
         return vote if "secret ballot" in text else f"I argue for {held}.\n@@ {vote}"
 
     for server in home.values():
@@ -151,7 +159,11 @@ def _came_out(shown: dict[str, object]) -> object:
     votes = [
         {texts[one]: count for one, count in found[part]["votes"].items()} for part in ("before", "after")
     ]
-    return found["state"], texts.get(found["headline"]), found["unstable"], votes, minority
+    moves = [
+        (names[one["participant"]], one["round"], texts[one["option"]], one["moved"], one["argues"])
+        for one in found["moves"]
+    ]
+    return found["state"], texts.get(found["headline"]), found["unstable"], votes, minority, moves
 
 
 SPECS = tuple(part for name, (model, _) in FIVE.items() for part in ("-p", f"{name}={model}"))
@@ -169,8 +181,8 @@ DEBATED = (
 )
 
 
-@pytest.mark.parametrize("records", slow_after(1, [((7, 17),), *(((cut,),) for cut in range(1, 26))]))
-def test_a_council_of_25_calls_is_killed_after_a_record_and_asks_nothing_twice(
+@pytest.mark.parametrize("records", slow_after(1, [((7, 17, 24),), *(((cut,),) for cut in range(1, 27))]))
+def test_a_council_of_26_calls_is_killed_after_a_record_and_asks_nothing_twice(
     wire_home: dict[str, WireServer], records: tuple[int, ...]
 ) -> None:
     five_minds(wire_home)
@@ -178,8 +190,22 @@ def test_a_council_of_25_calls_is_killed_after_a_record_and_asks_nothing_twice(
     assert whole.status == 0, whole.err
     shown = look("show", whole.events[0]["session_id"], "--json").json
     calls = _asked(wire_home)
-    # Five answers, the comparison, two rounds of five turns, five ballots, two readings, and two dissents.
-    assert calls == _calls_ended(shown) == 25
+    # Five answers, the comparison, two rounds of five turns, five ballots, two readings, a move judged, and two dissents.
+    assert calls == _calls_ended(shown) == 26
+    assert _came_out(shown)[-1] == [("GPT mini", 1, "Postgres", "drift", False)]
+    judged = [
+        one.messages[-1].text
+        for server in wire_home.values()
+        for one in server.requests
+        if "changes of position in a debate" in one.messages[-1].text
+    ]
+    assert len(judged) == 1 and re.search(r"^\(1\) Postgres\n“Postgres, because\.”$", judged[0], re.MULTILINE)
+    assert not any(name in judged[0] for name in FIVE)
+    text = look("show", whole.events[0]["session_id"]).out
+    assert "0 citing a statement that argues for the new one, as the judge read it, 1 without" in text
+    assert (
+        shown["council"]["helpers"]["moves"] == shown["council"]["helpers"]["judge"] == "ollama/ollama-wire"
+    )
     for cut in records:
         with Running(*DEBATED, "--json") as council:
             session_id = council.session_id

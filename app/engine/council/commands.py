@@ -133,11 +133,12 @@ def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
 
 
 def _judged(judge: str, read: int, argued: int, dissenters: Sequence[Seat], thought: int) -> list[Call]:
-    """Return the readings of a judge, and what the minority writes after them; none without a judge."""
+    """Return the readings of a judge, and what it says of moves and the minority writes after them; none without a judge."""
     if not judge:
         return []
     readings: list[Call] = [(seat_of(judge), read, _READING * thought)] * 2
-    return readings + [(each, argued, _DISSENT) for each in dissenters]
+    moves: list[Call] = [(seat_of(judge), read, _BALLOT * thought)] if dissenters else []
+    return readings + moves + [(each, argued, _DISSENT) for each in dissenters]
 
 
 MAX_TEXT = 100_000
@@ -255,7 +256,8 @@ class Councils:
         question = _by_user(CouncilPart.QUESTION, text, data, by=by)
         council = debate.council if to and not concludes else _anew(debate.council)
         if concludes:
-            council = replace(council or Council(), rounds=1, judges=self._providers.council_judges(session))
+            judges = self._providers.council_judges(session)
+            council = replace(council or Council(), rounds=1, judges=judges, moves=True)
         # With the question the session runs, so that one that is killed here goes on with it.
         changed = replace(debate, council=council, due=())
         live.finish_message(question, debate=changed, status=Status.RUNNING, reason="")
@@ -352,7 +354,7 @@ class Councils:
         record = Record(debate, live.messages)
         # What was judged already is judged once more, and the verdict before stays.
         again = record.council.judged + bool(record.judgements(record.rounds))
-        council = replace(record.council, judges=judges, judged=again)
+        council = replace(record.council, judges=judges, judged=again, moves=True)
         # In a debate the choice is for this verdict alone.
         live.change(debate=replace(chosen if debate.is_council else debate, council=council))
         await self._go_on(live)
@@ -617,7 +619,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "blind": blind_object(record.council.blind),
         "helpers": {
             **dict.fromkeys(("options", "differences", "merge"), record.council.helper),
-            "judge": next(iter(record.council.judges), ""),
+            **dict.fromkeys(("judge", "moves"), next(iter(record.council.judges), "")),
             "check": record.council.outsider,
         },
         **outcome_objects(session.debate, messages),

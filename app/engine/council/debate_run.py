@@ -133,7 +133,7 @@ class DebateRun(StepRun):
             steps = concluding_steps(debate, live.messages, out, ended=ended)
         if not steps and ended and debate.concludes and council is not None and not council.judges:
             judges = self._providers.council_judges(live.debate_session)
-            live.change(debate=replace(debate, council=replace(council, judges=judges)))
+            live.change(debate=replace(debate, council=replace(council, judges=judges, moves=True)))
             steps = judging_steps(live.debate_session.debate, live.messages, out)
         if steps and self._finding is not None:
             await self._finding

@@ -210,7 +210,7 @@ def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[Counci
 
 
 def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
-    """Return the readings after the last round, by the next judge where one fails; then the dissents."""
+    """Return the readings after the last round, by the next judge where one fails; then what it says of moves, and the dissents."""
     number = record.rounds
     for judge in council.judges if number else ():
         due = tuple(
@@ -225,12 +225,15 @@ def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[C
     else:
         return ()
     result = outcome(record.debate, record.messages)
+    asked = council.moves and result.judge and record.last(CouncilPart.MOVES, number=number) is None
+    moves = [CouncilStep(CouncilPart.MOVES, number=number, model=result.judge)] if asked else []
     holders = [surest(record, view.holders) for view in in_full(result) if view.now and result.headline]
-    return tuple(
+    dissents = (
         CouncilStep(CouncilPart.DISSENT, one, number=number)
         for one in holders
         if one and one not in absent and _owes(record, CouncilPart.DISSENT, one, number)
     )
+    return (*(moves if record.unjudged else ()), *dissents)
 
 
 def _owes(record: Record, part: str, who: str, number: int) -> bool:

@@ -16,7 +16,7 @@ from app.core.reasons import no_vote_reason
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.verdict import MinorityView, Point
 from app.engine.council.earlier import earlier_views
-from app.engine.council.record import Moved, QuoteState, Record, Vote, cruxes, quotes_of
+from app.engine.council.record import Move, Moved, QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 from app.engine.names import mentioned
@@ -74,7 +74,7 @@ class CouncilOutcome:
     debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
     answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
     `claims` are those that the judge found in the debate, `cruxes` those on which the headline turns, and `unsupported` the
-    ids of the statements that give out something as a fact and do not support it. `unread` are those whose
+    ids of the statements that give out something as a fact and do not support it. `moves` are the changes of votes. `unread` are those whose
     ballot could not be read: what they said in their last turn counts, if they said it. `names_visible` says that the question or its files name a participant.
     """
 
@@ -99,6 +99,7 @@ class CouncilOutcome:
     claims: tuple[Claim, ...] = ()
     cruxes: tuple[Claim, ...] = ()
     unsupported: tuple[str, ...] = ()
+    moves: tuple[Move, ...] = ()
     unread: tuple[str, ...] = ()
 
     @property
@@ -205,6 +206,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         claims=read.claims if read else (),
         cruxes=tuple(cruxes(read, list(record.openings()), sides)) if read else (),
         unsupported=_unsupported(record, readings),
+        moves=record.moves,
         unread=unread,
     )
     return replace(result, minority=_minority(record, after, result.leading, choice))
@@ -274,13 +276,6 @@ def _minority(record: Record, after: Tally, leading: Sequence[str], choice: str)
             view = View(option=one, holders=gone, now=False, text=text, cites=cites, reason_named=named)
             views.append(view)
     return tuple(sorted(views, key=lambda view: (view.option != choice, not view.now)))
-
-
-def moved_by(record: Record, who: str) -> tuple[str, ...]:
-    """Return the statements that a participant named when it took the position that it ends with; none where it never moved."""
-    first, *later = (record.vote(who, number) for number in range(record.rounds + 1))
-    held = [one for one in later if one.choice == later[-1].choice != first.choice]
-    return next((one.moved_by for one in held if one.moved_by), ())
 
 
 def _left_for(record: Record, who: str, option: str) -> tuple[str, ...]:
@@ -366,13 +361,8 @@ def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: S
 
 def drifted(record: Record) -> list[str]:
     """Return who came to the option that it holds now without naming a statement of another that argues for it."""
-    found = []
-    for who in record.voters():
-        ways = [moved for number in record.voted_rounds if (moved := record.moved(who, number)[0])]
-        changes = [moved for moved in ways if moved != Moved.STAYED]
-        if changes and changes[-1] == Moved.DRIFT:
-            found.append(who)
-    return found
+    last = {one.participant: one.moved for one in record.moves}
+    return [who for who, moved in last.items() if moved == Moved.DRIFT]
 
 
 def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
@@ -479,6 +469,15 @@ def cite_text(message: Message, name: str, words: Words) -> str:
     return words("verdict.cite", name=name, round=message.round)
 
 
+def moves_line(result: CouncilOutcome, words: Words) -> str:
+    """Return how many changes of a vote cite what argues for the new option, and how many do not; "" where nobody changed."""
+    moves, cited = result.moves, [one for one in result.moves if one.moved == Moved.CITED]
+    # A judge was asked of all that cite something, or the record alone tells.
+    judged = any(one.argues is not None for one in moves) and all(one.argues for one in cited)
+    key = "council.moves.judged" if judged else "council.moves"
+    return words(key, cited=len(cited), drift=len(moves) - len(cited)) if moves else ""
+
+
 def quote_words(quote: FileQuote, words: Words) -> str:
     """Return whether a quote is in the files, and where."""
     place = words("council.page", file=quote.file, page=quote.page) if quote.page else quote.file
@@ -553,6 +552,7 @@ def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> 
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
     votes += filter(None, (no_vote_text(debate, one, words) for one in asked))
+    votes += filter(None, (moves_line(result, words),))
     if adrift := drifted(record):
         votes.append(words("council.drifted", names=", ".join(names[one] for one in adrift)))
     inside = [name_of(one.seat) for one in debate.participants]

@@ -24,6 +24,7 @@ from app.core.council_parts import (
     Differences,
     EditedOptions,
     FileQuote,
+    JudgedMoves,
     JudgeReading,
     Option,
     Position,
@@ -218,9 +219,24 @@ class Moved(StrEnum):
     """How a participant came to hold what it votes for."""
 
     STAYED = "stayed"
-    # It names a statement of somebody else who held that option.
+    # It names a statement of somebody else who held that option, and that argues for it where a judge was asked.
     CITED = "cited"
     DRIFT = "drift"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A change of what a participant votes for: the round after which, its new option, and what counts of what it cites.
+
+    `argues` is whether that argues for the option, as a judge says; None where none was asked, or nothing counts.
+    """
+
+    participant: str
+    round: int
+    option: str
+    moved: Moved
+    cites: tuple[str, ...]
+    argues: bool | None
 
 
 class Record:
@@ -471,7 +487,8 @@ class Record:
     def moved(self, who: str, number: int) -> tuple[Moved | None, tuple[str, ...]]:
         """Return how a participant came to its vote after a round, None for its first or none, and what counts of what it cites.
 
-        A statement counts that is another's, was made since the vote before, and whose author held the new option then.
+        A statement counts that is another's, was made since the vote before, and whose author held the new option then; none
+        does where a judge found that they do not argue for it.
         """
         now = self.vote(who, number)
         earlier = [one for one in (self.voted_rounds if now.round == number else ()) if one < number]
@@ -490,7 +507,34 @@ class Record:
         named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
         others = (said[one] for one in dict.fromkeys(named) if one in said and said[one].author.id != who)
         cites = tuple(one.id for one in others if self.vote(one.author.id, one.round).choice == now.choice)
-        return (Moved.CITED if cites else Moved.DRIFT), cites
+        counts = cites and self._judged_moves.get((who, number), True)
+        return (Moved.CITED, cites) if counts else (Moved.DRIFT, ())
+
+    @cached_property
+    def _judged_moves(self) -> dict[tuple[str, int], bool]:
+        """By participant and round, whether what it cites argues for its new option, as a judge says."""
+        read = (one.data for one in self.since if isinstance(one.data, JudgedMoves))
+        return {(one.participant, one.round): one.argues for data in read for one in data.moves}
+
+    @cached_property
+    def moves(self) -> tuple[Move, ...]:
+        """The changes of votes, by participant and round."""
+        found = []
+        for who in self.voters():
+            for number in self.voted_rounds:
+                moved, cites = self.moved(who, number)
+                if moved is not None and moved != Moved.STAYED:
+                    option, argues = self.vote(who, number).choice, self._judged_moves.get((who, number))
+                    move = Move(
+                        participant=who, round=number, option=option, moved=moved, cites=cites, argues=argues
+                    )
+                    found.append(move)
+        return tuple(found)
+
+    @property
+    def unjudged(self) -> list[Move]:
+        """The changes of votes that cite something of which no judge has said whether it argues for the new option."""
+        return [one for one in self.moves if one.moved == Moved.CITED and one.argues is None]
 
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:

@@ -20,6 +20,8 @@ from app.core.council_parts import (
     ComparedPoint,
     Differences,
     Dissent,
+    JudgedMove,
+    JudgedMoves,
     JudgedPoint,
     JudgeQuestion,
     JudgeReading,
@@ -33,7 +35,7 @@ from app.core.json_values import as_list, objects_in
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
-from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Record
+from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Record
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
@@ -558,6 +560,36 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
         unsupported=view.cited(said.get("unsupported")),
         values=said.get("values") is True,
     )
+
+
+def moves_request(record: Record, judge: str, moves: Sequence[Move], prompts: Prompts) -> ModelRequest:
+    """Return the request in which a judge says of each move whether something that it cites argues for the new option."""
+    debate, said = record.debate, record.statements(record.rounds + 1)
+    texts = {one.id: without_names(one.content.strip()[:MOST_STATEMENT], debate) for one in said}
+    texts |= {one.id: without_names(one.text, debate) for one in record.options()}
+    listed = (
+        "\n".join((f"({number}) {texts.get(one.option, '')}", *(f"“{texts[cite]}”" for cite in one.cites)))
+        for number, one in enumerate(moves, 1)
+    )
+    told = {"question": record.whole_question, "moves": "\n\n".join(listed)}
+    judged = schema_object(move={"type": "integer"}, argues={"type": "boolean"})
+    text = prompts.text(debate.language, "council-moves", **told)
+    return to_model(judge, text, schema_object(moves=schema_list(judged)))
+
+
+def read_moves(text: str, moves: Sequence[Move]) -> JudgedMoves | None:
+    """Return what a judge says of these moves, in the order in which they were numbered; None where it says nothing of any."""
+    found: dict[int, list[bool]] = {}
+    for one in objects_in((read_object(text) or {}).get("moves")):
+        for number in numbers_in([one.get("move")], len(moves)):
+            if isinstance(argues := one.get("argues"), bool):
+                found.setdefault(number, []).append(argues)
+    judged = tuple(
+        JudgedMove(participant=one.participant, round=one.round, argues=said[0])
+        for number, one in enumerate(moves, 1)
+        if len(said := found.get(number, [])) == 1
+    )
+    return JudgedMoves(moves=judged) if judged else None
 
 
 def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:

@@ -38,6 +38,7 @@ def with_rounds(
         rounds=begun + rounds,
         debated=begun,
         judges=providers.council_judges(session),
+        moves=True,
         outsider=providers.outsider(session),
         stressed=(*council.stressed, begun + 1) if stress else council.stressed,
     )

@@ -23,7 +23,7 @@ from app.core.summary import DebateTools
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, seen_by
 from app.engine.council.outcome import outcome
-from app.engine.council.record import Record, Sources
+from app.engine.council.record import Move, Record, Sources
 from app.engine.council.verdicts import outcomes, told
 from app.engine.debate.director import participant_of
 from app.engine.debate.perspective import notes_sent
@@ -53,11 +53,12 @@ QUOTING = (*WITH_TRAILER, CouncilPart.MERGE)
 
 @dataclass(frozen=True, slots=True)
 class _TakenStep:
-    """A step that is taken: the answers as they are numbered, what its reader sees, and what cleans each try."""
+    """A step that is taken: the answers and the moves as they are numbered, what its reader sees, and what cleans each try."""
 
     step: CouncilStep
     order: tuple[Message, ...]
     view: requests.ReaderView
+    moves: list[Move]
     cleaners: list[ReplyCleaner] = field(default_factory=list)
 
 
@@ -79,7 +80,8 @@ class StepRun(StatementRun):
             self._sources = await asyncio.to_thread(Sources, debate.context)
         # Answers that come in meanwhile must not change what the numbers stand for.
         record = Record(debate, self._live.messages)
-        call = _TakenStep(step, () if step.who else tuple(requests.numbered(record)), seen_by(record, step))
+        order = () if step.who else tuple(requests.numbered(record))
+        call = _TakenStep(step, order, seen_by(record, step), record.unjudged)
         plan, model = self._plan(call)
         turn = self._turn(plan, model, self._tools(step))
         quotes: list[FileQuote] = []
@@ -165,6 +167,8 @@ class StepRun(StatementRun):
                 return requests.rewrite_request(record, *self._to_write(record, step), prompts)
             case CouncilPart.READING:
                 return requests.reading_request(record, step.model, step.order, view, prompts)
+            case CouncilPart.MOVES:
+                return requests.moves_request(record, step.model, call.moves, prompts)
             case CouncilPart.CHECK if step.number:
                 return requests.objection_request(record, step.model, view, prompts)
             case CouncilPart.SOLO | CouncilPart.CHECK:
@@ -225,6 +229,8 @@ class StepRun(StatementRun):
             case CouncilPart.READING:
                 reading = requests.read_reading(text, view, step.model, step.order)
                 return replace(message, data=replace(reading, asked=message.data_as(JudgeReading).asked))
+            case CouncilPart.MOVES:
+                return replace(message, data=requests.read_moves(text, call.moves))
         last = call.cleaners[-1] if call.cleaners else None
         if not isinstance(last, TrailerCleaner):
             return message

@@ -201,7 +201,7 @@ def concluding_calls(
             (one.pair, _JUDGE + one.said[length] * rounds, _DISSENT)
             for one in speakers[: _DISSENTERS[length]]
         ]
-        return _verdict_calls(judge, sum(said), length) + (dissents if judge else [])
+        return _verdict_calls(judge, sum(said), length, length) + (dissents if judge else [])
     return [
         (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
         for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
@@ -210,10 +210,11 @@ def concluding_calls(
     ]
 
 
-def _verdict_calls(judge: str, said: int, length: int) -> list[Call]:
-    """Return the two readings of a "provider/model" that judges so many tokens; none without a judge."""
+def _verdict_calls(judge: str, said: int, length: int, moves: int) -> list[Call]:
+    """Return the two readings of a "provider/model" that judges so many tokens, and so many of moves; none without a judge."""
     seat = seat_of(judge)
-    return [(seat, _JUDGE + said, written[length]) for written in ((VERDICT, AGAIN) if seat[1] else ())]
+    written = (VERDICT, AGAIN, *[BALLOT] * moves) if seat[1] else ()
+    return [(seat, _JUDGE + said, each[length]) for each in written]
 
 
 class Estimates:
@@ -289,7 +290,7 @@ class Estimates:
                 all_said.append(SAID[length])
             voted = sum(all_said[-WINDOW:])
             calls += [(one.seat, sent[one.id] + voted, BALLOT[length]) for one in voters]
-            return calls + _verdict_calls(judge, sum(all_said), length)
+            return calls + _verdict_calls(judge, sum(all_said), length, length * bool(voters))
 
         return self.of_calls(calls_of)
 

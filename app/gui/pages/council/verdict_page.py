@@ -26,7 +26,7 @@ from app.engine.council.outcome import (
     judge_line,
     last_words,
     lettered,
-    moved_by,
+    moves_line,
     point_text,
     sides_of,
     state_text,
@@ -582,7 +582,7 @@ class VerdictPage(QWidget):
         several = len(rounds) > 1
         if several and not council:
             parts.append(hbox((VoteChart(words, self._look, record, judged.people), 1)))
-        moved = 0
+        moved, last_cites = 0, {one.participant: one.cites for one in judged.result.moves}
         for who, shown in judged.people.items() if rounds else ():
             if who not in record.ballots:
                 continue
@@ -602,7 +602,7 @@ class VerdictPage(QWidget):
                 )
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
-            causes = moved_by(record, who) if flipped else ()
+            causes = last_cites.get(who, ()) if flipped else ()
             why = [self._cited("points", [Point(text="", cites=causes)])] if causes else []
             row = QWidget()
             hbox(avatar, (ElidedLabel("", text=shown.name), 1), *tiles, inside=row, spacing=6)
@@ -620,6 +620,8 @@ class VerdictPage(QWidget):
         )
         if several:
             parts.append(hbox((Paragraph("hint", text=summary), 1)))
+        if told := moves_line(judged.result, words):
+            parts.append(hbox((Paragraph("hint", text=told), 1)))
         if adrift := drifted(record):
             names = ", ".join(judged.people[one].name for one in adrift if one in judged.people)
             parts.append(hbox((Paragraph("warn", text=words("council.drifted", names=names)), 1)))

@@ -44,7 +44,10 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip,
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
-DOING = {CouncilPart.BALLOT: "verdict.voting", CouncilPart.READING: "verdict.judging"}
+DOING = {
+    CouncilPart.BALLOT: "verdict.voting",
+    **dict.fromkeys((CouncilPart.READING, CouncilPart.MOVES), "verdict.judging"),
+}
 
 
 class DebateControls(QFrame):

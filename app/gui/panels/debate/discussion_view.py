@@ -43,7 +43,7 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_labe
 NAMES = ("debate_transcript", "debate_interject", "debate_send")
 # What the object names begin with while another view of debates has them.
 AWAY = "away_"
-CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING)
+CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 """The parts that a verdict follows from."""
 
 

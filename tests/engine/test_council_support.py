@@ -1,0 +1,141 @@
+"""Changes of position in a council: whether what was cited for them argues for the new one."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from app.core.council_parts import JudgedMove, JudgedMoves, JudgeReading
+from app.core.errors import FailureKind, ProviderError
+from app.core.message import CouncilPart, MessageState
+from app.core.provider import ModelRequest
+from app.engine.council.commands import council_object
+from app.engine.council.director import CouncilStep, next_steps
+from app.engine.council.outcome import drifted, moves_line, outcome
+from app.engine.council.record import Record
+from app.engine.council.requests import read_moves
+from tests.builders import PROMPTS, Bench, Script, said
+from tests.engine.test_council import SAYS
+from tests.engine.test_council_verdict import judging, made, opened, read, result, voted
+
+__all__ = ["made"]
+
+
+def words(key: str, **values: object) -> str:
+    return PROMPTS.line("en", "export", key, **values)
+
+
+def judged(argues: bool, *who: str) -> JudgedMoves:
+    return JudgedMoves(moves=tuple(JudgedMove(participant=one, round=1, argues=argues) for one in who))
+
+
+def test_a_move_that_a_judge_finds_unargued_is_drift_and_one_that_it_passes_over_stays_as_it_was() -> None:
+    debate, messages = opened("ABBA")
+    messages += voted(debate, "AAAA", {1: [messages[1].id], 2: [messages[1].id]})
+    messages += read(debate, "oA", "oA")
+
+    def found(*of: JudgedMoves) -> tuple[list[object], str, list[str]]:
+        answer = said(debate.participants[0], "", 1, part=CouncilPart.MOVES)
+        told_of = [*messages, *(replace(answer, data=one) for one in of)]
+        result = outcome(debate, told_of)
+        ways = [(one.participant, one.round, one.option, one.moved, one.argues) for one in result.moves]
+        # No vote is reverted.
+        assert result.headline == "oA" and result.after.votes["oA"] == 4
+        return [*ways], moves_line(result, words), drifted(Record(debate, told_of))
+
+    ways, line, drift = found()
+    assert ways == [("p1", 1, "oA", "cited", None), ("p2", 1, "oA", "cited", None)]
+    assert line.endswith("2 citing a statement of somebody who held the new one, 0 without") and drift == []
+    ways, line, drift = found(judged(True, "p1"), judged(False, "p2"))
+    assert ways == [("p1", 1, "oA", "cited", True), ("p2", 1, "oA", "drift", False)]
+    assert line.endswith("1 citing a statement that argues for the new one, as the judge read it, 1 without")
+    assert drift == ["p2"]
+    # Of one move nothing is known but the record: then no more is claimed of all.
+    ways, line, _ = found(judged(False, "p1"))
+    assert ways == [("p1", 1, "oA", "drift", False), ("p2", 1, "oA", "cited", None)]
+    assert line.endswith("1 citing a statement of somebody who held the new one, 1 without")
+
+
+def test_moves_are_judged_once_where_a_judge_read_and_something_is_cited() -> None:
+    debate, messages = opened("ABA")
+    assert debate.council is not None
+    asked = replace(debate, council=replace(debate.council, moves=True))
+    cited = [*messages, *voted(debate, "AAA", {1: [messages[1].id]})]
+    step = CouncilStep(CouncilPart.MOVES, number=1, model="j/1")
+    both = read(debate, "oA", "oA")
+    assert step not in next_steps(asked, cited)
+    assert next_steps(asked, [*cited, *both]) == (step,)
+    # What an earlier version judged, what nobody cites, and what turns on what one wants is not asked about.
+    assert next_steps(debate, [*cited, *both]) == ()
+    assert next_steps(asked, [*messages, *voted(debate, "AAA"), *both]) == ()
+    values = [replace(one, data=replace(one.data_as(JudgeReading), values=True)) for one in both]
+    assert next_steps(asked, [*cited, *values]) == ()
+    failed = said(debate.participants[0], "", 1, part=CouncilPart.MOVES, state=MessageState.FAILED)
+    assert next_steps(asked, [*cited, *both, failed]) == ()
+
+
+def test_what_is_read_of_moves_is_one_answer_for_each() -> None:
+    debate, messages = opened("ABBA")
+    cites = {1: [messages[1].id], 2: [messages[4].id]}
+    moves = Record(debate, [*messages, *voted(debate, "AAAA", cites)]).unjudged
+    given = [
+        {"move": 1, "argues": False}, {"move": 2, "argues": True}, {"move": 2, "argues": False},
+        {"move": 3, "argues": True}, {"move": "1", "argues": True}, {"move": 1},
+    ]  # fmt: skip
+    assert read_moves(json.dumps({"moves": given}), moves) == judged(False, "p1")
+    for text in ("I cannot say.", '{"moves": []}', '{"moves": [{"move": 2, "argues": "yes"}]}'):
+        assert read_moves(text, moves) is None
+
+
+def moving(*says: object) -> Callable[[ModelRequest], Script]:
+    """Let the one who holds SQLite be won over by an answer that it cites; asked about that, the judge says this."""
+
+    def reply(request: ModelRequest) -> Script:
+        text = str(request.messages[-1]["content"])
+        if "changes of position in a debate" in text:
+            return says
+        argues = "Take your turn" in text or "secret ballot" in text
+        cited = re.search(r"^\((\d+)\) Participant \w: Postgres", text, re.MULTILINE)
+        if request.model != "model-1" or not argues or cited is None:
+            return judging(request)
+        letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
+        vote = json.dumps({"choice": letters["Postgres"], "confidence": 66, "moved_by": [int(cited[1])]})
+        return [vote] if request.schema else [f"I argue.\n@@ {vote}"]
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("says", "moved", "argues"),
+    [
+        (['{"moves": [{"move": 1, "argues": true}]}'], "cited", True),
+        (['{"moves": [{"move": 1, "argues": false}]}'], "drift", False),
+        (["I cannot say."], "cited", None),
+        ([ProviderError(FailureKind.AUTHENTICATION)], "cited", None),
+    ],
+)
+async def test_one_call_of_the_judge_says_of_all_moves_whether_they_are_argued_for(
+    made: Bench, says: list[object], moved: str, argues: bool | None
+) -> None:
+    made.models.otherwise = moving(*says)
+    session_id, found = await result(made)
+    [move] = found.moves
+    assert (move.participant, move.round, move.moved, move.argues) == ("p1", 1, moved, argues)
+    requests = [one for one in made.models.requests if "changes of position" in str(one.messages)]
+    [text] = [str(one.messages[-1]["content"]) for one in requests]
+    cited = re.search(r"^\(1\) Postgres\n“(.*)”$", text, re.MULTILINE)
+    assert cited is not None and cited[1] in SAYS.values() and requests[0].model == "model-0"
+    assert not any(word in text for word in ("GPT", "Claude", "Gemini", "model-", "remote", "@@"))
+    kept = [one for one in made.messages(session_id) if one.part == CouncilPart.MOVES]
+    assert [one.data is not None for one in kept] == [argues is not None]
+    # Nothing is asked about it again, whatever comes next.
+    await made.engine.councils.merge(session_id)
+    await made.engine.wait(session_id)
+    asked = [one for one in made.models.requests if "changes of position" in str(one.messages)]
+    assert asked == requests
+    shown = council_object(made.debate_of(session_id), made.messages(session_id))
+    [ballot] = [one for one in shown["ballots"] if (one["participant"], one["round"]) == ("p1", 1)]  # type: ignore[attr-defined]
+    assert ballot["moved"] == moved and shown["helpers"]["moves"] == "remote0/model-0"  # type: ignore[index]
+    assert shown["outcome"]["moves"][0]["argues"] is argues  # type: ignore[index]
