@@ -1,5 +1,6 @@
 """The claims of a council's debate, and which of them its answer turns on."""
 
+import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -8,6 +9,8 @@ from app.core.council_parts import Claim, JudgeQuestion, JudgeReading, Position
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import case_for, outcome
 from app.engine.council.record import Record, cruxes
+from app.engine.council.requests import judge_view, read_reading
+from app.engine.debate.replies import parts_of
 from tests.builders import Bench, said
 from tests.engine.test_council_verdict import made, opened, read, result, voted
 
@@ -147,3 +150,47 @@ async def test_without_a_model_from_outside_that_of_the_least_sure_looks_for_wha
     sceptic, *votes = made.models.requests[before : before + 4]
     assert "Test what they hold" in str(sceptic.messages) and sceptic.model == "model-1"
     assert all(one.schema is not None for one in votes)
+
+
+@pytest.mark.parametrize(
+    ("claim", "parts"),
+    [
+        ("SQLite copies in one file.", None),
+        ("SQLite copies in one file. Postgres needs a dump.", ["SQLite copies in one file.", "Postgres needs a dump."]),
+        ("(1) Copies are small, (2) copies are fast", ["Copies are small", "copies are fast"]),
+        ("1. Copies are small. 2. Copies are fast.", ["Copies are small.", "Copies are fast."]),
+        ("Copies are small; restores are fast", ["Copies are small", "restores are fast"]),
+        ("배포가 느리다. 롤백은 쉽다.", ["배포가 느리다.", "롤백은 쉽다."]),
+        # What leans on the sentence before it says nothing alone.
+        ("SQLite copies in one file. It is safe.", None),
+        ("배포가 느리다. 그래서 롤백이 어렵다.", None),
+        ("Two things count: 1. speed is high 2. cost is low", None),
+        ("Many tools fit, e.g. Postgres clusters with replicas.", None),
+        ("Dr. Smith measured 3.5 GB. Yes.", None),
+        ("A copy takes 2. Then 3 are left.", None),
+    ],
+)  # fmt: skip
+def test_a_claim_is_split_where_each_part_stands_by_itself(claim: str, parts: list[str] | None) -> None:
+    assert parts_of(claim) == (parts or [claim])
+
+
+def test_the_parts_of_a_claim_have_its_holders_and_cites_but_a_denied_one_stays_whole() -> None:
+    debate, messages = opened("AAB")
+    view = judge_view(Record(debate, messages), 1, 1)
+    letters = [view.letters[one.id] for one in debate.participants]
+    claims = [
+        {"text": "Copies are small. Restores are fast.", "for": letters[:2], "against": [], "cites": [1, 2]},
+        {"text": "Writes are many. Reads are few.", "for": letters[:2], "against": letters[2:], "cites": [1]},
+    ]
+    cruxes = [{"text": "Is it small? Is it fast?", "yes": letters[:2], "no": [], "cites": [1]}]
+    found = read_reading(json.dumps({"choice": "A", "claims": claims, "cruxes": cruxes}), view)
+    cited = tuple(one.id for one in view.statements[:2])
+    assert [(one.text, one.holds, one.denies, one.cites) for one in found.claims] == [
+        ("Copies are small.", ("p0", "p1"), (), cited),
+        ("Restores are fast.", ("p0", "p1"), (), cited),
+        ("Writes are many. Reads are few.", ("p0", "p1"), ("p2",), cited[:1]),
+    ]
+    # A question is no claim.
+    assert [one.text for one in found.questions] == ["Is it small? Is it fast?"]
+    many = read_reading(json.dumps({"choice": "A", "claims": claims[:1] * 12}), view)
+    assert len(many.claims) == 12

@@ -452,6 +452,27 @@ def test_a_judge_against_the_ballots_overrules_nobody(wire_home: dict[str, WireS
     assert "Contested" in out
 
 
+def test_a_claim_of_several_parts_is_judged_as_several(wire_home: dict[str, WireServer]) -> None:
+    def chosen(shown: dict[str, str], text: str) -> str:
+        by = dict(re.findall(r"^\(\d+\) Participant (\w): (Postgres|SQLite), said", text, re.MULTILINE))
+        holds = [letter for letter, held in by.items() if held == "Postgres"]
+        claims = [
+            {"text": "Postgres takes many writers. SQLite takes one.", "for": holds, "against": []},
+            {"text": "Rows are kept. Logs are kept.", "for": holds, "against": [*({*by} - {*holds})]},
+        ]
+        claims = [claim | {"who": "", "cites": [1]} for claim in claims]
+        return json.dumps({"choice": shown["Postgres"], "confidence": 70, "claims": claims})
+
+    out, council = verdict(wire_home, chosen)
+    found = [(one["text"], len(one["holds"]), len(one["denies"])) for one in council["outcome"]["claims"]]
+    assert found == [
+        ("Postgres takes many writers.", 2, 0),
+        ("SQLite takes one.", 2, 0),
+        ("Rows are kept. Logs are kept.", 2, 1),
+    ]
+    assert "SQLite takes one. (held by GPT, 제미나이)" in out
+
+
 def test_a_ballot_that_cannot_be_read_is_asked_for_once_more_and_then_a_blank(
     wire_home: dict[str, WireServer],
 ) -> None:

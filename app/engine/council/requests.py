@@ -49,6 +49,7 @@ from app.engine.debate.replies import (
     each_once,
     numbers_in,
     one_line,
+    parts_of,
     read_choice,
     read_object,
     same_words,
@@ -533,13 +534,16 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
             yes, no = who([*first, *as_list(given.get(holds))]), who(given.get(denies))
             # What cites nothing that was said is the judge's own.
             if words and cites:
-                yield kind(
+                claim = kind(
                     text=words,
                     holds=tuple(each for each in yes if each not in no),
                     denies=tuple(each for each in no if each not in yes),
                     cites=cites,
                     settled_by=one_line(given.get("settled_by"), MOST_CASE),
                 )
+                # Who denies several parts at once may hold some of them; a question is asked as it is.
+                whole = no or kind is JudgeQuestion
+                yield from (claim,) if whole else (replace(claim, text=one) for one in parts_of(words))
 
     return JudgeReading(
         judge=judge,

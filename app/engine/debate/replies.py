@@ -41,6 +41,15 @@ _NOT = re.compile(
 _MARKS = re.compile(r"\*\*|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _SENTENCE = re.compile(r"[^.!?。！？\n]+")
+_NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
+_NEXT = re.compile(r"(?<=[.!?。！？;])\s+(?=[A-ZÀ-Þ가-힣\d“\"'(])|(?<=;)\s+")
+# What is no sentence by itself: it leans on another one, or ends with an abbreviation.
+_LEANS = re.compile(
+    r"(?:it|its|this|that|these|those|they|he|she|so|then|thus|but|and|or|therefore|hence|however|otherwise)\b"
+    r"|(?:그|이|저)(?:는|가|것|들|를|건|게|런|래서|러나|러므로|리고)|따라서|하지만|또한|즉\b",
+    re.IGNORECASE,
+)
+_ABBREVIATION = re.compile(r"(?:\.[a-z]|\b(?:vs|etc|cf|al|ca|approx|mr|mrs|ms|dr|st|no))\.$", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -168,6 +177,20 @@ def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
 def same_words(text: str) -> str:
     """Return the letters and digits of a text alone, to tell whether two short answers are the same."""
     return "".join(one for one in unicodedata.normalize("NFKC", text).casefold() if one.isalnum())
+
+
+def parts_of(claim: str) -> list[str]:
+    """Return the numbered parts or the sentences of a claim; the claim alone where one of them does not stand by itself."""
+    numbers = _NUMBERED.findall(claim)
+    if len(numbers) > 1 and [*map(int, numbers)] == [*range(1, len(numbers) + 1)]:
+        before, *parts = _NUMBERED.split(claim)
+        # What stands before the numbers is what they have in common.
+        parts = [claim] if before else parts[1::2]
+    else:
+        parts = _NEXT.split(claim)
+    parts = [one.strip(" ,;") for one in parts]
+    whole = any(len(one.split()) < 2 or _LEANS.match(one) or _ABBREVIATION.search(one) for one in parts)
+    return [claim] if whole else parts
 
 
 def each_once(texts: Sequence[object]) -> list[str]:
