@@ -17,10 +17,14 @@ from tests.benchmarks.minds import (
     REGIMES,
     Held,
     Minds,
+    argued_and_merged,
+    average_right,
     cheap,
     first_reading_right,
     forced,
     hold,
+    merge_right,
+    merged,
     share_right,
     three_rounds,
 )
@@ -179,9 +183,25 @@ def moves(short: bool) -> Result:
     return Result(measured=90, baseline=share, unit="%", ratio=90 / share, extra=f"{made} changes")
 
 
+def supported(short: bool) -> Result:
+    """A merged answer, of the first answers or after a debate, is right more often than the average, and than who answered."""
+    rows = []
+    for seed in SEEDS[:1] if short else SEEDS:
+        for goes_on in (merged, argued_and_merged):
+            for minds in _minds("two sides", seed, SHORT_COUNT if short else COUNT):
+                held = hold(minds, goes_on)
+                rows.append((merge_right(held, minds), *average_right(held, minds)))
+    side, middle, one = (100 * sum(column) / len(rows) for column in zip(*rows, strict=True))
+    most = max(middle, one)
+    assert side > most, "an average is right as often as the better supported side"
+    extra = f"average {middle:.1f} %, one alone {one:.1f} %"
+    return Result(measured=most, baseline=side, unit="%", ratio=most / side, extra=extra)
+
+
 BENCHMARKS = [
     Benchmark(name="Council: calls of runs that are cut", target=1.0, run=exact, short=True),
     Benchmark(name="Council: moves told from drift", target=1.0, run=moves, short=True),
+    Benchmark(name="Council: average to better supported side", target=0.999, run=supported, short=True),
     Benchmark(name="Council: tokens, default to three rounds", target=0.45, run=tokens),
     Benchmark(name="Council: right, three rounds to default", target=1 / 0.95, run=accuracy),
     Benchmark(name="Council: sound minds, blind + 4 to default", target=1.0, run=sound),

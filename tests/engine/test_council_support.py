@@ -1,4 +1,4 @@
-"""Changes of position in a council: whether what was cited for them argues for the new one."""
+"""What supports each side of a council: what a merged answer is told of it, and whether what moved somebody argues for it."""
 
 import json
 import re
@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.council_parts import JudgedMove, JudgedMoves, JudgeReading
+from app.core.council_parts import FileQuote, JudgedMove, JudgedMoves, JudgeReading, Position
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import CouncilPart, MessageState
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
+from app.core.session import Debate
+from app.core.verdict import Calibration
 from app.engine.council.commands import council_object
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import drifted, moves_line, outcome
 from app.engine.council.record import Record
-from app.engine.council.requests import read_moves
+from app.engine.council.requests import merge_request, numbered, read_moves
 from tests.builders import PROMPTS, Bench, Script, said
 from tests.engine.test_council import SAYS
 from tests.engine.test_council_verdict import judging, made, opened, read, result, voted
@@ -25,6 +27,74 @@ __all__ = ["made"]
 
 def words(key: str, **values: object) -> str:
     return PROMPTS.line("en", "export", key, **values)
+
+
+def told(debate: Debate, messages: list[Message]) -> list[str]:
+    """Return the lines of a request for a merged answer that say what supports each side."""
+    record = Record(debate, messages)
+    text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+    _, found, rest = text.partition("What supports each side:\n")
+    lines = rest.partition("\n\n")[0].splitlines()
+    assert bool(found) == bool(lines)
+    return [line.partition("; held by answers")[0] for line in lines]
+
+
+def test_where_all_hold_the_same_no_side_is_weighed() -> None:
+    assert told(*opened("AAA")) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "cites", "sides", "best"),
+    [
+        ("AAB", "", {}, ["Option A: 2 of 3", "Option B: 1 of 3"], "Better supported: Option A"),
+        ("AABB", "", {}, ["Option A: 2 of 4", "Option B: 2 of 4"], "Alike supported: Option A / Option B"),
+        # What is voted for now counts, not what was held at first.
+        ("AAB", "ABB", {}, ["Option B: 2 of 3", "Option A: 1 of 3"], "Better supported: Option B"),
+        # Of two with the same votes that to which somebody came for a reason.
+        ("AAAB", "AABB", {2: 4}, ["Option B: 2 of 4", "Option A: 2 of 4"], "Better supported: Option B"),
+        ("AAAB", "AABB", {}, ["Option A: 2 of 4", "Option B: 2 of 4"], "Better supported: Option A"),
+    ],
+)
+def test_the_better_supported_side_stands_first_and_is_named(
+    first: str, last: str, cites: dict[int, int], sides: list[str], best: str
+) -> None:
+    debate, messages = opened(first)
+    if last:
+        messages += voted(debate, last, {who: [messages[place].id] for who, place in cites.items()})
+    *found, verdict = told(debate, messages)
+    assert ([line.partition(" hold it")[0].removeprefix("- ") for line in found], verdict) == (sides, best)
+
+
+def test_a_side_is_told_with_its_answers_its_moves_its_quotes_and_what_a_judge_chose() -> None:
+    debate, messages = opened("AAB")
+    quotes = (FileQuote(text="so", found="exact", file="a"), FileQuote(text="no", found="missing"))
+    data = messages[3].data_as(Position)
+    messages[3] = replace(messages[3], data=replace(data, quotes=quotes))
+    messages += [*voted(debate, "ABB", {1: [messages[3].id]}), *read(debate, "oB", "oB")]
+    record = Record(debate, messages)
+    numbers = {one.author.id: number for number, one in enumerate(numbered(record), 1)}
+    text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+    assert (
+        f"- Option B: 2 of 3 hold it; held by answers ({numbers['p2']}); 1 came to it for what another said, "
+        "0 without a reason; 1 of its 2 quotes are in the files; a judge chose it in both orders\n"
+    ) in text
+
+
+def test_how_right_all_have_been_breaks_a_tie_between_sides() -> None:
+    debate, messages = opened("AABB")
+    models = [f"{one.provider}/{one.model}" for one in debate.participants]
+    known = [Calibration(model=one, rates=(60 + 30 * (place > 1),) * 4) for place, one in enumerate(models)]
+    assert debate.council is not None
+    for rates, best in (
+        (known, "Better supported: Option B"),
+        (known[1:], "Alike supported: Option A / Option B"),
+    ):
+        council = replace(debate.council, calibrations=tuple(rates))
+        record = Record(replace(debate, council=council), messages)
+        text = str(merge_request(record, numbered(record), PROMPTS).messages[-1]["content"])
+        assert best in text.splitlines()
+        right = ["votes like theirs have been right in 90 %" in text, "right in 60 %" in text]
+        assert right == [rates is known] * 2
 
 
 def judged(argues: bool, *who: str) -> JudgedMoves:

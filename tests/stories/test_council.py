@@ -220,6 +220,24 @@ def test_a_council_of_26_calls_is_killed_after_a_record_and_asks_nothing_twice(
         assert _came_out(again) == _came_out(shown)
 
 
+def test_a_merged_answer_is_told_which_side_is_better_supported(wire_home: dict[str, WireServer]) -> None:
+    five_minds(wire_home)
+    done = moot("council", QUESTION, *SPECS[:6], "--ends", "merge", "--json")
+    assert done.status == 0, done.err
+    texts = [one.messages[-1].text for server in wire_home.values() for one in server.requests]
+    [sent] = [one for one in texts if "Make one answer of theirs" in one]
+    numbers = {option: re.findall(rf"^\((\d)\) {option}, because", sent, re.M) for option in OPTIONS}
+    postgres, sqlite = numbers["Postgres"], ", ".join(numbers["SQLite"])
+    assert (
+        "What supports each side:\n"
+        f"- SQLite: 2 of 3 hold it; held by answers ({sqlite})\n"
+        f"- Postgres: 1 of 3 hold it; held by answers ({postgres[0]})\n"
+        "Better supported: SQLite\n"
+    ) in sent
+    assert "take the side that is better supported, never a middle value" in sent
+    assert not any(name in sent for name in FIVE)
+
+
 def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], data_dir: Path) -> None:
     for kind in HELD:
         wire_home[kind].script(f"{kind}-wire", lambda _request, kind=kind: said(kind, ""))

@@ -4,6 +4,7 @@ Also in words, for the command line, documents and the window: `words` gives a t
 `council.<name>`, with its blanks filled.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
@@ -357,6 +358,18 @@ def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: S
         return ""
     first, *others = sorted(leaders, key=lambda one: -after.weighted[one])
     return "" if others and after.weighted[others[0]] == after.weighted[first] else first
+
+
+def support(result: CouncilOutcome) -> dict[str, tuple[bool, int, int]]:
+    """Return how well each option that is held is supported, the best first.
+
+    That is whether it leads, its votes, and how many more came to it for a statement than without one.
+    """
+    came = Counter(one.option for one in result.moves if one.moved == Moved.CITED)
+    came.subtract(one.option for one in result.moves if one.moved == Moved.DRIFT)
+    votes = {one: count for one, count in result.after.votes.items() if count}
+    found = {one: (one == result.headline, count, came[one]) for one, count in votes.items()}
+    return dict(sorted(found.items(), key=lambda each: each[1], reverse=True))
 
 
 def drifted(record: Record) -> list[str]:

@@ -35,7 +35,8 @@ from app.core.json_values import as_list, objects_in
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
-from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Record
+from app.engine.council.outcome import State, outcome, support
+from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Moved, QuoteState, Record, quotes_of
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
@@ -298,10 +299,43 @@ def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
 
 
 def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) -> ModelRequest:
-    """Return the request for one answer made of all."""
-    question, answers = record.whole_question, _numbered(record.debate, order)
+    """Return the request for one answer made of all, with what supports each side."""
+    lines = prompts.lines(record.debate.language, "council-words")
+    answers = "\n".join([_numbered(record.debate, order), *_support(record, order, lines)])
+    question = record.whole_question
     text = prompts.text(record.debate.language, "council-merge", question=question, answers=answers)
     return _to_helper(record.debate, text)
+
+
+def _support(record: Record, order: Sequence[Message], lines: Mapping[str, str]) -> Iterator[str]:
+    """Yield what supports each option that is held, and which one is better supported; nothing where all hold the same."""
+    debate, result = record.debate, outcome(record.debate, record.all)
+    sides, known = support(result), {*record.voters()} <= {*record.calibrated}
+    if len(sides) < 2:
+        return
+    options = {one.id: one for one in record.options()}
+    texts = {one: without_names(options[one].text, debate) for one in sides}
+    yield f"\n{lines['support']}"
+    for one, (_leads, votes, _came) in sides.items():
+        numbers = [number for number, each in enumerate(order, 1) if each.author.id in options[one].backers]
+        quotes = [quote.found for number in numbers for quote in quotes_of(order[number - 1])]
+        ways = [move.moved for move in result.moves if move.option == one]
+        cited, found = ways.count(Moved.CITED), len(quotes) - quotes.count(QuoteState.MISSING)
+        # Once it is known of all how right they have been, the weights say it.
+        percent = round(200 * (result.after.weighted[one] / votes - 0.5))
+        told: dict[str, Mapping[str, object]] = {
+            "held": {"votes": votes, "all": len(record.voters())},
+            "answers": {"numbers": ", ".join(map(str, numbers))} if numbers else {},
+            "right": {"percent": percent} if known else {},
+            "moved": {"cited": cited, "drift": len(ways) - cited} if ways else {},
+            "quotes": {"found": found, "count": len(quotes)} if quotes else {},
+            "judged": {"option": one} if result.choice == one else {},
+        }
+        said = (lines[f"support.{key}"].format(**values) for key, values in told.items() if values)
+        yield f"- {texts[one]}: {'; '.join(said)}"
+    values, (best, *_) = result.state == State.VALUES, sides.values()
+    first = [texts[one] for one, rank in sides.items() if values or rank == best]
+    yield lines["support.alike" if len(first) > 1 else "support.better"].format(option=" / ".join(first))
 
 
 def rewrite_request(record: Record, text: str, characters: int, prompts: Prompts) -> ModelRequest:
