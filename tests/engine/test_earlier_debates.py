@@ -268,10 +268,12 @@ async def test_a_debate_of_before_that_is_judged_has_its_options_looked_for(tmp_
     assert live is not None and not any(map(finds_options, made.models.requests))
     # As an earlier version kept a debate that ends with votes, and was stopped before them.
     live.change(debate=replace(live.debate_session.debate, council=None, final_ballots=True))
-    await made.engine.councils.judge(session_id, ANY_JUDGE)
-    await made.engine.wait(session_id)
+    # What else is kept of it first keeps who helps, too.
+    await made.engine.councils.weigh(session_id)
     council = debate_of(made, session_id).council
     assert council is not None and council.helper == "remote0/model-0"
+    await made.engine.councils.judge(session_id, ANY_JUDGE)
+    await made.engine.wait(session_id)
     assert sum(map(finds_options, made.models.requests)) == 1
     result = result_of(made, session_id)
     assert (result.judge, result.headline) == ("remote0/model-0", "o1")

@@ -143,11 +143,15 @@ async def test_who_was_chosen_by_an_earlier_version_is_not_asked_when_it_goes_on
     assert live is not None
     debate = live.debate_session.debate
     away = "away/claude-away"
-    before = replace(debate.council or Council(), helper=away, outsider=away, judges=(away,), again=1)
-    live.change(debate=replace(debate, council=before), status=Status.PAUSED)
+    chosen = {"helper": away, "outsider": away, "judges": (away,)}
+    before = replace(debate.council or Council(), again=1, rounds=1, **chosen)
+    # A model that is asked about a session is checked before that, unless it was already.
+    made.models.stable["claude-away"] = -1
+    live.change(debate=replace(debate, council=before, judge=away), status=Status.PAUSED)
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
     council = made.debate_of(session_id).debate.council
     assert council is not None and asked(made) == {"remote0", "remote1", "remote2"}
-    assert council.helper.startswith("remote") and council.outsider == "" and away not in council.judges
+    assert council.helper.startswith("remote") and council.outsider == "" and council.judges == ()
+    assert CouncilPart.BALLOT in [message.part for message in made.messages(session_id)]
     await made.engine.shutdown()

@@ -69,7 +69,8 @@ class DebateProviders:
         debate, council = session.debate, session.debate.council or Council()
         votes = bool(council.rounds or council.wanted_rounds) if debate.is_council else debate.votes
         judged = votes if debate.is_council else debate.concludes
-        named = (debate.judge,) if "/" in debate.judge else ()
+        fits = "/" in debate.judge and seat_of(debate.judge)[0] not in self.barred(session)
+        named = (debate.judge,) if fits else ()
         judges = (*named, *(council.judges or self.council_judges(session))[:1]) if judged else ()
         absent = self.absent(session) if votes else frozenset()
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]

@@ -496,11 +496,11 @@ class SetupView(QWidget):
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
-        setup = self.setup()
         try:
-            # A council has no roles, whatever the mode of the debates.
-            setup = replace(self.council_of(setup).setup, mode=DebateMode.COUNCIL) if council else setup
-            self._engine.debates.check(setup)
+            if council:
+                self._engine.councils.check(self._wanted())
+            else:
+                self._engine.debates.check(self.setup())
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
