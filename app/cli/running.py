@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Awaitable
+from dataclasses import replace
 
 from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
@@ -11,9 +12,9 @@ from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredE
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
-from app.cli.terminal import Out
+from app.cli.terminal import Nobody, Out
 from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError
-from app.core.summary import Status
+from app.core.summary import ExportFormat, Status
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
@@ -23,14 +24,32 @@ _HAND_OVER_AGAIN_S = 0.1
 
 
 async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command that changes nothing, also while another process writes."""
+    """Run a command that changes nothing, also while another process writes.
+
+    Where a verdict was printed for the first time, the one writer keeps that.
+    """
     look_up_keys = arguments.command in ("providers", "keys")
     moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
     try:
         await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
-        return await run_command(moot, arguments, out, interrupted)
+        status = await run_command(moot, arguments, out, interrupted)
+        shown = await _verdict_shown(moot, arguments)
     finally:
         await moot.close()
+    if shown:
+        seen = replace(arguments, command="blind", values={"session": shown, "pick": "", "read": True})
+        with contextlib.suppress(MootError, ConnectionError, MovedError):
+            await write(paths, seen, Nobody(), interrupted)
+    return status
+
+
+async def _verdict_shown(moot: Moot, arguments: Arguments) -> str:
+    """Return the id of the session whose verdict a command has printed for the first time, as text, else ""."""
+    exported = arguments.values.get("form") == ExportFormat.MARKDOWN and not arguments.values.get("output")
+    if arguments.json or not (arguments.command == "show" or exported):
+        return ""
+    live = await moot.engine.open(arguments.values["session"])
+    return live.id if moot.engine.councils.is_unread(live) else ""
 
 
 async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:

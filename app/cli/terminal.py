@@ -43,6 +43,19 @@ class TerminalOut:
         return await read_typed(without_steering(question), secret=secret)
 
 
+class Nobody:
+    """Nobody reads or answers."""
+
+    async def write(self, text: str) -> None:
+        return None
+
+    async def complain(self, line: str) -> None:
+        return None
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        return None
+
+
 def use_utf8() -> None:
     """Let any text be written, whatever the terminal's own encoding is."""
     for stream in (sys.stdout, sys.stderr):

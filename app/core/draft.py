@@ -45,7 +45,7 @@ class ParticipantDraft:
 class SetupDraft(DebateChoices):
     """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats.
 
-    With `looks` the PDF files of its context are sent as they look.
+    With `looks` the PDF files of its context are sent as they look. `options` are the lines of that field.
     """
 
     mode: str = DebateMode.ROUND_ROBIN
@@ -53,6 +53,7 @@ class SetupDraft(DebateChoices):
     looks: bool = False
     seats: tuple[ParticipantDraft, ...] = ()
     seed: int | None = None
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,8 @@ class DebateChoices:
     final_ballots: bool = False
     # Who gives the verdict at the end, a "provider/model"; ANY_JUDGE, NO_JUDGE, or "" for a verdict where there are polls.
     judge: str = ""
+    # Who looks for options, compares answers and merges them, a "provider/model"; "" for the cheapest that may.
+    helper: str = ""
 
     @property
     def concludes(self) -> bool:

@@ -158,11 +158,18 @@ def key_place(config: ProviderConfig) -> str:
 
 def on_this_computer(address: str) -> bool:
     """Say whether what is sent to an address stays on this computer."""
-    host = urlsplit(address).hostname or ""
+    host = ""
     try:
+        host = urlsplit(address).hostname or ""
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def stays_here(status: ProviderStatus) -> bool:
+    """Say whether what a provider is sent stays on this computer: Moot runs its models, or by its address."""
+    kind = provider_kind(status.config.kind)
+    return (kind is not None and kind.in_moot) or on_this_computer(status.base_url)
 
 
 def check_provider(config: ProviderConfig) -> ProviderConfig:

@@ -22,8 +22,10 @@ from tests.engine.test_verdict import (
     ballot,
     bench,
     cast,
+    concluding,
     debate_of,
     engines_are_closed,  # noqa: F401
+    finds_options,
     held,
     judges,
     reading,
@@ -252,3 +254,26 @@ async def test_a_debate_of_before_keeps_its_votes_and_its_verdict_and_goes_on(
     assert record.voted_rounds == [0, 1, 2] and set(vote_places(record).values()) == {(1, 1, 1)}
     assert result_of(made, session_id).headline == "stance1"
     assert not any(one.part == CouncilPart.DIFFERENCES for one in made.messages(session_id))
+
+
+async def test_a_debate_of_before_that_is_judged_has_its_options_looked_for(tmp_path: Path) -> None:
+    made = bench(
+        tmp_path,
+        lambda request: (
+            [json.dumps({"options": [STEP, ONCE]})] if finds_options(request) else concluding(request)
+        ),
+    )
+    session_id = await held(made, topic="How do we migrate?", options=(), polls=False)
+    live = made.engine.live(session_id)
+    assert live is not None and not any(map(finds_options, made.models.requests))
+    # As an earlier version kept a debate that ends with votes, and was stopped before them.
+    live.change(debate=replace(live.debate_session.debate, council=None, final_ballots=True))
+    # What else is kept of it first keeps who helps, too.
+    await made.engine.councils.weigh(session_id)
+    council = debate_of(made, session_id).council
+    assert council is not None and council.helper == "remote0/model-0"
+    await made.engine.councils.judge(session_id, ANY_JUDGE)
+    await made.engine.wait(session_id)
+    assert sum(map(finds_options, made.models.requests)) == 1
+    result = result_of(made, session_id)
+    assert (result.judge, result.headline) == ("remote0/model-0", "o1")

@@ -233,6 +233,14 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
     page.refresh()
     assert "connect" in offered(page) and "compare" not in offered(page)
     assert "very small" in page.box._words.text() and "Add a provider" in page.box._words.text()
+    # One that is ready elsewhere helps no session whose models all run on this computer.
+    openai = next(one.config for one in engine.providers() if one.config.id == "openai")
+    await engine.save_provider(replace(openai, enabled=True, base_url="https://models.example.com/v1"))
+    await engine.keys.set("openai", "sk-canary-elsewhere")
+    await engine.change_settings(lambda settings: replace(settings, may_read_any=("openai",)))
+    page.refresh()
+    assert "nobody elsewhere may read this session" in page.box._words.text()
+    assert not {"allow", "compare"} & {*offered(page)}
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ async def test_how_a_decision_ends_is_chosen_once_and_remembered(person):
     ends, setup = person.find("decide_ends"), person.window.controller.panel.setup
     count = len(setup.setup().participants)
     assert ends.accessibleName() == "Ends with: Verdict"
-    assert entries(person, "decide_ends") == [
+    assert entries(person, "decide_ends")[:5] == [
         *("Verdict", "Vote", "Merged answer", "No verdict"),
         "Stop after the answers",
     ]
@@ -165,7 +165,7 @@ async def test_how_a_decision_ends_is_chosen_once_and_remembered(person):
     person.choose_from("decide_ends", "Merged answer")
     person.choose_from("decide_how", "Round robin")
     assert ends.accessibleName() == "Ends with: No verdict", "the choice before it"
-    assert entries(person, "decide_ends") == ["Verdict", "Vote", "No verdict"]
+    assert entries(person, "decide_ends")[:3] == ["Verdict", "Vote", "No verdict"]
     person.choose_from("decide_ends", "Vote")
     whole = setup.setup()
     assert (whole.polls, whole.final_ballots, whole.judge) == (False, True, "none")
@@ -175,6 +175,44 @@ async def test_how_a_decision_ends_is_chosen_once_and_remembered(person):
     assert ends.accessibleName() == "Ends with: Verdict"
     person.choose_from("decide_ends", "Stop after the answers")
     assert person.hint().startswith(f"at most {count + 1} calls · ")
+
+
+async def test_who_judges_and_who_helps_stand_in_the_menu_and_can_be_changed(person):
+    desk = person.window.controller
+    setup, ends = desk.panel.setup, person.find("decide_ends")
+    await person.click("segment_decide")
+    judge, helper = (one.partition("/")[2] for one in setup.helpers(council=True))
+    named = [f"Judge: {judge}", f"Helper: {helper}"]
+    assert entries(person, "decide_ends")[-2:] == named
+    assert ends.accessibleDescription() == " · ".join(named)
+    last = setup.setup().participants[-1]
+    assert last.model != helper
+    person.choose_from("decide_ends", f"{last.name} ({last.model})")
+    assert setup.helpers(council=True)[1] == f"{last.provider}/{last.model}"
+    assert entries(person, "decide_ends")[-1] == f"Helper: {last.model}"
+    setup.conclusion.choose_judge(f"{last.provider}/{last.model}")
+    assert entries(person, "decide_ends")[-2] == f"Judge: {last.model}"
+    # Where nobody judges nobody is offered; who looks for the options of a debate is.
+    person.choose_from("decide_how", "Round robin")
+    person.choose_from("decide_ends", "Vote")
+    await person.write("composer", "Which database should we use?")
+    assert entries(person, "decide_ends")[3:] == [f"Helper: {last.model}"]
+    setup.options.setPlainText("PostgreSQL\nSQLite")
+    assert person.find("decide_how").accessibleName() == "How: Round robin · 3 rounds · 2 options"
+    person.choose_from("decide_ends", "the cheapest model")
+    assert setup.chosen_helper == ""
+    person.choose_from("decide_how", "Answers first")
+    person.choose_from("decide_ends", "Merged answer")
+    # What models cost may be known by now.
+    await until(lambda: "…" not in person.hint())
+    helper = setup.helpers(council=True)[1]
+    assert ends.accessibleDescription() == f"Helper: {helper.partition('/')[2]}"
+    await person.press("composer", Qt.Key.Key_Return)
+    page = desk.council_page
+    await until(lambda: page.session is not None, what="the council")
+    assert [one.text for one in page.session.debate.options] == ["PostgreSQL", "SQLite"]
+    assert page.session.debate.council.helper == helper
+    await desk.engine.stop(page.session.id)
 
 
 async def test_one_model_answers_three_times_and_the_others_stay_out(person):

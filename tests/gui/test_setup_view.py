@@ -449,3 +449,66 @@ async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, t
 
 def toast_text(person) -> str:
     return " ".join(label.text() for label in person.find("toast").findChildren(QLabel))
+
+
+@pytest.mark.slow
+async def test_options_are_checked_where_they_are_typed_and_kept_by_run_again(person, data_dir):
+    setup, desk = person.window.controller.panel.setup, person.window.controller
+    await person.write("debate_topic", "Which database should we use?")
+    assert not person.sees("debate_options")
+    await person.click("add_options")
+    await person.write("debate_options", "PostgreSQL\n\n")
+    assert not setup.start.isEnabled()
+    assert setup._estimate.text() == "Options given: 1. Give 2 to 5 different ones."
+    await person.write("debate_options", "\n".join(f"Database {number}" for number in range(6)))
+    assert not setup.start.isEnabled() and "Options given: 6." in setup._estimate.text()
+    await person.write("debate_options", "PostgreSQL\nSQLite\n")
+    assert setup.start.isEnabled() and setup.setup().options == ("PostgreSQL", "SQLite")
+    again = setup.draft
+    setup.show_draft(Draft())
+    assert setup.setup().options == ()
+    setup.show_draft(again)
+    assert setup.draft == again and setup.setup().options == ("PostgreSQL", "SQLite")
+    await person.click("debate_start")
+    view = desk.session_page
+    await until(lambda: view.session is not None, 60.0, what="the debate")
+    assert [one.text for one in view.session.debate.options] == ["PostgreSQL", "SQLite"]
+    assert setup.options.toPlainText() == "", "the next question has options of its own"
+    assert not person.sees("debate_options")
+    await desk.engine.stop(view.session.id)
+    await until(lambda: person.sees("debate_again"), 60.0)
+    await person.click("debate_again")
+    await until(lambda: person.sees("debate_options"))
+    assert setup.setup().options == ("PostgreSQL", "SQLite")
+
+
+@pytest.mark.slow
+async def test_a_council_says_in_setup_how_it_ends_who_judges_and_who_helps(person):
+    desk, setup = person.window.controller, person.window.controller.panel.setup
+    for provider in ("openai", "anthropic"):
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
+    setup.seats.refresh()
+    desk.debates.show_new("Which database should we use?", council=True)
+    await until(lambda: person.sees("setup_ends"))
+    choice = person.find("setup_ends")
+    assert [choice.itemText(row) for row in range(choice.count())] == [
+        "Verdict", "Vote", "Merged answer", "No verdict",
+    ]  # fmt: skip
+    assert choice.currentText() == "Verdict" and not person.sees("debate_polls")
+    judge, helper = setup.helpers(council=True)
+    assert setup.helper.accessibleName() == f"Helper: {helper.partition('/')[2]}"
+    assert judge.partition("/")[2] in setup.conclusion.judge.accessibleName()
+    calls = setup._estimate.text()
+    choice.setCurrentIndex(choice.findText("Merged answer"))
+    choice.activated.emit(choice.currentIndex())
+    assert desk.debates.council_ends == "merge" and setup._estimate.text() != calls
+    assert not setup.conclusion.judge.isEnabled()
+    # The one that was chosen is asked, and is in what is kept for the next time.
+    model = setup.setup().participants[-1]
+    setup.helper.chosen.emit(model.provider, model.model)
+    chosen = f"{model.provider}/{model.model}"
+    assert setup.helpers(council=True) == ("", chosen)
+    assert setup.helper.accessibleName() == f"Helper: {model.model}"
+    assert setup.draft.setup.helper == chosen and setup.setup().helper == chosen
+    setup.helper.chosen.emit("", "")
+    assert setup.setup().helper == "" and setup.helpers(council=True) == ("", helper)

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,6 +207,61 @@ def test_without_given_options_one_call_finds_them(wire_home: dict[str, WireServ
     # Where nobody votes and nothing is judged nobody looks for options.
     assert moot(*DEBATE[:-1], "none").status == 0
     assert len(asked(wire_home)) == CALLS + 1 + 3 and len(asked(wire_home, FINDS)) == 1
+
+
+def test_who_helps_is_chosen_and_named_before_anybody_speaks(wire_home: dict[str, WireServer]) -> None:
+    script(wire_home, set())
+    helper = "anthropic/anthropic-other"
+    council = ("council", QUESTION, *THREE)
+    for command, words in ((DEBATE, FINDS), (council, "Compare their answers")):
+        done = moot(*command, "--helper", helper, "--lang", "en")
+        assert done.status == 0, done.err
+        named = done.out.splitlines()[0]
+        assert named.endswith(f"Helper: {helper}") and named.startswith("Judge: ") == (command is DEBATE)
+        *_, called = asked(wire_home, words)
+        assert called.model == "anthropic-other"
+        newest = look("sessions", "--json").json[0]["id"]
+        assert shown(newest)["decision"]["helpers"]["differences"] == helper
+        # Without a choice it is another.
+        assert f"Helper: {helper}" not in moot(*command, "--lang", "en").out
+        before = len(asked(wire_home))
+        for wrong in ("anthropic", "nobody/model", "deepseek/deepseek-v4-pro"):
+            refused = moot(*command, "--helper", wrong, "--lang", "en")
+            assert refused.status == 2 and f"“{wrong}” can’t help" in refused.err, wrong
+            assert len(refused.err.splitlines()) == 1 and len(asked(wire_home)) == before
+    priced = moot("extend", newest, "merge", "--json")
+    estimate = next(one for one in priced.events if one["event"] == "estimate")
+    assert estimate["helpers"]["merge"] == helper
+    assert asked(wire_home, "Make one answer")[-1].model == "anthropic-other"
+
+
+def test_a_verdict_that_was_printed_is_kept_as_read(wire_home: dict[str, WireServer], tmp_path: Path) -> None:
+    slow: set[str] = set()
+    script(wire_home, slow)
+
+    def read_at(session_id: str) -> str:
+        return str(shown(session_id)["debate"]["council"]["read_at"])
+
+    def begun() -> str:
+        return str(moot(*DEBATE, *GIVEN, "--json").events[0]["session_id"])
+
+    first, second, third = begun(), begun(), begun()
+    quiet = (("show", first, "--json"), ("export", first, "--format", "json"))
+    written = ("export", first, "--format", "md", "-o", str(tmp_path / "whole.md"))
+    for command in (*quiet, written, ("export", first, "--format", "html"), ("sessions",)):
+        assert look(*command).status == 0
+        assert read_at(first) == "", command
+    assert "Many write at once." in look("show", first).out and read_at(first)
+    since = read_at(first)
+    assert look("show", first).status == 0 and read_at(first) == since
+    assert look("export", second, "--memo", "--format", "md").status == 0 and read_at(second)
+    # Another process holds the data directory, and keeps it there.
+    slow.add(READS)
+    with Running(*DEBATE, *GIVEN, "--json") as holder:
+        running = holder.session_id
+        assert holder.wait_for(lambda: len(ended(running)) == 6)
+        assert read_at(third) == "" and look("show", third).status == 0 and read_at(third)
+        holder.kill()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from app.cli.command_run import CommandRun, Step
 from app.cli.commands.chats import context_of
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
-from app.cli.printing.lines import columns, lines_text
+from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
 from app.core.errors import BadInput
@@ -26,10 +26,12 @@ from app.engine.debate.estimates import Estimate, checks_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
+from app.engine.voting import name_of
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
 Judge = Annotated[str, Typed("--judge", text="council_judge", metavar="PROVIDER/MODEL")]
+Helper = Annotated[str, Typed("--helper", text="helper", metavar="PROVIDER/MODEL")]
 Options = Annotated[Many, Typed("--option", text="option", metavar="TEXT")]
 # What a council can be asked to do further.
 _FURTHER = ("debate", "argue", "stress", "check", "join", "solo", "judge", "compare", "merge")
@@ -47,6 +49,7 @@ async def debate(
     verdict: Annotated[bool, Typed("--verdict")] = False,
     ends: Annotated[str, Typed("--ends", text="debate_ends", choices=DEBATE_ENDS)] = "",
     judge: Annotated[str, Typed("--judge", text="debate_judge", metavar="PROVIDER/MODEL")] = "",
+    helper: Helper = "",
     tools: Annotated[str, Typed("--tools", text="debate_tools", choices=DebateTools)] = DebateTools.NONE,
     context: Annotated[Many, Typed("--context", metavar="FILE", type=absolute)] = (),
     options: Options = (),
@@ -68,6 +71,7 @@ async def debate(
         polls=ballots == "rounds",
         final_ballots=ballots == "final",
         judge=judge or (ANY_JUDGE if verdict else NO_JUDGE),
+        helper=helper,
         tools=tools,
         language=language_of(text),
         options=tuple(options),
@@ -77,7 +81,17 @@ async def debate(
     setup = setup.ending(Ends(ends)) if ends else setup
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
+    first = run.moot.engine.debates.first_judge(setup) if setup.concludes else None
+    await _say_helpers(run, name_of(first.seat) if first else "", run.moot.engine.councils.finder(setup))
     return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
+
+
+async def _say_helpers(run: CommandRun, judge: str, helper: str) -> None:
+    """Print who judges and who helps in what is about to begin, each a "provider/model", "" for nobody."""
+    named = {"council.judge.choose": judge, "setup.helper": helper}
+    line = " · ".join(f"{run.texts(key)}: {one_line(model)}" for key, model in named.items() if model)
+    if line and not run.arguments.json:
+        await run.print(line)
 
 
 def _check_ends(ends: str, other: str) -> None:
@@ -121,6 +135,7 @@ async def council(
     ends: Annotated[str, Typed("--ends", text="council_ends", choices=Ends)] = "",
     rounds: Annotated[int | None, Typed("--rounds", text="council_rounds", type=int, metavar="1..5")] = None,
     judge: Judge = "",
+    helper: Helper = "",
     tools: Annotated[
         str, Typed("--tools", text="council_tools", choices=[*DebateTools][:2])
     ] = DebateTools.NONE,
@@ -148,6 +163,7 @@ async def council(
             mode=DebateMode.COUNCIL,
             rounds=DEFAULT_ROUNDS if rounds is None else rounds,
             seed=seed,
+            helper=helper,
             tools=tools,
             language=language_of(text),
             options=tuple(options),
@@ -163,6 +179,7 @@ async def council(
     )
     councils.check(wanted)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
+    await _say_helpers(run, *councils.first_helpers(wanted))
     return await run.follow(lambda: councils.start(wanted), CouncilPrinter(run.texts))
 
 
@@ -181,7 +198,7 @@ async def extend(
     if not isinstance(of, DebateSession):
         raise BadInput("not_a_council", title=of.title)
     if judge:
-        councils.check_judge(judge)
+        councils.check_judge(judge, of)
     if not of.debate.is_council and action != "judge":
         raise BadInput("extend_debate", title=of.title)
     council = Record(of.debate, messages).council
@@ -235,6 +252,7 @@ async def say_price(
     usd = list(found.usd) if found.usd else None
     record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what}
     used = {"calls": found.turns, "checks": found.checks, "tokens": list(found.tokens), "usd": usd}
+    used["helpers"] = engine.councils.helpers_of(session)
     name = run.texts("council.judge.choose" if what == "judge" else f"council.{what}")
     money = price_text(run.texts, found)
     words = run.texts("estimate.call", count=found.turns, money=money)

@@ -73,10 +73,17 @@ async def decide(
 async def blind(
     run: CommandRun,
     session: SessionId,
-    pick: Annotated[str, Typed("--pick", text="blind_pick", choices=PICKS)] = "",
+    pick: Annotated[str, Typed("--pick", text="blind_pick", choices=PICKS, either=True)] = "",
+    read: Annotated[bool, Typed("--read", text="blind_read", either=True)] = False,
 ) -> int:
-    """Show what all came to and the answer of one model alone, without saying which is which; keep which is better."""
+    """Show what all came to and the answer of one model alone, without saying which is which; keep which is better.
+
+    With `read` keep only that the verdict was read.
+    """
     councils, live, texts = run.moot.engine.councils, await run.open(session), run.texts
+    if read:
+        await councils.note_read(live.id)
+        return OK
     if pick:
         kept = await councils.pick(live.id, pick)
         first = texts(f"blind.{kept.order[0]}")

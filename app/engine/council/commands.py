@@ -22,7 +22,8 @@ from app.core.texts import clean_text, trimmed
 from app.core.verdict import ALONE, PANEL, PICKS, BlindPick
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
-from app.engine.council.director import blind_steps, comparison_due, forked
+from app.engine.council.director import blind_steps, comparison_due, forked, options_step
+from app.engine.council.earlier import earlier_council
 from app.engine.council.outcome import outcome, surest, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Record
@@ -36,7 +37,7 @@ from app.engine.debate.run import author_of, with_due
 from app.engine.debate.setup import (
     MAX_PARTICIPANTS,
     DebateSetup,
-    check_judge,
+    draft_of,
     joining,
     knows_judge,
     session_of,
@@ -191,10 +192,7 @@ class Councils:
         session = self._session_of(wanted)
         question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
         session_id = await self._sessions.start(session, question)
-        live = self._sessions.live(session_id)
-        council = session.debate.council
-        if live is not None and council is not None and council.ends != Ends.NONE and not council.helper:
-            live.notice("nobody_votes")
+        self._providers.tell_helpless(self._sessions.live(session_id))
         return session_id
 
     def _session_of(self, wanted: CouncilSetup) -> DebateSession:
@@ -205,17 +203,19 @@ class Councils:
         rounds = panel.rounds if wanted.rounds is None else wanted.rounds
         check_rounds(rounds)
         judge = wanted.judge
-        if judge is not None:
-            self.check_judge(judge)
-        elif own is not None:
-            # The provider of a panel's judge may be gone, or never have been here.
-            judge = own.judge if knows_judge(own.judge, self._providers.statuses()) else ANY_JUDGE
+        if judge is None and own is not None:
+            # The provider of a panel's judge may be gone, never have been here, or not be asked about this.
+            known = knows_judge(own.judge, self._providers.statuses())
+            barred = seat_of(own.judge)[0] in self._providers.barred(session)
+            judge = own.judge if known and not barred else ANY_JUDGE
         judge = session.debate.judge if judge is None else judge
         ends = wanted.ends or replace(panel, judge=judge).ends
         if ends == Ends.VOTE:
             judge = NO_JUDGE
         elif ends == Ends.VERDICT and judge == NO_JUDGE:
             judge = ANY_JUDGE
+        session = replace(session, debate=replace(session.debate, judge=judge))
+        self._providers.check_chosen(session)
         helper = self._providers.helper(session)
         goes_on = bool(helper) and not wanted.stops
         models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
@@ -230,7 +230,7 @@ class Councils:
             offered_rounds=rounds,
             wanted_rounds=rounds if goes_on and ends in VOTING_ENDS else 0,
         )
-        return replace(session, debate=replace(session.debate, council=council, judge=judge))
+        return replace(session, debate=replace(session.debate, council=council))
 
     def assembled(self) -> tuple[Participant, ...]:
         """Return the participants of a panel that assembles itself from what is ready."""
@@ -288,13 +288,11 @@ class Councils:
         """
         if rounds is not None:
             check_rounds(rounds)
-        if judge is not None:
-            self.check_judge(judge)
         await self._more_rounds(session_id, rounds, judge)
 
-    def check_judge(self, judge: str) -> None:
-        """Raise BadInput for a judge that cannot be asked."""
-        check_judge(judge, self._providers.statuses())
+    def check_judge(self, judge: str, session: DebateSession) -> None:
+        """Raise BadInput for a judge that cannot be asked, or not about this session."""
+        self._providers.check_judge(judge, session)
 
     async def stress(self, session_id: str) -> None:
         """Let a model from outside, else that of who is the least sure, look for what is wrong; then all vote again."""
@@ -346,15 +344,15 @@ class Councils:
 
     async def judge(self, session_id: str, judge: str) -> None:
         """Let a judge read what was said: a "provider/model", or ANY_JUDGE; the verdicts before it stay."""
-        self.check_judge(judge)
         live = await self._resting(session_id)
         debate = live.debate_session.debate
+        self.check_judge(judge, live.debate_session)
         chosen = replace(debate, judge=judge)
         judges = self._providers.council_judges(replace(live.debate_session, debate=chosen))
-        record = Record(debate, live.messages)
+        record, council = Record(debate, live.messages), self._council(live)
         # What was judged already is judged once more, and the verdict before stays.
-        again = record.council.judged + bool(record.judgements(record.rounds))
-        council = replace(record.council, judges=judges, judged=again, moves=True)
+        again = council.judged + bool(record.judgements(record.rounds))
+        council = replace(council, judges=judges, judged=again, moves=True)
         # In a debate the choice is for this verdict alone.
         live.change(debate=replace(chosen if debate.is_council else debate, council=council))
         await self._go_on(live)
@@ -368,11 +366,9 @@ class Councils:
         debate = live.debate_session.debate
         if not outcomes(debate, live.messages):
             raise BadInput("blind_no_outcome", title=live.session.title)
-        council = replace(
-            Record(debate, live.messages).council, helper=self._providers.helper(live.debate_session)
-        )
+        council = replace(self._council(live), helper=self._providers.helper(live.debate_session))
         if not council.helper:
-            raise BadInput("council_no_helper")
+            raise self._no_helper(live.debate_session)
         asked = replace(debate, council=replace(council, blind=council.blind or BlindPick()))
         live.change(debate=asked)
         if blind_steps(asked, live.messages):
@@ -391,7 +387,7 @@ class Councils:
         if not blind.order:
             order = (PANEL, ALONE) if secrets.randbits(1) else (ALONE, PANEL)
             blind = replace(blind, order=order, shown_at=utc_now(), was_blind=not record.council.read_at)
-            await self._keep(live, replace(record.council, blind=blind))
+            await self._keep(live, replace(self._council(live), blind=blind))
         first, second = (written[side == PANEL][0].content for side in blind.order)
         return first, second
 
@@ -407,29 +403,36 @@ class Councils:
                 "blind_picked" if blind and blind.picked else "blind_not_shown", title=live.session.title
             )
         kept = replace(blind, picked=picked)
-        await self._keep(live, replace(record.council, blind=kept))
+        await self._keep(live, replace(self._council(live), blind=kept))
         return kept
 
     async def note_read(self, session_id: str) -> None:
         """Keep that the user has read a verdict: a pick after that is not blind."""
         live = await self._sessions.open(session_id)
+        if self.is_unread(live):
+            # Who reads changes nothing: the session keeps its place among those that were used last.
+            read = replace(self._council(live), read_at=utc_now())
+            await self._keep(live, read, updated_at=live.session.updated_at)
+
+    def is_unread(self, live: LiveSession) -> bool:
+        """Say whether a session has a verdict, and the user has read none in it."""
         debate = live.session.debate
-        if debate is None or live.read_only or not outcomes(debate, live.messages):
-            return
-        council = Record(debate, live.messages).council
-        if council.read_at:
-            return
-        if debate.council is None:
-            council = replace(council, helper=self._providers.helper(live.debate_session))
-        # Who reads changes nothing: the session keeps its place among those that were used last.
-        read = replace(council, read_at=utc_now())
-        await self._keep(live, read, updated_at=live.session.updated_at)
+        if debate is None or live.read_only or (debate.council is not None and debate.council.read_at):
+            return False
+        return bool(outcomes(debate, live.messages))
 
     async def weigh(self, session_id: str) -> None:
         """Show what leads also where the answer turns on what one wants, or no longer. Makes no call."""
         live = await self._sessions.open_to_change(session_id)
-        council = Record(live.debate_session.debate, live.messages).council
+        council = self._council(live)
         await self._keep(live, replace(council, weighed=not council.weighed))
+
+    def _council(self, live: LiveSession) -> Council:
+        """Return what is wanted of a session, with who helps in one that an earlier version began."""
+        debate = live.debate_session.debate
+        if debate.council is not None:
+            return debate.council
+        return replace(earlier_council(debate), helper=self._providers.helper(live.debate_session))
 
     async def _keep(self, live: LiveSession, council: Council, **fields: object) -> None:
         """Replace what is wanted of a debate or a council, with other fields of its session, and wait until that is stored."""
@@ -470,6 +473,28 @@ class Councils:
         checked = self._providers.needed_checks(session)
         return self._estimates.of_calls(partial(calls_from_start, session.debate, judge), checked)
 
+    def finder(self, setup: DebateSetup) -> str:
+        """Return the "provider/model" that looks for the options of a debate set up so, "" where nobody does."""
+        debate = draft_of(setup, self._providers.statuses())
+        council = Council(helper=self._providers.helper(DebateSession(id="", title="", debate=debate)))
+        return council.helper if options_step(replace(debate, council=council), ()) else ""
+
+    def first_helpers(self, wanted: CouncilSetup) -> tuple[str, str]:
+        """Return who judges a council that is asked so, and who compares and merges its answers, "" for nobody.
+
+        Raises BadInput.
+        """
+        session = self._session_of(wanted)
+        council = session.debate.council or Council()
+        judges = self._providers.council_judges(session) if council.ends == Ends.VERDICT else ()
+        helps = council.differences or council.ends != Ends.NONE
+        return next(iter(judges), ""), council.helper if helps else ""
+
+    def helpers_of(self, session: DebateSession) -> dict[str, str]:
+        """Return the "provider/model" of each helper call as it would be made now, "" for nobody."""
+        judge = next(iter(self._providers.council_judges(session)), "")
+        return helpers_object(self._providers.helper(session), judge, self._providers.outsider(session))
+
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that would compare the answers now, "" where nobody can."""
         return self._providers.helper(session)
@@ -477,6 +502,10 @@ class Councils:
     def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
         """Return a provider that could compare the answers if it might read any session; None where one can already."""
         return self._providers.may_not_read(session)
+
+    def without_help(self, session: DebateSession, code: str) -> str:
+        """Return the code of a text on why nobody helps: `code`, or that of a session that stays here."""
+        return self._providers.without_help(session, code)
 
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""
@@ -499,8 +528,10 @@ class Councils:
         live = await self._at_rest(session_id)
         session = live.debate_session
         council = session.debate.council
+        if judge is not None:
+            self.check_judge(judge, session)
         if council is None or not self._providers.helper(session):
-            raise BadInput("council_no_helper")
+            raise self._no_helper(session)
         begun = Record(session.debate, live.messages).rounds
         rounds = council.offered_rounds if rounds is None else rounds
         debate = with_rounds(session, begun, rounds, judge, self._providers, stress=stress)
@@ -543,7 +574,7 @@ class Councils:
         debate = live.debate_session.debate
         council, outsider = debate.council or Council(), self._providers.outsider(live.debate_session)
         if not self._providers.helper(live.debate_session):
-            raise BadInput("council_no_helper")
+            raise self._no_helper(live.debate_session)
         if what == "checks" and not outsider:
             raise BadInput("council_no_outsider")
         # A comparison that nobody could make is still due, and is not made twice.
@@ -551,6 +582,9 @@ class Councils:
         wanted = replace(council, outsider=outsider, **{what: getattr(council, what) + (not due)})
         live.change(debate=replace(debate, council=wanted))
         await self._go_on(live)
+
+    def _no_helper(self, session: DebateSession) -> BadInput:
+        return BadInput(self._providers.without_help(session, "council_no_helper"))
 
     async def _resting(self, session_id: str) -> LiveSession:
         """Open a debate or a council that does not run."""
@@ -617,13 +651,17 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "agreed": [asdict(one) for one in record.points("agreed")],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
         "blind": blind_object(record.council.blind),
-        "helpers": {
-            **dict.fromkeys(("options", "differences", "merge"), record.council.helper),
-            **dict.fromkeys(("judge", "moves"), next(iter(record.council.judges), "")),
-            "check": record.council.outsider,
-        },
+        "helpers": helpers_object(
+            record.council.helper, next(iter(record.council.judges), ""), record.council.outsider
+        ),
         **outcome_objects(session.debate, messages),
     }
+
+
+def helpers_object(helper: str, judge: str, outsider: str) -> dict[str, str]:
+    """Return what `moot show --json` says of who makes which helper call."""
+    named = dict.fromkeys(("options", "differences", "merge"), helper)
+    return {**named, **dict.fromkeys(("judge", "moves"), judge), "check": outsider}
 
 
 def blind_object(blind: BlindPick | None) -> dict[str, object] | None:

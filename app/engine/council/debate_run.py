@@ -64,6 +64,7 @@ class DebateRun(StepRun):
                 await asyncio.gather(self._finding, return_exceptions=True)
 
     def _begin(self) -> None:
+        super()._begin()
         session = self._live.debate_session
         debate = session.debate
         if debate.council is None:

@@ -62,6 +62,7 @@ class CouncilRun(StepRun):
         self._news.set()
 
     def _begin(self) -> None:
+        super()._begin()
         if self._live.session.status != Status.RUNNING:
             self._live.change(status=Status.RUNNING, reason="")
 

@@ -18,7 +18,7 @@ from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
-from app.core.session import Debate
+from app.core.session import Council, Debate
 from app.core.summary import DebateTools
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, seen_by
@@ -69,6 +69,16 @@ class StepRun(StatementRun):
         super().__init__(live, services, providers)
         self._held = ""
         self._sources: Sources | None = None
+
+    def _begin(self) -> None:
+        """Choose anew who helps where an earlier version chose somebody who may not read the session."""
+        session, providers = self._live.debate_session, self._providers
+        council = session.debate.council or Council()
+        chosen = {seat_of(one)[0] for one in (council.helper, council.outsider, *council.judges)}
+        if chosen & providers.barred(session):
+            council = replace(council, helper=providers.helper(session), outsider=providers.outsider(session))
+            council = replace(council, judges=providers.council_judges(session) if council.judges else ())
+            self._live.change(debate=replace(session.debate, council=council))
 
     async def _take(self, step: CouncilStep) -> None:
         """Make one call; its message and what was read in it are one batch."""

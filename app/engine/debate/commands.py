@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.core.catalog import ProviderStatus
 from app.core.council import Judge, Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
@@ -58,7 +59,13 @@ class Debates:
 
     def check(self, setup: DebateSetup) -> None:
         """Raise BadInput when a debate cannot be started so."""
-        session_of(setup, self._providers.statuses())
+        self._session_of(setup)
+
+    def _session_of(self, setup: DebateSetup) -> DebateSession:
+        """Return the session of a set-up that passes every check. Raises BadInput."""
+        session = session_of(setup, self._providers.statuses())
+        self._providers.check_chosen(session)
+        return session
 
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return the generated system prompt of a participant; the set-up need not be complete."""
@@ -69,9 +76,12 @@ class Debates:
 
     async def start(self, setup: DebateSetup) -> str:
         """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing was started."""
-        session = session_of(setup, self._providers.statuses())
+        session = self._session_of(setup)
         council = Council(differences=False, helper=self._providers.helper(session), ends=session.debate.ends)
-        return await self._sessions.start(replace(session, debate=replace(session.debate, council=council)))
+        session = replace(session, debate=replace(session.debate, council=council))
+        session_id = await self._sessions.start(session)
+        self._providers.tell_helpless(self._sessions.live(session_id))
+        return session_id
 
     async def say(
         self,
@@ -151,8 +161,20 @@ class Debates:
 
     def first_judge(self, setup: DebateSetup) -> Judge | None:
         """Return who judges a debate that is set up so, None where nobody can."""
-        debate = draft_of(setup, self._providers.statuses())
-        return next(iter(self._providers.judges(DebateSession(id="", title="", debate=debate))), None)
+        return next(iter(self._providers.judges(self._drafted(setup))), None)
+
+    def readers(self, setup: DebateSetup) -> tuple[list[Judge], list[Judge]]:
+        """Return who could judge what is set up so, and who could help, each the best first."""
+        session = self._drafted(setup)
+        return self._providers.offered_judges(session), self._providers.helpers(session)
+
+    def may_help(self, setup: DebateSetup) -> list[ProviderStatus]:
+        """Return the providers whose models could help in what is set up so."""
+        able = {one.provider for one in self._providers.helpers(self._drafted(setup))}
+        return [one for one in self._providers.statuses() if one.config.id in able]
+
+    def _drafted(self, setup: DebateSetup) -> DebateSession:
+        return DebateSession(id="", title="", debate=draft_of(setup, self._providers.statuses()))
 
     def estimate(
         self, session: DebateSession, said: Sequence[Message], what: str, to: Sequence[str] = ()

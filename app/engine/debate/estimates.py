@@ -40,6 +40,8 @@ VERDICT = (410, 1_500)
 # What a judge says when it reads again in another order: its choice and the case for it, thinking as well.
 AGAIN = (60, 400)
 _JUDGE = 500
+# What looking for the options of a question takes beside the question, and the options.
+_FINDING, _FOUND = 150, 60
 # What somebody writes who holds something else than most, and how many at most do.
 _DISSENT, _DISSENTERS = 170, (0, 2)
 
@@ -243,10 +245,10 @@ class Estimates:
                 price = await self._models.price(*pair)
             self._prices[pair] = price
 
-    def debate(self, setup: DebateSetup, context_tokens: int, judge: str = "") -> Estimate:
+    def debate(self, setup: DebateSetup, context_tokens: int, judge: str = "", finder: str = "") -> Estimate:
         """Return what a debate of these participants will use; makes no call and reads no file.
 
-        `judge` is the "provider/model" that gives the verdict, where one is wanted.
+        `judge` is the "provider/model" that gives the verdict, where one is wanted, `finder` who looks for options.
         """
         speakers = self._speakers(setup, context_tokens)
         votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
@@ -255,13 +257,16 @@ class Estimates:
         checked = [speaker.pair for speaker in speakers if votes]
         checked += [seat_of(judge)] if judge and setup.concludes else []
         checks = self._checks(checked)
+        found_by = seat_of(finder)
+        finding = [(found_by, _FINDING + tokens_of(setup.topic, found_by[1]), _FOUND)] if finder else []
 
         def conclusion(length: int) -> list[Call]:
             calls = (concluding_calls(speakers, setup.rounds, what, judge, length) for what in wanted)
-            return [*chain.from_iterable(calls), *checks]
+            return [*chain.from_iterable(calls), *finding, *checks]
 
         found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
-        return replace(found, checks=len(checks))
+        more = (pair for pair, _, _ in conclusion(1) if pair not in self._prices)
+        return replace(found, checks=len(checks), unasked=tuple(dict.fromkeys((*found.unasked, *more))))
 
     def _checks(self, seats: Iterable[Seat]) -> list[Call]:
         """Return the calls that check those of these models that were not checked yet."""

@@ -7,27 +7,29 @@ from itertools import islice
 
 from app.core.catalog import ProviderStatus, RequestForm
 from app.core.council import NO_JUDGE, Judge, Participant, Seat
+from app.core.errors import BadInput
 from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate, DebateSession
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.core.summary import DebateTools
+from app.core.summary import DebateTools, Ends
 from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
+from app.engine.debate.setup import check_judge
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.providers import ProviderProblem, provider_of
+from app.engine.providers import ProviderProblem, provider_of, stays_here
 from app.engine.requests.attached_files import as_taken, context_text
 from app.engine.requests.request import WINDOW, cache_plan
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.voting import VotingChecks, seat_of
+from app.engine.voting import VotingChecks, name_of, seat_of
 
 MOST_JUDGES = 3
 
@@ -67,7 +69,8 @@ class DebateProviders:
         debate, council = session.debate, session.debate.council or Council()
         votes = bool(council.rounds or council.wanted_rounds) if debate.is_council else debate.votes
         judged = votes if debate.is_council else debate.concludes
-        named = (debate.judge,) if "/" in debate.judge else ()
+        fits = "/" in debate.judge and seat_of(debate.judge)[0] not in self.barred(session)
+        named = (debate.judge,) if fits else ()
         judges = (*named, *(council.judges or self.council_judges(session))[:1]) if judged else ()
         absent = self.absent(session) if votes else frozenset()
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]
@@ -78,7 +81,7 @@ class DebateProviders:
 
         No other provider reads the debate for that.
         """
-        usable = {one.config.id for one in self._ready()}
+        usable = {one.config.id for one in self._ready(session)}
         provider, model = seat_of(session.debate.judge)
         found = [Judge(one.name, one.provider, one.model) for one in session.debate.participants]
         # The chosen one comes first, under its name in the debate where it takes part.
@@ -96,7 +99,7 @@ class DebateProviders:
         """Yield who can read a session, each a "provider/model": the judge chosen alone, else as in `outside`."""
         chosen = [session.debate.judge] if "/" in session.debate.judge else self.outside(session)
         for one in chosen:
-            if self.can_judge(*one.split("/", 1)):
+            if self.can_judge(*one.split("/", 1)) and seat_of(one)[0] not in self.barred(session):
                 yield one
 
     def offered_judges(self, session: DebateSession) -> list[Judge]:
@@ -107,33 +110,79 @@ class DebateProviders:
         return [one for one in _each_once(found) if self.can_judge(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
-        usual = [one for one in self._ready() if one.default_model]
+        usual = [one for one in self._ready(session) if one.default_model]
         found = [Judge(one.label, one.config.id, one.default_model) for one in usual]
         return _each_once((*self.writers(session), *found))
 
-    def _ready(self) -> list[ProviderStatus]:
-        """Return the providers that are ready and whose models can argue."""
-        return [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
+    def _ready(self, session: DebateSession) -> list[ProviderStatus]:
+        """Return the providers that are ready, whose models can argue, and that may read a session."""
+        barred = self.barred(session)
+        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
+        return [one for one in ready if one.config.id not in barred]
+
+    def barred(self, session: DebateSession) -> set[str]:
+        """Return the providers that may not read a session, whoever chose them.
+
+        Where all who take part run on this computer these are all that do not.
+        """
+        elsewhere = {one.config.id for one in self.statuses() if not stays_here(one)}
+        return set() if _used(session) & elsewhere else elsewhere
+
+    def tell_helpless(self, live: LiveSession | None) -> None:
+        """Say in a session that has begun that nobody can vote, compare or judge, where that was wanted."""
+        council = live.debate_session.debate.council if live is not None else None
+        if live is not None and council is not None and council.ends != Ends.NONE and not council.helper:
+            live.notice(self.without_help(live.debate_session, "nobody_votes"))
+
+    def without_help(self, session: DebateSession, code: str) -> str:
+        """Return the code of a text on why nobody helps: `code`, or that of a session that stays here.
+
+        That is where somebody elsewhere is ready, and may not read it.
+        """
+        ready = {one.config.id for one in self.statuses() if one.ready}
+        return f"{code}_here" if ready & self.barred(session) else code
+
+    def check_judge(self, judge: str, session: DebateSession) -> None:
+        """Raise BadInput for a judge that cannot be asked, or not about this session."""
+        check_judge(judge, self.statuses())
+        if seat_of(judge)[0] in self.barred(session):
+            raise BadInput("reader_elsewhere", model=judge)
+
+    def check_chosen(self, session: DebateSession) -> None:
+        """Raise BadInput where the user chose a judge or a helper that cannot be asked about a session."""
+        self.check_judge(session.debate.judge, session)
+        provider, model = seat_of(chosen := session.debate.helper)
+        if provider in self.barred(session):
+            raise BadInput("reader_elsewhere", model=chosen)
+        allowed = self._may_read(session) & {one.config.id for one in self.statuses()}
+        if chosen and not (model and provider in allowed and self._can_think(provider)):
+            raise BadInput("unknown_helper", model=chosen, providers=", ".join(sorted(allowed)))
 
     def helper(self, session: DebateSession) -> str:
         """Return the "provider/model" that compares a council's answers, "" where nobody can.
 
-        It is the one chosen before, as long as it can be asked. Else it is the cheapest: of a provider that the session uses,
-        then of one that may read any session; the default model of a provider comes before a participant's own.
+        It is the one that the user chose, else the one before, as long as it can be asked; else the first of `helpers`.
         """
-        chosen = session.debate.council.helper if session.debate.council else ""
-        used, may_read = _used(session), self._may_read(session)
-        found = [one for one in self._readers(session) if one.provider in may_read]
-        if chosen.partition("/")[0] in {one.provider for one in found}:
+        council, found = session.debate.council, self.helpers(session)
+        chosen = session.debate.helper or (council.helper if council else "")
+        provider, known = seat_of(chosen)[0], {one.provider for one in found}
+        if provider in known if found else provider not in self.barred(session):
             return chosen
-        taking_part = {(one.provider, one.model) for one in session.debate.participants}
+        return name_of(found[0].seat) if found else ""
+
+    def helpers(self, session: DebateSession) -> list[Judge]:
+        """Return who can compare a council's answers, the cheapest first.
+
+        First those of a provider that the session uses, then of one that may read any session; the default model of a
+        provider comes before a participant's own.
+        """
+        used, may_read = _used(session), self._may_read(session)
+        taking_part = {one.seat for one in session.debate.participants}
 
         def rank(one: Judge) -> tuple[bool, bool, float]:
-            pair = (one.provider, one.model)
-            return one.provider not in used, pair in taking_part, self._price(*pair)
+            return one.provider not in used, one.seat in taking_part, self._price(*one.seat)
 
-        best = min(found, key=rank, default=None)
-        return f"{best.provider}/{best.model}" if best else chosen
+        return sorted((one for one in self._readers(session) if one.provider in may_read), key=rank)
 
     def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
         """Return a provider that could compare a council's answers if it might read any session; None where one can already."""
@@ -151,7 +200,7 @@ class DebateProviders:
         taking = [f"{one.provider}/{one.model}" for one in session.debate.participants]
         families = {family_of(one.model) for one in session.debate.participants}
         may_read = self._may_read(session)
-        ready = [one for one in self._ready() if one.config.id in may_read]
+        ready = [one for one in self._ready(session) if one.config.id in may_read]
         usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
         others = [(one.config.id, model) for one in ready for model in one.models]
         found = [f"{provider}/{model}" for provider, model in usual if family_of(model) not in families]

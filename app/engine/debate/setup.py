@@ -86,7 +86,6 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     if sum(len(file.text) for file in setup.context) > MOST_CONTEXT:
         raise BadInput("context_too_much", most=MOST_CONTEXT)
     participants = _completed(setup, {status.config.id: status for status in statuses})
-    check_judge(setup.judge, statuses)
     session_id, now = new_id(), utc_now()
     context = [replace(one, name=clean_text(one.name), text=clean_text(one.text)) for one in setup.context]
     debate = Debate(
@@ -113,10 +112,15 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
 
 def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
     """Return options as the user gave them, each once. Raises BadInput for a single one, or too many."""
-    lines = each_once(texts)
-    if lines and not MIN_OPTIONS <= len(lines) <= MOST_OPTIONS:
-        raise BadInput("options_count", count=len(lines), least=MIN_OPTIONS, most=MOST_OPTIONS)
-    return tuple(Option(id=f"u{number}", text=text, origin="user") for number, text in enumerate(lines, 1))
+    options = _options(texts)
+    if options and not MIN_OPTIONS <= len(options) <= MOST_OPTIONS:
+        raise BadInput("options_count", count=len(options), least=MIN_OPTIONS, most=MOST_OPTIONS)
+    return options
+
+
+def _options(texts: Sequence[str]) -> tuple[Option, ...]:
+    lines = enumerate(each_once(texts), 1)
+    return tuple(Option(id=f"u{number}", text=text, origin="user") for number, text in lines)
 
 
 def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
@@ -150,6 +154,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         looks=any(one.data or one.pages for one in debate.context),
         seats=tuple(candidates.values()),
         seed=debate.seed,
+        options=tuple(one.text for one in debate.options),
         **debate.chosen(),
     )
     return Draft(text=debate.topic, setup=setup)
@@ -161,6 +166,7 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
     return Debate(
         topic=setup.topic,
+        options=_options(setup.options),
         mode=DebateMode(setup.mode),
         participants=participants,
         language=setup.language,

@@ -88,6 +88,13 @@ class DebateController(Controller):
         chosen = self._state.text(ENDS, Ends.VERDICT)
         return Ends(chosen) if chosen in [*Ends] else Ends.VERDICT
 
+    def choose_ends(self, ends: str) -> None:
+        """Keep how a decision ends; only a council ends with one answer made of all."""
+        self._state.keep(ENDS, ends)
+        if ends != Ends.MERGE:
+            self._panel.setup.conclusion.show_ends(Ends(ends))
+        self._panel.setup.refresh_estimate()
+
     @property
     def is_alone(self) -> bool:
         """Whether a council is one model that answers several times."""
@@ -99,6 +106,7 @@ class DebateController(Controller):
         return CouncilSetup(
             setup=setup,
             differences=self._state.flag(COMPARE, True),
+            judge=self._panel.setup.conclusion.chosen_judge or None,
             ends=self.council_ends,
             stops=self._state.flag(STOPS, False),
         )
@@ -217,6 +225,7 @@ class DebateController(Controller):
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.provider_requested.connect(show_provider)
+        panel.setup.conclusion.council_ends_chosen.connect(self.choose_ends)
         panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
@@ -227,7 +236,8 @@ class DebateController(Controller):
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
             )
         )
-        for opened in (panel.setup.seats.facts_wanted, panel.setup.conclusion.judge.opened):
+        buttons = (panel.setup.conclusion.judge, panel.setup.helper)
+        for opened in (panel.setup.seats.facts_wanted, *(one.opened for one in buttons)):
             opened.connect(self._learn_all)
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self.session_requested)
@@ -395,6 +405,7 @@ class DebateController(Controller):
         finally:
             self._panel.setup.set_starting(False)
         self._panel.setup.set_topic("")
+        self._panel.setup.show_options(())
         if setup.context:
             self._panel.setup.pasted.show_attachments(())
         self._panel.show_discussion()

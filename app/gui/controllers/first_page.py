@@ -1,18 +1,21 @@
 """The first page: what its input begins, a chat, a decision or work, and with whom."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
+from app.core.council import Judge
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, Ends
+from app.engine.voting import name_of, seat_of
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import ALONE, COMPARE, ENDS, HOW, STOPS, DebateController
+from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateController
 from app.gui.controllers.sessions import MainPages, SessionViews
 from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
@@ -20,7 +23,7 @@ from app.gui.pages.chat.chat_composer import short_name, unmarked
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
 from app.gui.widgets.controls import ticked
-from app.gui.widgets.text import plain_tip
+from app.gui.widgets.text import named, plain_tip
 from app.gui.window_frame import WindowFrame
 
 # What `window.ini` calls the mode used last, and the group or workflow that works.
@@ -129,12 +132,27 @@ class FirstPageController(Controller):
         self._first.chips.show_models([(one.id, one.name) for one in asked], others)
         how = words("first.answers" if self.how == DebateMode.COUNCIL else f"mode.{self.how}")
         rounds = "" if self._is_council else words("verdict.rounds", count=setup.rounds)
-        self._first.how.show_words(words("first.how", how=" · ".join(filter(None, (how, rounds)))), short=how)
+        options = words("first.options", count=len(setup.options)) if setup.options else ""
+        shown = " · ".join(filter(None, (how, rounds, options)))
+        self._first.how.show_words(words("first.how", how=shown), short=how)
         ends = words(f"first.ends.{self.ends}")
-        self._first.ends.show_words(words("first.ends", ends=ends), short=ends)
+        helpers = " · ".join(filter(None, self._helpers()))
+        self._first.ends.show_words(words("first.ends", ends=ends), plain_tip(helpers), short=ends)
+        self._first.ends.setAccessibleDescription(helpers)
         enough = len(setup.participants) >= (1 if self._debates.is_alone else MIN_PARTICIPANTS)
         lacks = "" if enough else words("setup.invalid.participants")
         self._page.show_begins(self._price() if enough else "", lacks)
+
+    def _helpers(self) -> tuple[str, str]:
+        """Return who would judge and who would help, in words; "" for nobody."""
+        words = self._language
+        try:
+            judge, helper = (seat_of(one)[1] for one in self._setup.helpers(council=self._is_council))
+        except BadInput:
+            # Send says what is wrong.
+            return "", ""
+        judge = judge and words("council.judge.model", name=judge)
+        return judge, helper and words("setup.helper.model", name=helper)
 
     def _price(self) -> str:
         """Return what the decision takes."""
@@ -197,11 +215,33 @@ class FirstPageController(Controller):
             act = partial(self._keep_flag, STOPS, not on)
             stops = ticked(menu, words("first.stops"), on, act, words("first.stops.hint"))
             stops.setObjectName("stop_after_answers")
+        menu.addSeparator()
+        setup, conclusion = self._setup, self._setup.conclusion
+        names, (judges, helpers) = self._helpers(), setup.readers(council=self._is_council)
+        if self.ends == Ends.VERDICT:
+            self._offer("judge", names[0], judges, conclusion.chosen_judge, conclusion.choose_judge)
+        self._offer("helper", names[1], helpers, setup.chosen_helper, setup.choose_helper)
+
+    def _offer(
+        self, what: str, shown: str, offered: Sequence[Judge], chosen: str, choose: Callable[[str], None]
+    ) -> None:
+        """Add a menu of who can judge or help, each with its name; "" is left to choose by itself."""
+        words = self._language
+        inside = named(
+            f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), self._first.ends.choices)
+        )
+        entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
+        entries |= {name_of(one.seat): f"{one.name} ({one.model})" for one in offered}
+        for name, text in entries.items():
+            ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
+        self._first.ends.choices.addMenu(inside)
+
+    def _choose_reader(self, choose: Callable[[str], None], name: str) -> None:
+        choose(name)
+        self.refresh()
 
     def _choose_ends(self, ends: Ends) -> None:
-        self._state.keep(ENDS, ends)
-        if ends != Ends.MERGE:
-            self._setup.conclusion.show_ends(ends)
+        self._debates.choose_ends(ends)
         self.refresh()
 
     def _choose_how(self, how: str) -> None:

@@ -11,6 +11,7 @@ from itertools import chain
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
@@ -342,6 +343,7 @@ class CouncilPage(ConversationView):
             self._judge or ANY_JUDGE,
             helper=helper,
             could=could,
+            lacks=self._lacks(session, could),
             read_only=self._read_only,
             plain=self.steps.value() in (VOTES, VERDICT, DECISION),
         )
@@ -388,6 +390,13 @@ class CouncilPage(ConversationView):
         self._decided.setText("\n".join(said))
         self._decide.setText(words("journal.enter" if decided else "journal.keep_decision"))
         self._decide.setVisible(not self._read_only)
+
+    def _lacks(self, session: DebateSession, could: ProviderStatus | None) -> str:
+        """Return why nobody compares the answers, where nobody does."""
+        words = self._language
+        if could is not None:
+            return words("council.locked", name=words.provider(could))
+        return words(self.councils.without_help(session, "council.small")) if self.councils else ""
 
     def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
         """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""

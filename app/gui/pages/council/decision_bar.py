@@ -165,14 +165,15 @@ class DecisionBar(QWidget):
         *,
         helper: str,
         could: ProviderStatus | None,
+        lacks: str,
         read_only: bool,
         plain: bool,
     ) -> None:
         """Show how far a decision is, and what can be done, each with its price.
 
         `judges` are those who could judge with their names, and `judge` the one that is chosen. Where there is no `helper` to
-        compare answers, a provider can be added. `could` is one that could compare them if it might read any session. On
-        a `plain` page something else is the next step.
+        compare answers, which `lacks` says, a provider can be added. `could` is one that could compare them if it might
+        read any session. On a `plain` page something else is the next step.
         """
         session, result, words = shown.session, shown.result, self._language
         council = session.debate.council
@@ -219,7 +220,7 @@ class DecisionBar(QWidget):
             tip = rounds if what == "debate" else self._hint(what)
             self.next.show_words(self._offers[what], plain_tip(tip), short=shown.prices.get(what, ""))
             self.next.setAccessibleDescription(tip)
-        self._show_said(shown, helper=helper, could=could, whole=idle and enough)
+        self._show_said(shown, "" if helper else lacks, whole=idle and enough)
         for name, note in self._notes.items():
             note.setText(self._offers.get(name, ""))
             note.setVisible(name in self._offers)
@@ -231,14 +232,13 @@ class DecisionBar(QWidget):
         key = f"council.{what}.hint"
         return self._language(key) if key in self._language.texts else ""
 
-    def _show_said(self, shown: Judged, *, helper: str, could: ProviderStatus | None, whole: bool) -> None:
+    def _show_said(self, shown: Judged, lacks: str, *, whole: bool) -> None:
         """Say how a decision stands; it is `whole` once all calls have ended and there is something to compare."""
         session, result, words = shown.session, shown.result, self._language
         if whole:
             self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
             key = f"council.state.{result.state}.{result.against or 'hint'}"
-            small = words("council.locked", name=words.provider(could)) if could else words("council.small")
-            self._words.setText(words(key) if helper else small)
+            self._words.setText(lacks or words(key))
             return
         council, running = session.debate.council, session.status == Status.RUNNING
         said = words("council.answered", count=result.answered, asked=result.asked)

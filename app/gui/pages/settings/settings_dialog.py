@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QStackedWidget, QWidget
 
 from app import __version__
-from app.core.catalog import ProviderStatus, provider_kind
+from app.core.catalog import ProviderStatus
 from app.core.errors import MootError
 from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
@@ -21,7 +21,7 @@ from app.core.settings import Settings
 from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
-from app.engine.providers import on_this_computer
+from app.engine.providers import stays_here
 from app.gui.commands import COMMANDS
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_line
@@ -423,10 +423,10 @@ class PrivacyPage(QWidget):
         """Show the current state."""
         words, engine = self._language, self._engine
         providers = [one for one in engine.providers() if one.ready]
-        away = [one for one in providers if not self._stays(one)]
+        away = [one for one in providers if not stays_here(one)]
         self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
         empty(self._cards)
-        for provider in sorted(providers, key=self._stays):
+        for provider in sorted(providers, key=stays_here):
             self._add_provider(provider)
         search = engine.settings().search_engine
         name = search if search.startswith("http") else words(f"limits.engine.{search}")
@@ -435,16 +435,11 @@ class PrivacyPage(QWidget):
             self._add_server(server)
         self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
 
-    def _stays(self, status: ProviderStatus) -> bool:
-        """Return whether requests to a provider stay on this computer, judged by its address."""
-        kind = provider_kind(status.config.kind)
-        return (kind is not None and kind.in_moot) or on_this_computer(status.base_url)
-
     def _add_provider(self, status: ProviderStatus) -> None:
         words, name = self._language, self._language.provider(status)
-        if self._stays(status) and not status.base_url:
+        if stays_here(status) and not status.base_url:
             self._add("lock", name, "", words("privacy.embedded"))
-        elif self._stays(status):
+        elif stays_here(status):
             self._add("lock", name, status.base_url, words("privacy.local"))
         else:
             self._add("plug", name, status.base_url, words("privacy.provider", name=name))

@@ -26,7 +26,9 @@ from app.core.summary import (
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
+from app.engine.debate.replies import MOST_OPTIONS
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
+from app.engine.voting import name_of, seat_of
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.display.descriptions import council_estimate_text, estimate_text
@@ -62,6 +64,7 @@ from app.gui.widgets.text import (
 MODES = CLASSIC_MODES
 # What is set up at first.
 FRESH = SetupDraft().ending(Ends.VERDICT)
+COUNCIL_ENDS = (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE)
 UNDER_TICK = 28
 
 
@@ -113,7 +116,23 @@ class SetupView(QWidget):
         self.tools = say(named("debate_tools", Choice(look)), language, name="setup.tools")
         for one in DebateTools:
             self.tools.addItem("", one)
+        self.options = say(
+            named("debate_options", TextBox(submits=False, most=MOST_OPTIONS)),
+            language,
+            name="setup.options",
+            hint="setup.options.placeholder",
+        )
+        self._add_options = say(
+            button("link", "add_options", self._on_options), language, "setup.options.add"
+        )
+        self._add_options.dress(look, "plus", "accent")
+        self.options.hide()
         self.conclusion = ConclusionChoice(language, look, engine)
+        models = (lambda: engine.debates.may_help(self.setup())), engine.connections.known_facts
+        self.helper = ModelButton(language, look, "setup_helper", *models, automatic="setup.helper.automatic")
+        self.helper.show_model("", "")
+        # Who was chosen, a "provider/model"; "" leaves it to the cheapest that may.
+        self.chosen_helper = ""
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
@@ -154,8 +173,9 @@ class SetupView(QWidget):
         """Show what a council needs, or all that a debate needs."""
         self._council = council
         rounds = (self._labels["rounds"], self.rounds, self._rounds_value)
-        for part in (self._labels["mode"], self.mode, *rounds, self.opening, self.conclusion):
+        for part in (self._labels["mode"], self.mode, *rounds, self.opening):
             part.setVisible(not council)
+        self.conclusion.show_council(council)
         self._retranslate()
 
     def set_topic(self, topic: str) -> None:
@@ -175,6 +195,8 @@ class SetupView(QWidget):
             polls=self.conclusion.polls.isChecked(),
             final_ballots=self.conclusion.final_ballots.isChecked(),
             judge=self.conclusion.judge_text(),
+            helper=self.chosen_helper,
+            options=tuple(self.options.toPlainText().split("\n")) if self.options.text() else (),
             context=self.context.isChecked(),
             looks=self.files.look.isChecked(),
             seats=self.seats.drafts,
@@ -198,6 +220,8 @@ class SetupView(QWidget):
         self.opening.setChecked(setup.independent_opening)
         self.tools.setCurrentIndex(max(0, self.tools.findData(setup.tools)))
         self.conclusion.show_draft(setup)
+        self.choose_helper(setup.helper)
+        self.show_options(setup.options)
         self.context.setChecked(setup.context)
         self.files.look.setChecked(setup.looks)
         self.seats.show_drafts(setup.seats)
@@ -228,9 +252,35 @@ class SetupView(QWidget):
             polls=conclusion.polls.isChecked() and votes,
             final_ballots=conclusion.final_ballots.isChecked() and votes,
             judge=conclusion.judge_text(),
+            helper=self.chosen_helper,
+            options=tuple(filter(None, map(str.strip, self.options.text().split("\n")))),
             language=self._language.name,
             seed=self._seed,
         )
+
+    def choose_helper(self, chosen: str) -> None:
+        """Choose who helps, a "provider/model", or "" for the cheapest that may."""
+        self.chosen_helper = chosen
+        self.helper.show_model(*seat_of(chosen))
+        self._refresh()
+
+    def _show_helper(self, helper: str) -> None:
+        """Show who helps, a "provider/model", "" where that is not known."""
+        words = self._language
+        name = seat_of(self.chosen_helper or helper)[1] or words("setup.helper.automatic")
+        tip = plain_tip(words("setup.helper.hint"))
+        self.helper.show_words(words("setup.helper.model", name=name), tip, short=name)
+
+    def show_options(self, options: Sequence[str]) -> None:
+        """Show what can be chosen, a line each; without any the field is hidden."""
+        self.options.setPlainText("\n".join(options))
+        self.options.setVisible(bool(options))
+        self._add_options.setVisible(not options)
+
+    def _on_options(self) -> None:
+        self.options.show()
+        self._add_options.hide()
+        self.options.setFocus()
 
     def whole_setup(self) -> DebateSetup:
         """Return the setup with the pasted texts, and without those of the context files."""
@@ -270,17 +320,18 @@ class SetupView(QWidget):
             self.topic,
             self.pasted,
             self._warning,
+            self.options,
             2,
             self._labels["mode"],
             self.mode,
             2,
-            hbox(self._labels["participants"], STRETCH, self.panels, self._add),
+            hbox(self._labels["participants"], STRETCH, self.helper, self.panels, self._add),
             self.seats,
             self._honesty,
             1,
             hbox(*rounds, self._labels["tools"], self.tools, spacing=10),
             1,
-            hbox(self.context, STRETCH, self._choose),
+            hbox(self.context, STRETCH, self._add_options, self._choose),
             self._context_size,
             self.files,
             hbox(self.opening, STRETCH),
@@ -298,7 +349,9 @@ class SetupView(QWidget):
         )
 
     def _connect(self) -> None:
-        self.topic.textChanged.connect(self._refresh)
+        for box in (self.topic, self.options):
+            box.textChanged.connect(self._refresh)
+        self.helper.chosen.connect(lambda *seat: self.choose_helper(chosen_name(*seat)))
         self.topic.submitted.connect(self.start.click)
         self.topic.long_text_given.connect(self.add_pasted)
         for tick in (self.context, self.files.look, self.opening):
@@ -321,10 +374,12 @@ class SetupView(QWidget):
     def _order_stops(self) -> None:
         """Set the Tab order from top to bottom; needed again whenever cards or files change."""
         stops: list[QWidget] = [self.topic, *self.pasted.findChildren(IconButton), self._warning_button]
-        stops += [*self.mode.findChildren(Button), self.panels, self._add]
+        stops.append(self.options)
+        stops += [*self.mode.findChildren(Button), self.helper, self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
-        stops += [self.rounds, self.tools, self.context, self._choose, *self.files.findChildren(IconButton)]
+        stops += [self.rounds, self.tools, self.context, self._add_options, self._choose]
+        stops += self.files.findChildren(IconButton)
         stops += [self.files.look, self.opening, *self.conclusion.stops, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
@@ -358,6 +413,8 @@ class SetupView(QWidget):
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
+        if self._council:
+            self.conclusion.show_council_ends(self._wanted().ends)
         problem = self.problem(council=self._council)
         self.start.setEnabled(not problem and not self._starting)
         count = len(chosen)
@@ -366,9 +423,15 @@ class SetupView(QWidget):
         self.start.setText(words("setup.starting") if self._starting else start)
         if problem:
             show_as(self._estimate, "hint", problem)
+            self._show_helper("")
             self.conclusion.show_prices({}, None, inside=False)
             return
+        reader, helper = self.helpers(council=self._council)
+        self._show_helper(helper)
+        taking_part = {one.seat for one in self.setup().participants}
         if self._council:
+            judge = Judge(seat_of(reader)[1], *seat_of(reader)) if reader else None
+            self.conclusion.show_prices({}, judge, inside=seat_of(reader) in taking_part)
             whole = self.council_estimate()
             show_as(self._estimate, "hint", council_estimate_text(words, whole))
             if whole.unasked and self.isVisible():
@@ -379,8 +442,7 @@ class SetupView(QWidget):
         estimate = self.estimate()
         show_as(self._estimate, "hint", estimate_text(words, estimate))
         prices = self._engine.estimates.conclusions(setup, context, "/".join(seat))
-        inside = any((one.provider, one.model) == seat for one in setup.participants)
-        self.conclusion.show_prices(prices, judge, inside=inside)
+        self.conclusion.show_prices(prices, judge, inside=seat in taking_part)
         unasked = tuple(dict.fromkeys(one for each in (estimate, *prices.values()) for one in each.unasked))
         if unasked and self.isVisible():
             self.prices_wanted.emit(unasked)
@@ -394,13 +456,31 @@ class SetupView(QWidget):
     def estimate(self) -> Estimate:
         """Return what the debate that is set up would use."""
         setup, context, judge = self._facts()
-        name = f"{judge.provider}/{judge.model}" if judge is not None else "/"
-        return self._engine.estimates.debate(setup, context, name)
+        name = name_of(judge.seat) if judge is not None else "/"
+        return self._engine.estimates.debate(setup, context, name, self._engine.councils.finder(setup))
 
     def council_estimate(self) -> Estimate:
         """Return what the council that is set up would use, also without a question. Raises BadInput."""
+        return self._engine.councils.first_estimate(self._wanted())
+
+    def _wanted(self) -> CouncilSetup:
         setup = replace(self.setup(), topic=self.topic.text() or "?", mode=DebateMode.COUNCIL)
-        return self._engine.councils.first_estimate(self.council_of(setup))
+        return self.council_of(setup)
+
+    def readers(self, *, council: bool) -> tuple[list[Judge], list[Judge]]:
+        """Return who could judge what is set up, and who could help."""
+        return self._engine.debates.readers(self._wanted().setup if council else self.setup())
+
+    def helpers(self, *, council: bool) -> tuple[str, str]:
+        """Return who judges what is set up, and who helps, each a "provider/model", "" for nobody.
+
+        Raises BadInput.
+        """
+        if council:
+            return self._engine.councils.first_helpers(self._wanted())
+        setup = self.setup()
+        judge = self._engine.debates.first_judge(setup) if setup.concludes else None
+        return name_of(judge.seat) if judge is not None else "", self._engine.councils.finder(setup)
 
     def problem(self, *, council: bool = False, alone: bool = False) -> str:
         """Return why the debate, or council, cannot start as it is set up, "" where it can.
@@ -416,11 +496,11 @@ class SetupView(QWidget):
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
-        setup = self.setup()
         try:
-            # A council has no roles, whatever the mode of the debates.
-            setup = replace(self.council_of(setup).setup, mode=DebateMode.COUNCIL) if council else setup
-            self._engine.debates.check(setup)
+            if council:
+                self._engine.councils.check(self._wanted())
+            else:
+                self._engine.debates.check(self.setup())
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
@@ -481,9 +561,13 @@ class SetupView(QWidget):
 
 
 class ConclusionChoice(QWidget):
-    """Three ticks, a judge, and what each would cost; emits `changed`."""
+    """Three ticks, a judge, and what each would cost; emits `changed`.
+
+    For a council it is one choice in place of the ticks: `council_ends_chosen` carries it.
+    """
 
     changed = Signal()
+    council_ends_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         super().__init__()
@@ -495,8 +579,13 @@ class ConclusionChoice(QWidget):
         self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
         models = engine.providers, engine.connections.known_facts
         self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
-        # Two empty texts leave it to who takes no part.
-        self._judge = ("", "")
+        # Who was chosen, a "provider/model"; "" leaves it to who takes no part.
+        self.chosen_judge = ""
+        # How a council ends, in one choice: it votes at the end alone.
+        self.choice = say(named("setup_ends", Choice(look)), language, name="setup.ends")
+        self._label = say(plain_label("field"), language, "setup.ends")
+        for one in (self._label, self.choice):
+            one.hide()
         self._prices: dict[Conclusion, ElidedLabel] = {}
         for what in Conclusion:
             # A price of many digits is elided on a narrow page; its tool tip has the whole.
@@ -505,15 +594,24 @@ class ConclusionChoice(QWidget):
             self._prices[what] = price
         vbox(
             hbox(self.final_ballots, STRETCH, self._prices[Conclusion.FINAL_BALLOTS], spacing=4),
-            hbox(self.verdict, self.judge, STRETCH, self._prices[Conclusion.VERDICT], spacing=4),
+            hbox(
+                self._label,
+                self.choice,
+                self.verdict,
+                self.judge,
+                STRETCH,
+                self._prices[Conclusion.VERDICT],
+                spacing=4,
+            ),
             hbox(self.polls, STRETCH, self._prices[Conclusion.POLLS], spacing=4),
             inside=self,
             spacing=3,
         )
         for tick in self.ticks:
             tick.toggled.connect(lambda _value: self.changed.emit())
-        self.judge.chosen.connect(self._on_judge_chosen)
-        self._choose_judge("", "")
+        self.choice.activated.connect(lambda _row: self.council_ends_chosen.emit(self.choice.value()))
+        self.judge.chosen.connect(lambda *seat: self.choose_judge(chosen_name(*seat)))
+        self.judge.show_model("", "")
 
     @property
     def ticks(self) -> tuple[WrappedTick, ...]:
@@ -523,13 +621,24 @@ class ConclusionChoice(QWidget):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus, from top to bottom."""
-        return (self.final_ballots, self.verdict, self.judge, self.polls)
+        return (self.final_ballots, self.choice, self.verdict, self.judge, self.polls)
+
+    def show_council(self, council: bool) -> None:
+        """Show what a council needs, or what a debate needs."""
+        for one in (self._label, self.choice):
+            one.setVisible(council)
+        for tick in self.ticks:
+            tick.setVisible(not council)
 
     def judge_text(self) -> str:
         """Return the judge as a debate keeps it."""
-        if not self.verdict.isChecked():
-            return NO_JUDGE
-        return "/".join(self._judge) if all(self._judge) else ANY_JUDGE
+        return self.chosen_judge or ANY_JUDGE if self.verdict.isChecked() else NO_JUDGE
+
+    def show_council_ends(self, chosen: Ends | None) -> None:
+        """Show how a council ends."""
+        words = self._language
+        self.choice.offer([(one, words(f"first.ends.{one}")) for one in COUNCIL_ENDS], chosen)
+        self.judge.setEnabled(chosen == Ends.VERDICT and self.judge.isEnabled())
 
     @property
     def ends(self) -> Ends:
@@ -553,8 +662,7 @@ class ConclusionChoice(QWidget):
         self.final_ballots.setChecked(setup.final_ballots)
         # Older drafts have no judge: a verdict came with the votes.
         self.verdict.setChecked(setup.judge != NO_JUDGE and bool(setup.judge or setup.polls))
-        provider, _slash, model = setup.judge.partition("/")
-        self._choose_judge(provider if model else "", model)
+        self._show_judge(setup.judge if "/" in setup.judge else "")
 
     def offer(self, *, votes: bool, judges: bool) -> None:
         """Offer votes and a verdict, where somebody can vote and judge."""
@@ -589,16 +697,22 @@ class ConclusionChoice(QWidget):
             if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
                 text = words("setup.final_ballots.included")
             show_or_hide(label, text)
-        if judge is not None and not all(self._judge):
+        if judge is not None and not self.chosen_judge:
             self.judge.show_words(
                 words("setup.judge.inside" if inside else "setup.judge.outside", name=judge.model)
             )
 
-    def _choose_judge(self, provider: str, model: str) -> None:
-        self._judge = (provider, model)
-        self.judge.show_model(provider, model)
-
-    def _on_judge_chosen(self, provider: str, model: str) -> None:
-        self._choose_judge(provider, model)
+    def choose_judge(self, chosen: str) -> None:
+        """Choose who judges, a "provider/model", or "" for who takes no part."""
+        self._show_judge(chosen)
         self.verdict.setChecked(True)
         self.changed.emit()
+
+    def _show_judge(self, chosen: str) -> None:
+        self.chosen_judge = chosen
+        self.judge.show_model(*seat_of(chosen))
+
+
+def chosen_name(provider: str, model: str) -> str:
+    """Return what a button chose as a "provider/model", "" where it is left to choose by itself."""
+    return f"{provider}/{model}" if provider else ""
