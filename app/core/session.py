@@ -87,6 +87,11 @@ class Council:
     blind: BlindPick | None = None
     read_at: str = ""
 
+    @property
+    def shown_pick(self) -> BlindPick | None:
+        """The blind pick if its answers were shown: one whose answers are not written yet is dropped with what follows."""
+        return self.blind if self.blind is not None and self.blind.order else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateChoices:

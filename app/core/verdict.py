@@ -102,12 +102,14 @@ class BlindPick:
 
     `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown, at `shown_at` (ISO
     8601). `picked` is one of PICKS, "" until the user has chosen; `was_blind` says that no verdict had been read before.
+    `asked` counts how often the answers were asked for: those that failed are written again.
     """
 
     order: tuple[str, ...] = ()
     shown_at: str = ""
     picked: str = ""
     was_blind: bool = True
+    asked: int = 1
 
 
 PANEL, ALONE = "panel", "alone"

@@ -721,6 +721,48 @@ async def test_a_pick_after_the_verdict_was_read_is_not_blind(tmp_path: Path) ->
     assert not (await made.engine.councils.pick(session_id, "equal")).was_blind
 
 
+async def test_a_verdict_read_between_the_answers_and_the_pick_makes_it_not_blind(tmp_path: Path) -> None:
+    made = bench(tmp_path, lambda one: concluding(one) if one.schema is not None else blind_answers(one))
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    live = made.engine.live(session_id)
+    assert live is not None
+    councils, before = made.engine.councils, len(made.models.requests)
+    # One model alone, and both answers, each of them once more at most.
+    assert councils.estimate(live.debate_session, live.messages, "blind").turns == 5
+    await councils.ask_blind(session_id)
+    await made.engine.wait(session_id)
+    assert len(made.models.requests) == before + 3
+    assert await councils.show_blind(session_id) is not None
+    await councils.note_read(session_id)
+    assert not (await councils.pick(session_id, "A")).was_blind
+
+
+async def test_answers_of_a_blind_pick_that_failed_are_written_when_they_are_asked_for_again(
+    tmp_path: Path,
+) -> None:
+    broken = True
+
+    def answer(request: ModelRequest) -> Script:
+        if request.schema is not None:
+            return concluding(request)
+        if broken and (rewrites(request) or "before the answer" in text_of(request)):
+            return [ProviderError(FailureKind.BAD_REQUEST, "400")]
+        return blind_answers(request)
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, polls=False, final_ballots=True, judge=ANY_JUDGE)
+    councils = made.engine.councils
+    for _ in range(2):
+        await councils.ask_blind(session_id)
+        await made.engine.wait(session_id)
+        assert await councils.show_blind(session_id) is None
+    broken = False
+    await councils.ask_blind(session_id)
+    await made.engine.wait(session_id)
+    assert await councils.show_blind(session_id) is not None
+    assert debate_of(made, session_id).council.blind.asked == 3  # type: ignore[union-attr]
+
+
 async def test_a_provider_that_asks_to_wait_holds_up_no_vote_and_no_verdict(tmp_path: Path) -> None:
     def answer(request: ModelRequest) -> Script:
         if request.model == "model-0" and (votes(request) or judges(request)):

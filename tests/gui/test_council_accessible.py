@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from app.gui.pages.council.council_page import CouncilPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ask, ended, opened, script
+from tests.gui.test_council_page import HOLDS, ask, ended, opened, read, script
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -96,4 +96,6 @@ async def test_the_end_is_announced_once_with_state_headline_and_minority(
     await until(lambda: page.session.status == "running")
     await ended(page)
     await until(lambda: len(said()) == 2)
-    assert said()[1] == f"All agree. {HOLDS['openai']}", "who gave a view up is no minority"
+    assert said()[1].startswith("Choose between two answers"), "what leads is not told before a blind pick"
+    await read(person)
+    assert said()[2:] == [f"All agree. {HOLDS['openai']}"], "who gave a view up is no minority"

@@ -8,6 +8,7 @@ import pytest
 from app.core.message import CouncilPart
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import VERDICT
+from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, ask, ended, offered, opened, options, script
@@ -167,8 +168,10 @@ async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     assert parts(page, CouncilPart.TURN) == 6
     page._open_step(VERDICT)
     await after(person, page, "council_check")
-    await until(lambda: person.sees("council_worth_join"), what="the offer")
-    await person.click("council_worth_join")
+    await until(lambda: person.sees("council_outside_join"), what="the offer")
+    said = [one.text() for one in person.find("council_outside").findChildren(Paragraph)]
+    assert said == ["A model of another family says something else: it is an option now."]
+    await person.click("council_outside_join")
     await until(lambda: len(page.session.debate.participants) == 4)
     assert OUTSIDE in options(page)
     page._open_step(VERDICT)

@@ -171,6 +171,12 @@ async def ended(page: CouncilPage) -> None:
     await until(lambda: page.session is not None and page.session.status in ("completed", "error"))
 
 
+async def read(person: Person) -> None:
+    """Go on from the blind pick that is offered to the verdict."""
+    await until(lambda: person.sees("blind_close"), what="the offer")
+    await person.click("blind_close")
+
+
 def offered(page: CouncilPage) -> dict[str, str]:
     """Return what the bar offers: the next step, the entries of More, and what helps where something is said about it."""
     bar = page.box
@@ -341,6 +347,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert page.box._chip.text().startswith("All agree") and "debate" not in offered(page)
     # What was given up is shown without marks, and who names no statement leaves no empty line.
     page._open_step(VERDICT)
+    await read(person)
     minority, before_after = (
         page.verdict.findChild(QWidget, name).findChildren(CitedText)
         for name in ("council_minority", "council_before_after")

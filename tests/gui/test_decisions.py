@@ -17,7 +17,7 @@ from app.gui.transcript.message_actions import DECIDE
 from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ended, opened, script
+from tests.gui.test_council_page import HOLDS, ended, opened, read, script
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
@@ -299,6 +299,7 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     page = await opened(person)
     await ended(page)
     await person.click("decision_next")
+    await read(person)
     await until(lambda: page.verdict.isVisible(), what="the verdict")
     said = "Of the results that were as settled as this one, 2 of 3 held up."
     assert said in [one.text() for one in page.verdict.findChildren(Paragraph)]

@@ -144,7 +144,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
             "Before; Openai: B Rewrite it at once; Anthropic: A Step by step. "
             "Round 1; Openai: A Step by step; Anthropic: A Step by step"
         )
-        assert not person.sees("council_worth"), "what only a council can do is not there"
+        assert not person.sees("council_outside"), "what only a council can do is not there"
         facts = view.controls._facts.text()
         assert facts.startswith("2 participants · 1 round · 2 turns")
         assert view.controls._facts.isVisible()

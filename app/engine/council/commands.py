@@ -64,7 +64,7 @@ def calls_of(
     to: Sequence[str],
     length: int,
 ) -> list[Call]:
-    """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check or solo.
+    """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check, solo or blind.
 
     `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody. A what-if round is
     for those in `to`, or all.
@@ -82,8 +82,9 @@ def calls_of(
     voters = [models[who] for who in record.openings() or models]
     helper, outside = seat_of(council.helper), seat_of(outsider)
     compared: Call = (helper, asked + heard, _COMPARED)
-    # Whatever is wanted, a comparison that nobody could make comes first.
-    calls = [compared] if what == "compare" or (what != "again" and comparison_due(record)) else []
+    # Whatever is wanted, a comparison that nobody could make comes first; a debate has none.
+    first = debate.is_council and what != "again" and comparison_due(record)
+    calls = [compared] if what == "compare" or first else []
     match what:
         case "merge":
             calls += [(helper, asked + heard, written)]
@@ -102,10 +103,14 @@ def calls_of(
                 calls += _judged(judge, asked_again + heard, asked + 3 * one, minority, thought)
         case "check":
             calls += [(outside, asked, written)]
-        case "solo":
+        case "solo" | "blind":
             best = models.get(surest(record), next(iter(models.values())))
-            most = tokens_written(record.since)
-            calls += [(best, asked, max(one, most) if length else one)]
+            most = max(one, tokens_written(record.since)) if length else one
+            calls += [(best, asked, most)] if what == "solo" or record.alone is None else []
+            # Where one of the two answers is much longer, it is written once more.
+            lacking = 2 - len(record.blind_texts()) if what == "blind" else 0
+            read = _FRAME + tokens_of(record.whole_question) + one
+            calls += [(helper, read, _STATEMENT * thought)] * lacking * (1 + length)
         case "debate" | "argue" | "stress" | "judge":
             asked_again = asked + _OPTIONS
             for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
@@ -360,8 +365,10 @@ class Councils:
     async def ask_blind(self, session_id: str) -> None:
         """Have what all came to and the answer of one model alone written alike, for a pick without knowing which is which.
 
-        Where both are there already no call is made.
+        Where both are there already no call is made, and they can be shown.
         """
+        if await self.show_blind(session_id) is not None:
+            return
         live = await self._resting(session_id)
         debate = live.debate_session.debate
         if not outcomes(debate, live.messages):
@@ -369,7 +376,11 @@ class Councils:
         council = replace(self._council(live), helper=self._providers.helper(live.debate_session))
         if not council.helper:
             raise self._no_helper(live.debate_session)
-        asked = replace(debate, council=replace(council, blind=council.blind or BlindPick()))
+        debate = replace(debate, council=council)
+        blind = council.blind or BlindPick()
+        if council.blind is not None and not blind_steps(debate, live.messages):
+            blind = replace(blind, asked=blind.asked + 1)
+        asked = replace(debate, council=replace(council, blind=blind))
         live.change(debate=asked)
         if blind_steps(asked, live.messages):
             await self._go_on(live)
@@ -381,14 +392,14 @@ class Councils:
         """
         live = await self._sessions.open(session_id)
         record = Record(live.debate_session.debate, live.messages)
-        written, blind = record.rewritten(), record.council.blind
-        if blind is None or not all(found and found[0].content for found in written.values()):
+        texts, blind = record.blind_texts(), record.council.blind
+        if blind is None or len(texts) < 2 or blind_steps(record.debate, live.messages):
             return None
         if not blind.order:
             order = (PANEL, ALONE) if secrets.randbits(1) else (ALONE, PANEL)
             blind = replace(blind, order=order, shown_at=utc_now(), was_blind=not record.council.read_at)
             await self._keep(live, replace(self._council(live), blind=blind))
-        first, second = (written[side == PANEL][0].content for side in blind.order)
+        first, second = (texts[side == PANEL] for side in blind.order)
         return first, second
 
     async def pick(self, session_id: str, picked: str) -> BlindPick:
@@ -402,7 +413,7 @@ class Councils:
             raise BadInput(
                 "blind_picked" if blind and blind.picked else "blind_not_shown", title=live.session.title
             )
-        kept = replace(blind, picked=picked)
+        kept = replace(blind, picked=picked, was_blind=blind.was_blind and not record.council.read_at)
         await self._keep(live, replace(self._council(live), blind=kept))
         return kept
 
@@ -457,7 +468,7 @@ class Councils:
     def estimate(
         self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
-        """Return what a step will use: compare, merge, again, what_if, debate, argue, judge, stress, check or solo. Makes no call."""
+        """Return what a step will use, one of those that `calls_of` knows. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         debate, outsider = self._helped(session), self._providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
@@ -680,7 +691,7 @@ def _anew(council: Council | None) -> Council:
     """Return what is wanted of a council that is asked something more: it ends as before."""
     council = council or Council()
     merges = int(council.ends == Ends.MERGE and bool(council.helper))
-    anew = replace(council, again=0, merges=merges, rounds=0, debated=0)
+    anew = replace(council, again=0, merges=merges, rounds=0, debated=0, blind=council.shown_pick)
     return replace(anew, judges=(), judged=0, checks=0, solos=0, stressed=())
 
 

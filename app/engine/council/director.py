@@ -113,31 +113,24 @@ def blind_steps(debate: Debate, messages: Sequence[Message]) -> tuple[CouncilSte
     `order` is 1 for what all came to, 2 for the model alone. Where one is much longer it is written once more.
     """
     record = Record(debate, messages)
-    if record.council.blind is None or not record.council.helper:
+    blind = record.council.blind
+    if blind is None or blind.order or not record.council.helper:
         return ()
     if record.alone is None:
         # One that failed isn't asked again and again.
-        best = surest(record) if not record.count(CouncilPart.SOLO) else ""
+        best = surest(record) if record.count(CouncilPart.SOLO) < blind.asked else ""
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),) if best else ()
-    written = record.rewritten()
-    due = [
-        side for side, found in written.items() if not any(one.state == MessageState.DONE for one in found)
-    ]
-    if not due and not alike(record):
-        due = [max(written, key=lambda side: len(written[side][0].content))]
+    written, texts = record.rewritten(), record.blind_texts()
+    due = [side for side in written if side not in texts]
+    if not due:
+        longer, shorter = sorted(texts, key=lambda side: -len(texts[side]))
+        due = [longer] * (len(texts[longer]) > (1 + MOST_APART) * len(texts[shorter]))
     steps = (
         CouncilStep(CouncilPart.REWRITE, order=1 if side else 2)
         for side in due
-        if len(written[side]) < MOST_WRITTEN
+        if len(written[side]) < MOST_WRITTEN * blind.asked
     )
     return tuple(steps)
-
-
-def alike(record: Record) -> bool:
-    """Say whether the two answers of a blind pick are there, and about as long."""
-    written = record.rewritten().values()
-    lengths = [len(one.content) for found in written for one in found[:1] if one.state == MessageState.DONE]
-    return len(lengths) == 2 and max(lengths) <= (1 + MOST_APART) * min(lengths)
 
 
 def comparison_due(record: Record) -> bool:

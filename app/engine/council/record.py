@@ -419,6 +419,14 @@ class Record:
             side: [one for one in found if one.data_as(Rewritten).of_panel == side] for side in (True, False)
         }
 
+    def blind_texts(self) -> dict[bool, str]:
+        """Return the answers of a blind pick that there are: what all came to (True), and one model alone."""
+        done = {
+            side: next((one.content for one in found if one.state == MessageState.DONE), "")
+            for side, found in self.rewritten().items()
+        }
+        return {side: text for side, text in done.items() if text}
+
     @property
     def alone(self) -> Message | None:
         """The answer of one model that was asked alone: one for the blind pick, in a council else the surest's own."""

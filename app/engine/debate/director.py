@@ -100,7 +100,9 @@ def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
 
 def _unjudged(council: Council | None) -> Council | None:
     """Return what is wanted of a debate in which something is said that no judge has read."""
-    return council if council is None else replace(council, judges=(), judged=0)
+    if council is None:
+        return None
+    return replace(council, judges=(), judged=0, blind=council.shown_pick)
 
 
 def _unasked(debate: Debate, what_if: WhatIf | None) -> set[str]:

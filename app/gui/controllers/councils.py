@@ -13,7 +13,7 @@ from app.core.summary import DebateMode
 from app.core.texts import exact
 from app.engine.debate.setup import set_up_again
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import COMPARE, ENDS
+from app.gui.controllers.debates import COMPARE, ENDS, OFFERS_BLIND
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.panel_dialog import PanelDialog
@@ -43,6 +43,10 @@ class CouncilController(Controller):
         self._run(page.check_again_requested, parts.engine.debates.check_again)
         self._run(page.weigh_requested, councils.weigh)
         self._run(page.verdict_read, councils.note_read)
+        self._run(page.blind_requested, councils.ask_blind)
+        self._run(page.blind_picked, councils.pick)
+        page.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
+        page.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
         page.councils = councils
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
@@ -70,7 +74,6 @@ class CouncilController(Controller):
             "again": councils.ask,
             "compare": councils.compare,
             "merge": councils.merge,
-            "solo": councils.solo,
             "check": councils.check_outside,
             "stress": councils.stress,
             "join": councils.join,

@@ -28,8 +28,9 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
-# What `window.ini` calls whether answers are compared, how a council ends, and whether it stops after the answers.
-COMPARE, ENDS, STOPS = "compare_answers", "ends", "stops_after_answers"
+# What `window.ini` calls whether answers are compared, how a council ends, whether it stops after the answers, and whether
+# a blind pick is offered.
+COMPARE, ENDS, STOPS, OFFERS_BLIND = "compare_answers", "ends", "stops_after_answers", "offers_blind"
 # What `window.ini` calls how decisions are made, and the way in which one model answers several times.
 HOW, ALONE = "how", "alone"
 TIMES = 3

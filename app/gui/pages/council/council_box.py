@@ -1,16 +1,13 @@
 """A council as its page shows it, the prices of its steps, and who could judge it.
 
-`WorthCard`: what one model alone said, what the council said, and what each took; with the buttons that ask
-others.
+`outside_card`: what models said that were asked alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QFrame
 
 from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
 from app.core.council_parts import Position
@@ -24,7 +21,6 @@ from app.engine.council.outcome import (
     lettered,
     outcome,
     state_text,
-    surest,
     who_may_join,
 )
 from app.engine.council.record import Record
@@ -33,11 +29,9 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_columns import Letter, Shown
 from app.gui.panels.debate.cited_text import Cite
-from app.gui.widgets.boxes import vbox
+from app.gui.widgets.boxes import Part, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
-
-BUTTONS = (("solo", "cpu"), ("check", "search"), ("stress", "shield-question-mark"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,110 +65,37 @@ class Judged:
         return cite_text(message, name, words), words(key, name=name, round=message.round)
 
 
-class WorthCard(QFrame):
-    """Compares one model alone with the council; emits wanted(solo, check, stress or join)."""
-
-    wanted = Signal(str)
-
-    def __init__(self, language: Language, look: Look, judged: Judged) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
-        self.setObjectName("council_worth")
-        self._language, self._look, self._judged = language, look, judged
-        words, record, result = language, judged.record, judged.result
-        self._letters = lettered(record)
-        self._grid = QGridLayout()
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setColumnStretch(0, 1)
-        self._grid.setHorizontalSpacing(10)
-        best = surest(record)
-        alone = record.openings().get(best)
-        first = record.vote(best, 0).choice if alone else ""
-        name = judged.people[best].name if best in judged.people else ""
-        self._add(words("council.worth.first", name=name), first, [alone] if alone else [])
-        solo, check = record.last(CouncilPart.SOLO), record.last(CouncilPart.CHECK, number=0)
-        for key, one in (("solo", solo), ("check", check)):
-            if one is not None:
-                choice = record.standing(one.data_as(Position).choice)
-                self._add(words(f"council.worth.{key}", name=one.author.name), choice, [one])
-        apart = (solo, check)
-        whole = [one for one in record.since if one not in apart]
-        self._add(words("council.worth.this"), result.headline, whole, kind="value")
-        said = self._sentence(record, first, solo)
-        checked = record.standing(record.held(Position, CouncilPart.CHECK, number=0).choice)
-        if checked and result.headline:
-            said += " " + words(
-                "council.worth.agrees" if checked == result.headline else "council.worth.differs"
-            )
-        buttons: list[QWidget] = []
-        for what, icon in BUTTONS:
-            made = button("", f"council_{what}", partial(self.wanted.emit, what))
-            made.dress(look, icon, "text_2")
-            made.setText(f"{words(f'council.{what}')}  {judged.prices.get(what, '')}".strip())
-            missing = what == "check" and not judged.outsider
-            made.setEnabled(not missing and what in judged.prices)
-            tip = words("error.council_no_outsider") if missing else words(f"council.{what}.hint")
-            made.setToolTip(plain_tip(tip))
-            made.setAccessibleDescription(tip)
-            buttons.append(made)
-            if missing:
-                buttons.append(Paragraph("hint", text=tip))
-        offered = who_may_join(record, result)
-        seat = button("", "council_worth_join", partial(self.wanted.emit, "join"))
+def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[], object]) -> QFrame | None:
+    """Return what models said that were asked alone, with what lets one take part; None where none was asked."""
+    record, result, rows = judged.record, judged.result, list[Part]()
+    letters = lettered(record)
+    for key, part in (("blind.side.alone", CouncilPart.SOLO), ("council.outside.check", CouncilPart.CHECK)):
+        if (one := record.last(part, number=0)) is None:
+            continue
+        tile, choice, spent = Letter(look), record.standing(one.data_as(Position).choice), Spending()
+        tile.show_letter(letters.get(choice, "–"), leads=choice == result.headline)
+        spent.add((one,))
+        name = ElidedLabel("hint", text=words(key, name=one.author.name))
+        cost = plain_label("hint", text=spent.known_text(words))
+        rows.append(hbox((name, 1), tile, cost, spacing=10))
+        if part == CouncilPart.CHECK and choice and result.headline:
+            same = choice == result.headline
+            rows.append(Paragraph("hint", text=words(f"council.outside.{'agrees' if same else 'differs'}")))
+    if not rows:
+        return None
+    if who_may_join(record, result) is not None and "check" in judged.prices:
+        seat = button("", "council_outside_join", joined, text=words("council.join"))
         seat.dress(look, "plus", "text_2")
-        seat.setText(words("council.join"))
         seat.setToolTip(plain_tip(words("council.join.hint")))
-        seat.setVisible(offered is not None and "check" in judged.prices)
-        vbox(
-            plain_label("card_title", text=words("council.worth.title")),
-            self._grid,
-            named("council_worth_words", Paragraph("hint", text=said)),
-            seat,
-            *buttons,
-            inside=self,
-            margins=(16, 12, 16, 12),
-            spacing=8,
-        )
-
-    def _add(self, name: str, choice: str, messages: list[Message], kind: str = "hint") -> None:
-        words, row = self._language, self._grid.rowCount()
-        tile = Letter(self._look)
-        tile.show_letter(self._letters.get(choice, "–"), leads=choice == self._judged.result.headline)
-        spent = Spending()
-        spent.add(messages)
-        seconds = words("council.seconds", seconds=round(_seconds(messages), 1))
-        self._grid.addWidget(ElidedLabel(kind, text=name), row, 0)
-        self._grid.addWidget(tile, row, 1)
-        self._grid.addWidget(plain_label(kind, text=spent.known_text(words)), row, 2)
-        self._grid.addWidget(plain_label(kind, text=seconds), row, 3)
-
-    def _sentence(self, record: Record, first: str, solo: Message | None) -> str:
-        """Say whether one model alone came to the same; never that either was right."""
-        words, result = self._language, self._judged.result
-        alone = record.standing(solo.data_as(Position).choice) if solo is not None else first
-        if not result.headline or alone != result.headline:
-            return words("council.worth.other")
-        added = []
-        if any(one.now for one in result.minority):
-            added.append(words("council.worth.dissent"))
-        if result.cruxes:
-            added.append(words("council.worth.cruxes", count=len(result.cruxes)))
-        if not added:
-            return words("council.worth.same")
-        both = words("council.worth.both", first=added[0], second=added[1]) if len(added) > 1 else added[0]
-        return words("council.worth.added", what=both)
+        rows.append(seat)
+    card = named("council_outside", QFrame())
+    card.setProperty("kind", "card")
+    title = plain_label("card_title", text=words("council.outside.title"))
+    vbox(title, *rows, inside=card, margins=(16, 12, 16, 12), spacing=8)
+    return card
 
 
-def _seconds(messages: list[Message]) -> float:
-    """Return how long calls took: those of one part and round ran side by side."""
-    longest: dict[tuple[str, int], float] = {}
-    for one in messages:
-        key = (one.part, one.round)
-        longest[key] = max(longest.get(key, 0.0), one.seconds or 0.0)
-    return sum(longest.values())
-
-
-STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "solo", "check", "stress")
+STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "check", "stress", "blind")
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -197,7 +118,7 @@ def prices_of(
         step: councils.estimate(session, messages, step, to if step == "what_if" else ()) for step in STEPS
     }
     prices = {
-        step: step_price(words, one, most=step in ("debate", "argue", "stress"))
+        step: step_price(words, one, most=step in ("debate", "argue", "stress", "blind"))
         for step, one in estimates.items()
     }
     return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))

@@ -20,11 +20,13 @@ from app.core.reasons import resumable
 from app.core.session import DebateSession
 from app.core.summary import Status
 from app.engine.council.commands import Councils
+from app.engine.council.director import blind_steps
 from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import outcomes
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
+from app.gui.pages.council.blind_pick import BlindPickView, BlindStep, step_of
 from app.gui.pages.council.council_box import Judged, announcement, judges_of, prices_of
 from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
@@ -60,10 +62,11 @@ def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return ANSWERS
-    if session.status == Status.RUNNING and Record(session.debate, [*messages]).concludes:
-        # In a what-if round all answer, and vote.
-        return ANSWERS
-    return DEBATE if session.status == Status.RUNNING or resumable(session) else VERDICT
+    running = session.status == Status.RUNNING
+    if not (running or resumable(session)) or blind_steps(session.debate, [*messages]):
+        return VERDICT
+    # In a what-if round all answer, and vote.
+    return ANSWERS if running and Record(session.debate, [*messages]).concludes else DEBATE
 
 
 class ColumnFinder:
@@ -139,6 +142,8 @@ class CouncilPage(ConversationView):
     check_again_requested = Signal(str, str)
     weigh_requested = Signal(str)
     verdict_read = Signal(str)
+    blind_requested = Signal(str)
+    blind_picked = Signal(str, str)
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
@@ -162,11 +167,14 @@ class CouncilPage(ConversationView):
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look, MARGIN)
         self._said = self._what_if = ""
+        # Whether a blind pick is shown in place of the verdict.
+        self._blind = False
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
         self.steps = DecisionSteps(language, look, MARGIN)
         self.differences, self.verdict = DifferencesPage(language, look), VerdictPage(language, look)
+        self.blind, self._reading = BlindPickView(language, look, MARGIN), QWidget()
         self.glance = self.differences.glance
         self.verdicts = VerdictTabs(language, MARGIN)
         self._decided, self._decide = Paragraph("lead", centred=True), button("primary", "council_journal")
@@ -333,6 +341,9 @@ class CouncilPage(ConversationView):
         self.columns.show_held(record, result, people, compared=compared)
         ended = not running and not resumable(session)
         prices = self._prices(messages) if ended and not self._read_only else {}
+        every = outcomes(debate, messages)
+        if not (every and helper) or record.council.shown_pick:
+            prices.pop("blind", None)
         self._what_if = prices.get("what_if", "")
         judges = judges_of(self.councils, session, self._judge, self._language) if self.councils else {}
         outsider = self.councils.outsider(session) if self.councils else ""
@@ -347,7 +358,6 @@ class CouncilPage(ConversationView):
             read_only=self._read_only,
             plain=self.steps.value() in (VOTES, VERDICT, DECISION),
         )
-        every = outcomes(debate, messages)
         given = self.verdicts.show_given(every)
         if given is not None and given.messages is not messages:
             # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
@@ -361,7 +371,9 @@ class CouncilPage(ConversationView):
                 prices={},
             )
         # Of the one that is being made only the votes are there.
-        there = given is not None and (ended or given.messages is not messages)
+        written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
+        there = given is not None and (ended or written or given.messages is not messages)
+        self._blind = there and not self._read_only and self.blind.stands(judged)
         turns, step = sum(map(discussed, messages)), self.steps.value()
         much = {
             ANSWERS: str(result.answered or ""),
@@ -377,11 +389,20 @@ class CouncilPage(ConversationView):
         )
         self._show_decision(decided)
         if step in (VOTES, VERDICT):
-            self.verdict.show_verdict(judged)
+            self._show_verdict(judged)
         elif step == DIFFERENCES:
             self.differences.show_claims(judged)
         self._show_marks()
         self._show_composer()
+
+    def _show_verdict(self, judged: Judged) -> None:
+        """Show a verdict, or the blind pick in its place."""
+        if self._blind:
+            self.blind.show_pick(judged)
+        else:
+            self.verdict.show_verdict(judged)
+        self._reading.setHidden(self._blind)
+        self.blind.setVisible(self._blind)
 
     def _show_decision(self, decided: tuple[str, str] | None) -> None:
         """Show what was decided and how that stands, and what asks for it, or for what came of it."""
@@ -417,9 +438,10 @@ class CouncilPage(ConversationView):
             self.steps.set_value(step)
 
     def _on_step(self, step: str) -> None:
+        # Before it is seen: what was shown last may be the verdict of another session.
+        self.refresh()
         for page, steps in self._pages.items():
             page.setVisible(step in steps)
-        self.refresh()
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
@@ -470,8 +492,10 @@ class CouncilPage(ConversationView):
         self._follow_up.show_for(self.people(), price=self._what_if, running=running)
 
     def _announce(self, session: DebateSession) -> None:
-        """Tell a screen reader once how settled it is, what leads and how many hold something else."""
+        """Tell a screen reader once how settled it is, what leads and how many hold something else; not before a blind pick."""
         text = announcement(session, list(self._messages.values()), self._language)
+        if self._blind:
+            text = self._language("blind.step.offered")
         if text != self._said:
             self._said = text
             announce(self, text)
@@ -484,7 +508,8 @@ class CouncilPage(ConversationView):
 
     def _lay_out(self) -> None:
         judged, foot, view = QWidget(), QWidget(), named("council_view", QWidget())
-        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
+        vbox(self.verdicts, (self.verdict, 1), inside=self._reading, spacing=0)
+        vbox((self.blind, 1), (self._reading, 1), inside=judged, spacing=0)
         self._pages: dict[QWidget, tuple[str, ...]] = {
             self.columns: (ANSWERS,),
             self.differences: (DIFFERENCES,),
@@ -517,7 +542,11 @@ class CouncilPage(ConversationView):
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
         for page in (self.differences, self.verdict):
             page.cite_requested.connect(self.show_cited)
-        self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
+        self.verdict.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
+        self.verdict.blind_requested.connect(self._on_blind)
+        self.blind.asked.connect(lambda: self.blind_requested.emit(self.session_id))
+        self.blind.picked.connect(lambda pick: self.blind_picked.emit(self.session_id, pick))
+        self.blind.closed.connect(self._on_blind_closed)
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
         self.verdict.check_requested.connect(
@@ -544,11 +573,23 @@ class CouncilPage(ConversationView):
             "debate": lambda: self.debate_requested.emit(session_id, None, self._judge or ANY_JUDGE),
             "connect": self.connect_requested.emit,
             "allow": self.reading_requested.emit,
+            "blind": self._on_blind,
             "pause": lambda: self.pause_requested.emit(session_id),
             "resume": lambda: self.resume_requested.emit(session_id),
             "skip_check": lambda: self.check_skip_requested.emit(session_id),
         }
         ways.get(what, lambda: self.more_requested.emit(session_id, what))()
+
+    def _on_blind(self) -> None:
+        self.blind.open()
+        self._open_step(VERDICT)
+        self.blind.setFocus()
+
+    def _on_blind_closed(self) -> None:
+        self.refresh()
+        self.verdict.setFocus()
+        if self._session is not None:
+            self._announce(self._session)
 
     def _on_submitted(self, text: str) -> None:
         """Ask only those who are named with @, else whom the input is for."""

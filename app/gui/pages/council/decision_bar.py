@@ -21,6 +21,7 @@ from app.engine.council.outcome import State, state_text, who_may_join
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import checking
 from app.gui.pages.chat.chat_composer import unmarked
+from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import TONES, Judged
 from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Chip
@@ -44,6 +45,7 @@ MORE = {
     "stress": "shield-question-mark",
     "check": "search",
     "join": "plus",
+    "blind": "eye-off",
 }
 """What can be done, in the order of the menu, with its icon."""
 ASKED_FOR = {"pause": "pause", "resume": "play", "debate": "scale", "join": "plus", "stress": MORE["stress"]}
@@ -193,6 +195,7 @@ class DecisionBar(QWidget):
             "merge": helped,
             "again": idle,
             "check": helped and bool(shown.outsider),
+            "blind": helped and "blind" in shown.prices,
             "skip_check": checking(session),
             "connect": idle and (not (helper or could) or (helped and agreed and not shown.outsider)),
             "allow": idle and enough and could is not None and not helper,
@@ -244,6 +247,8 @@ class DecisionBar(QWidget):
         said = words("council.answered", count=result.answered, asked=result.asked)
         if resumable(session):
             said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
+        elif running and step_of(shown) == BlindStep.WRITING:
+            said = words("blind.writing")
         elif running and result.answered == result.asked >= MIN_PARTICIPANTS:
             debates = council is not None and council.rounds > council.debated
             said = words("council.debating" if debates else "council.comparing")

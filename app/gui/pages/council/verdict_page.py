@@ -39,7 +39,8 @@ from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
-from app.gui.pages.council.council_box import TONES, Judged, WorthCard
+from app.gui.pages.council.blind_pick import blind_card
+from app.gui.pages.council.council_box import TONES, Judged, outside_card
 from app.gui.pages.council.council_columns import Letter
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
@@ -219,14 +220,15 @@ class HolderBar(QWidget):
 class VerdictPage(QWidget):
     """Shows a verdict, or of a debate that has none how to get it.
 
-    Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), wanted(solo, check or
-    stress), decision_requested(), judge_requested("provider/model"), connect_requested() to add a provider, and
-    read() where the user sees a verdict that was not kept as read.
+    Emits cite_requested(message id), argue_requested(option id), check_requested(participant id), join_requested() for who
+    answered from outside, blind_requested(), decision_requested(), judge_requested("provider/model"), connect_requested() to
+    add a provider, and read() where the user sees a verdict that was not kept as read.
     """
 
     read = Signal()
     cite_requested = Signal(str)
-    wanted = Signal(str)
+    join_requested = Signal()
+    blind_requested = Signal()
     argue_requested = Signal(str)
     check_requested = Signal(str)
     weigh_requested = Signal()
@@ -270,13 +272,12 @@ class VerdictPage(QWidget):
             *self._minority(judged),
             self._cruxes(judged),
             self._lists(judged),
+            blind_card(self._language, self._look, judged, self.blind_requested.emit),
         ]
         vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
         beside: list[QFrame | None] = [self._before_after(judged)]
         if judged.session.debate.is_council:
-            worth = WorthCard(self._language, self._look, judged)
-            worth.wanted.connect(self.wanted)
-            beside.append(worth)
+            beside.append(outside_card(self._language, self._look, judged, self.join_requested.emit))
         if judged.may_ask and (judged.record.readings() or judged.record.voted_rounds):
             beside.append(self._journal(judged))
         cards = [one for one in beside if one is not None]

@@ -1,0 +1,319 @@
+"""The blind pick: what all came to and the answer of one model alone, side by side and without names.
+
+`BlindPickView` stands in the place of a verdict that was not read yet, or where the user wants it; `blind_card` offers it below
+a verdict, and says there what came of it.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+
+from app.core.message import CouncilPart, Message
+from app.core.summary import Status
+from app.core.verdict import PANEL, PICKS, BlindPick
+from app.engine.council.director import blind_steps
+from app.engine.council.record import Record
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending, time_text
+from app.gui.markdown.blocks import parse
+from app.gui.markdown.document import plain_of
+from app.gui.pages.council.council_box import Judged
+from app.gui.pages.council.council_columns import Letter
+from app.gui.widgets.badge import Chip, HeadingIcon
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, set_across, vbox
+from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
+from app.gui.widgets.notices import announce
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+
+SIDE_BY_SIDE, WIDEST_ANSWER, WIDEST_OFFER = 640, 620, 720
+# Letters alone go to the input of the page, and a pick is made once.
+KEYS = dict(zip(PICKS, ("Alt+A", "Alt+B", "Alt+N"), strict=True))
+
+
+class BlindStep(StrEnum):
+    """How far a blind pick is."""
+
+    OFFERED = "offered"
+    WRITING = "writing"
+    FAILED = "failed"
+    SHOWN = "shown"
+    PICKED = "picked"
+
+
+def step_of(judged: Judged) -> BlindStep:
+    """Return how far the blind pick of a debate or a council is."""
+    record = judged.record
+    blind = record.council.blind
+    if blind is None:
+        return BlindStep.OFFERED
+    if blind.order:
+        return BlindStep.PICKED if blind.picked else BlindStep.SHOWN
+    writing = judged.session.status == Status.RUNNING or _is_written(record)
+    return BlindStep.WRITING if writing else BlindStep.FAILED
+
+
+class BlindPickView(QWidget):
+    """Offers a blind pick, shows the two answers, and says after the pick which was which and what each cost.
+
+    Emits asked() where the answers are to be written, or shown once they are; picked(one of PICKS), closed() where the
+    verdict is wanted, and offers_chosen(bool) for the tick that says whether it is offered from now on.
+    """
+
+    asked = Signal()
+    picked = Signal(str)
+    closed = Signal()
+    offers_chosen = Signal(bool)
+
+    def __init__(self, language: Language, look: Look, margin: int) -> None:
+        super().__init__()
+        self.setObjectName("blind_pick")
+        self._language, self._look = language, look
+        self.offers: Callable[[], bool] = lambda: True
+        """Returns whether it is offered before a verdict is read; set by who knows what the user chose."""
+        # Whether the user wants it (True) or the verdict, None where nothing was chosen in this session yet.
+        self._wanted: bool | None = None
+        self._session_id, self._step = "", BlindStep.OFFERED
+        self._shown: object = None
+        self._answers: QBoxLayout | None = None
+        self._page = vbox(inside=self, margins=(margin, 12, margin, 0))
+        self.hide()
+
+    def open(self) -> None:
+        """Show it in place of the verdict from now on, also where that was read."""
+        self._wanted = True
+
+    def stands(self, judged: Judged) -> bool:
+        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet."""
+        session, step = judged.session, step_of(judged)
+        asked_else = session.status == Status.RUNNING and step != BlindStep.WRITING
+        if session.id != self._session_id or asked_else:
+            self._session_id, self._wanted = session.id, None
+        if self._wanted is not None:
+            return self._wanted
+        if judged.record.council.read_at or step == BlindStep.PICKED:
+            return False
+        return step != BlindStep.OFFERED or (self.offers() and "blind" in judged.prices)
+
+    def show_pick(self, judged: Judged) -> None:
+        """Show how far the pick of a debate or a council is; what is shown already stays."""
+        record, step, price = judged.record, step_of(judged), judged.prices.get("blind", "")
+        blind, written = record.council.blind or BlindPick(), len(record.blind_texts())
+        counts = blind.was_blind and not (record.council.read_at and not blind.picked)
+        ready = step == BlindStep.WRITING and judged.session.status != Status.RUNNING
+        shown = (judged.session.id, self._language.name, step, price, counts, written, ready, blind)
+        if shown == self._shown:
+            return
+        moved, self._shown, self._step = step != self._step, shown, step
+        focus: QWidget | None = self.window().focusWidget()
+        focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
+        empty(self._page)
+        said = (
+            picked_text(blind, self._language)
+            if step == BlindStep.PICKED
+            else self._language(f"blind.step.{step}", done=written)
+        )
+        if step in (BlindStep.SHOWN, BlindStep.PICKED):
+            page = self._answers_page(judged, said, counts=counts)
+        else:
+            page = self._offer(step, said, price, counts=counts)
+        self._page.addWidget(page)
+        self._fit()
+        put_where(self, stops_in(page))
+        self.setAccessibleName(said)
+        if focused or focus is self:
+            # What had the focus is made anew, or gone.
+            again = (page.findChild(QWidget, name) for name in (focused, "blind_answer_A") if name)
+            (next(filter(None, again), None) or self).setFocus()
+        if moved and self.isVisible():
+            announce(self, said)
+        if ready:
+            self.asked.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._answers is not None:
+            set_across(self._answers, self.width() >= SIDE_BY_SIDE)
+
+    def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool) -> QWidget:
+        """Return a card that offers the pick, or says that the answers are being written or could not be."""
+        words, ways, page = self._language, FlowBox(gap=8), QWidget()
+        hint = "blind.meanwhile" if step == BlindStep.WRITING else "blind.what"
+        parts: list[Part] = [
+            hbox(
+                HeadingIcon(self._look, "eye-off", "text_2"),
+                (Paragraph("card_title", text=words("blind.title")), 1),
+                spacing=8,
+            ),
+            Paragraph("warn" if step == BlindStep.FAILED else "card_text", text=said),
+            Paragraph("hint", text=words(hint if counts else "blind.not_blind")),
+            ways,
+        ]
+        if step != BlindStep.WRITING:
+            start = button("", "blind_start", self._on_start)
+            start.setText(" · ".join(filter(None, (words("council.blind"), price))))
+            ways.add(start)
+        ways.add(self._to_verdict())
+        if step == BlindStep.OFFERED:
+            tick = named("blind_offers", TickBox(self._look))
+            tick.setText(words("blind.offers"))
+            tick.setChecked(self.offers())
+            tick.toggled.connect(self._on_offers)
+            parts.append(hbox(tick, STRETCH))
+        card = _card("blind_offer", *parts, spacing=10)
+        card.setMaximumWidth(WIDEST_OFFER)
+        self._answers = None
+        vbox(hbox((card, 1000), STRETCH), STRETCH, inside=page)
+        return page
+
+    def _answers_page(self, judged: Judged, said: str, *, counts: bool) -> QWidget:
+        """Return the two answers: with what picks one of them, or with whose they are and what they cost."""
+        words, record = self._language, judged.record
+        blind, texts = record.council.blind or BlindPick(), record.blind_texts()
+        picked, page, body = bool(blind.picked), QWidget(), QWidget()
+        self._answers = hbox(spacing=12)
+        for letter, side in zip(PICKS, blind.order, strict=False):
+            text, tile, mine = texts.get(side == PANEL, ""), Letter(self._look), Chip(self._look, self)
+            tile.show_letter(letter, leads=blind.picked == letter)
+            mine.set_text(words("blind.mine") if blind.picked == letter else "", "ok")
+            whose = whose_text(judged, side, words) if picked else ""
+            cost = spent_text(record, side, words) if picked else ""
+            head = hbox(
+                tile,
+                (ElidedLabel("card_title", text=whose), 1),
+                mine,
+                plain_label("hint", text=cost),
+                spacing=8,
+            )
+            plain = plain_of(parse(text), 0, len(text)).replace("\n", "\n\n")
+            card = _card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
+            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            card.setMaximumWidth(WIDEST_ANSWER)
+            name = ", ".join(filter(None, (words("blind.answer", letter=letter), whose, cost, mine.text())))
+            card.setAccessibleName(f"{name}. {plain}")
+            self._answers.addWidget(card, 1000)
+        self._answers.addStretch(1)
+        choices = hbox(*([] if picked else map(self._choice, PICKS)), STRETCH, spacing=8)
+        vbox(self._answers, choices, STRETCH, inside=body, spacing=12)
+        late, middle = (
+            words("blind.read_before" if picked else "blind.not_blind"),
+            Qt.AlignmentFlag.AlignVCenter,
+        )
+        vbox(
+            hbox(
+                (Paragraph("card_title", text=said), 1, middle), self._to_verdict(primary=picked), spacing=8
+            ),
+            *([] if counts else [Paragraph("warn", text=late)]),
+            (scrolling(body, keeps_bar=True), 1),
+            inside=page,
+            spacing=8,
+        )
+        return page
+
+    def _choice(self, pick: str) -> Button:
+        words, equal = self._language, pick not in PICKS[:2]
+        made = button("", f"blind_pick_{pick}", partial(self.picked.emit, pick))
+        made.setText(words("blind.equal") if equal else pick)
+        made.setAccessibleName(words("blind.equal") if equal else words("blind.prefer", letter=pick))
+        made.setToolTip(KEYS[pick])
+        made.setShortcut(QKeySequence(KEYS[pick]))
+        made.setMinimumWidth(90)
+        return made
+
+    def _to_verdict(self, *, primary: bool = True) -> Button:
+        kind = "primary" if primary else ""
+        return button(kind, "blind_close", self._on_close, text=self._language("blind.close"))
+
+    def _on_start(self) -> None:
+        self._wanted = True
+        self.asked.emit()
+
+    def _on_offers(self, on: bool) -> None:
+        # What is shown stays until the user goes on.
+        self._wanted = True
+        self.offers_chosen.emit(on)
+
+    def _on_close(self) -> None:
+        self._wanted = False
+        self.closed.emit()
+
+
+def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[], object]) -> QFrame | None:
+    """Return what offers the pick below a verdict, or says what came of it; None where it cannot be made."""
+    blind, price = judged.record.council.blind, judged.prices.get("blind", "")
+    if blind is None and not price:
+        return None
+    price = price if step_of(judged) in (BlindStep.OFFERED, BlindStep.FAILED) else ""
+    title, asks = words("blind.title"), " · ".join(filter(None, (words("council.blind"), price)))
+    lines = [words("blind.step.offered"), words("blind.not_blind")]
+    if blind is not None and blind.picked:
+        title, asks = picked_text(blind, words), words("blind.show")
+        lines = [
+            f"{whose_text(judged, side, words)} {spent_text(judged.record, side, words)}"
+            for side in blind.order
+        ]
+        lines += [] if blind.was_blind else [words("blind.read_before")]
+    said = vbox(Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2)
+    open_it = button("", "blind_open", opened, text=asks)
+    return _card("blind_card", hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10))
+
+
+def _card(name: str, *parts: Part, spacing: int = 0) -> QFrame:
+    card = named(name, QFrame())
+    card.setProperty("kind", "card")
+    vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=spacing)
+    return card
+
+
+def picked_text(blind: BlindPick, words: Language) -> str:
+    """Return what the user preferred: the answer of all, that of one model alone, or neither."""
+    places = dict(zip(PICKS, blind.order, strict=False))
+    return words(f"blind.preferred.{places.get(blind.picked, blind.picked)}")
+
+
+def whose_text(judged: Judged, side: str, words: Language) -> str:
+    """Return whose answer it is: of all, or of which model alone."""
+    alone = _before(judged.record).alone
+    if side == PANEL or alone is None:
+        return words("blind.side.panel")
+    shown = judged.people.get(alone.author.id)
+    return words("blind.side.alone", name=shown.name if shown else alone.author.name)
+
+
+def spent_text(record: Record, side: str, words: Language) -> str:
+    """Return what an answer cost and how long it took, without what writing both anew did."""
+    before, spent = _before(record), Spending()
+    # What a model from outside answered changed nothing; what it objected in a round did.
+    taken = [one for one in before.since if one.part != CouncilPart.SOLO]
+    taken = [one for one in taken if one.part != CouncilPart.CHECK or one.round]
+    if side != PANEL:
+        taken = [before.alone] if before.alone else []
+    spent.add(taken)
+    return f"{spent.short_text(words)} · {time_text(round(_seconds(taken)), words)}"
+
+
+def _is_written(record: Record) -> bool:
+    """Say whether both answers are there and can be shown."""
+    return len(record.blind_texts()) == len(PICKS[:2]) and not blind_steps(record.debate, record.messages)
+
+
+def _before(record: Record) -> Record:
+    """Return the messages before the answers were written anew."""
+    messages = record.messages
+    place = next((at for at, one in enumerate(messages) if one.part == CouncilPart.REWRITE), len(messages))
+    return Record(record.debate, messages[:place])
+
+
+def _seconds(messages: Sequence[Message]) -> float:
+    """Return how long calls took: those of one part and round ran side by side, a debate's turns one after the other."""
+    longest: dict[tuple[str, int, str], float] = {}
+    for one in messages:
+        key = (one.part, one.round, "" if one.part else one.id)
+        longest[key] = max(longest.get(key, 0.0), one.seconds or 0.0)
+    return sum(longest.values())
