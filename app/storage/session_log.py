@@ -55,7 +55,8 @@ from app.storage.records import (
 )
 
 FLUSH_BYTES = 2048
-FLUSH_SECONDS = 1.0
+# With what the store gathers before (`sessions.TEXT_SECONDS`) one second.
+FLUSH_SECONDS = 0.9
 RETRY_SECONDS = 5.0
 _TRIES = 20
 

@@ -35,13 +35,15 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
-from app.storage.session_log import SessionLog, invalid_record, log_of
+from app.storage.session_log import FLUSH_BYTES, SessionLog, invalid_record, log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
 
 Result = TypeVar("Result")
 
+TEXT_SECONDS = 0.1
+"""How long text that streams is gathered before the writer's thread is woken for it."""
 STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageFinished)
 
 
@@ -75,6 +77,10 @@ class JsonLogStore:
         self._summaries: dict[str, SessionSummary] = {}
         self._live: dict[str, set[str]] = {}
         self._appended: set[str] = set()
+        # Text of sessions that the writer was not given yet, and when it will be.
+        self._text: dict[str, list[Event]] = {}
+        self._text_bytes = 0
+        self._text_due: asyncio.TimerHandle | None = None
         self._other_since_ns: int | None = None
 
     async def open(self) -> None:
@@ -136,10 +142,30 @@ class JsonLogStore:
         if self._read_only:
             raise StorageError("read_only", path=str(self._paths.root), detail="")
         self._appended.add(session_id)
-        summary = None
-        if not all(isinstance(event, MessageDelta) for event in stored):
-            summary = self._summarise(session_id, stored)
-        self._writer.post(session_id, stored, summary)
+        if all(isinstance(event, MessageDelta) for event in stored):
+            self._gather(session_id, stored)
+            return
+        self._post_text()
+        self._writer.post(session_id, stored, self._summarise(session_id, stored))
+
+    def _gather(self, session_id: str, deltas: Sequence[Event]) -> None:
+        """Gather text for a moment: to wake the writer's thread for each token costs more than all else about it."""
+        self._text.setdefault(session_id, []).extend(deltas)
+        self._text_bytes += sum(
+            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, MessageDelta)
+        )
+        if self._text_bytes >= FLUSH_BYTES:
+            self._post_text()
+        elif self._text_due is None:
+            self._text_due = asyncio.get_running_loop().call_later(TEXT_SECONDS, self._post_text)
+
+    def _post_text(self) -> None:
+        """Give the writer the text that was gathered."""
+        if self._text_due is not None:
+            self._text_due.cancel()
+        text, self._text, self._text_bytes, self._text_due = self._text, {}, 0, None
+        for session_id, deltas in text.items():
+            self._writer.post(session_id, tuple(deltas), None)
 
     async def flush(self, session_id: str) -> None:
         """Return when everything appended is on the disk. Raises StorageError.
@@ -290,6 +316,7 @@ class JsonLogStore:
         return self._writer.call(job)
 
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
+        self._post_text()
         future: Future[Result] = self._writer.call(job)
         with self._errors(path):
             # Shielded, so that cancelling the caller does not leave it unknown whether the record was written.

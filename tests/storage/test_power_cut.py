@@ -73,6 +73,8 @@ class Story:
         self.said.append(one)
         for batch in streaming(SESSION_ID, one, size=30):
             store.append(batch)
+            # As time does: each piece reaches the writer on its own.
+            store._post_text()
             store._writer.call(lambda: store._writer.log(SESSION_ID).gather_text())
         self.session, event = changed(self.session, title=f"s{self.turn}")
         store.append((finished(SESSION_ID, one), event))

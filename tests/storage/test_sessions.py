@@ -469,3 +469,39 @@ def _is_log(link):
         return link.readlink().suffix == ".jsonl"
     except OSError:
         return False
+
+
+async def test_text_wakes_the_writer_once_in_a_moment_and_keeps_its_place(store, paths, monkeypatch):
+    session = await saved(store, "first")
+    posted: list[int] = []
+    post = store._writer.post
+
+    def count(session_id, events, summary):
+        posted.append(len(events))
+        post(session_id, events, summary)
+
+    monkeypatch.setattr(store._writer, "post", count)
+    whole = message(" ".join(f"w{number}" for number in range(40)))
+    begun, *deltas = streaming(session.id, whole)
+    for batch in (begun, *deltas):
+        store.append(batch)
+    assert posted == [1], "the writer has the beginning alone"
+    # What comes after the text is behind it in the log.
+    store.append((finished(session.id, whole),))
+    assert posted == [1, len(deltas), 1]
+    begun, *deltas = streaming(session.id, message("two three"))
+    for batch in (begun, *deltas):
+        store.append(batch)
+    log = paths.session(session.id)
+    for _ in range(40):
+        await asyncio.sleep(0.1)
+        if "two" in log.read_text("utf-8"):
+            break
+    assert posted[3:] == [1, len(deltas)], "without another event it is written a moment later"
+    found = [one.content for one in (await reopened(paths, session.id)).messages]
+    assert found == ["first", whole.content, "two three"]
+    # So much that it is worth a write of its own waits for nothing.
+    before = len(posted)
+    for batch in streaming(session.id, message("word " * 900), size=900):
+        store.append(batch)
+    assert len(posted) == before + 2, "the beginning, and the text at 2,048 characters"

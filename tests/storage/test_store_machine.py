@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from app.core.errors import NotFound, StorageError
+from app.core.events import Event
 from app.core.message import Message
 from app.storage.search import MOST_IN_SESSION
 from tests.repeats import examples
@@ -42,6 +43,11 @@ class StoreMachine(RuleBasedStateMachine):
     def _wait(self, work):
         return self.loop.run_until_complete(work)
 
+    async def _append(self, batches: list[tuple[Event, ...]]) -> None:
+        """Append in the loop, as the program does: text is gathered there."""
+        for batch in batches:
+            self.store.append(batch)
+
     def _flush(self) -> None:
         self._wait(self.store.flush(SESSION_ID))
         self.safe = len(self.said)
@@ -52,8 +58,7 @@ class StoreMachine(RuleBasedStateMachine):
         if self.binned:
             return
         one = message(text)
-        for batch in streaming(SESSION_ID, one, size=pieces):
-            self.store.append(batch)
+        self._wait(self._append(streaming(SESSION_ID, one, size=pieces)))
         turn = self.session.debate.turn + 1
         self.session, event = changed(
             self.session, debate=dataclasses.replace(self.session.debate, turn=turn)
