@@ -37,6 +37,15 @@ from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
+DOING = {
+    CouncilPart.BALLOT: "verdict.voting",
+    CouncilPart.READING: "verdict.judging",
+    CouncilPart.DISSENT: "council.doing.dissent",
+    CouncilPart.MERGE: "council.doing.merge",
+    CouncilPart.SOLO: "council.doing.solo",
+    CouncilPart.CHECK: "council.doing.check",
+}
+"""What is being done where a part is written that nobody says in turn."""
 BUTTONS = (("solo", "cpu"), ("check", "search"), ("stress", "shield-question-mark"))
 
 
