@@ -48,7 +48,7 @@ from app.gui.widgets.text import (
     tell_as,
 )
 
-LEAST_WIDTH = 260
+LEAST_WIDTH, ROOMY = 260, 310
 TILE = 20
 
 
@@ -221,9 +221,18 @@ class CouncilColumn(QFrame):
             facts += filter(None, (spent.known_text(words),))
         self._cost.setText(" · ".join(facts))
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
-        for part in (self._use, self._copy):
-            part.setVisible(answer is not None)
-        self._more.setVisible(answer is not None and self._asks)
+        self._use.setVisible(answer is not None)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the room of a narrow column to the name; its menu and the input below do the same."""
+        shown = self._answer is not None and self.width() >= ROOMY
+        self._copy.setVisible(shown)
+        self._more.setVisible(shown and self._asks)
 
     def _on_copy(self) -> None:
         if self._answer is not None:
