@@ -72,14 +72,21 @@ async def test_the_bar_is_one_row_that_holds_what_is_next(qapp, data_dir) -> Non
         assert not page.next.isVisible() and not page.more.isVisible()
         assert {one.height() for one in row} == {40}
         assert len({one.mapTo(page, one.rect().bottomLeft()).y() for one in row}) == 1
-        for width in (900, 600):
+        paused = DebateSession(
+            id="s", title="T", status="paused", reason="two_failures", debate=session.debate
+        )
+        page.show_change(paused)
+        row = [page.controls.pause, page.controls.resume, page.controls.stop, page.composer]
+        person.find("debate_button").setChecked(True)  # type: ignore[attr-defined]
+        for width in (1440, 900):
             person.window.resize(width, 600)
-            await person.settle()
+            await person.settle(0.2)
+            assert page.layout().minimumSize().width() <= page.width(), width
             assert page.composer.box.width() >= 60
             assert all(page.rect().contains(one.mapTo(page, one.rect().center())) for one in row), width
         names = [one.objectName() for one in stops_in(page) if one.isVisible() and one.isEnabled()]
-        at = names.index("debate_pause")
-        assert names[at : at + 3] == ["debate_pause", "debate_stop", "debate_interject"]
+        at = names.index("debate_resume")
+        assert names[at : at + 3] == ["debate_resume", "debate_stop", "debate_interject"]
 
 
 @pytest.mark.parametrize(("language", "at"), [("en", "1 of 4 Debate"), ("ko", "1/4 토론")])

@@ -61,6 +61,7 @@ class DecisionController(Controller):
         for page in pages:
             page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
             page.decision.kept.connect(lambda kept, page=page: self._start(self._keep_shown(page, kept)))
+            parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
         self._verdicts = [councils.verdict, *(view.verdict for view in debates)]
@@ -71,7 +72,6 @@ class DecisionController(Controller):
         parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
-        parts.bridge.journal_changed.connect(lambda _event: councils.refresh())
         for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
             changed.connect(lambda _event: self._refresh())
         self._language.changed.connect(self._show_head)

@@ -419,6 +419,10 @@ class CouncilPage(ConversationView):
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
+        focus: QWidget | None = self.window().focusWidget()
+        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
+            # Opened by its key or a button elsewhere.
+            self.decision.take_focus()
         if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
             # Once it has its place.
             QTimer.singleShot(0, card, partial(bring_into_sight, card))

@@ -59,6 +59,13 @@ def put_into_bar(*ways: QWidget) -> None:
     """Make buttons as high as the input beside them; the last one is the menu of what else can be done."""
     for way in ways:
         way.setProperty("bar", "menu" if way is ways[-1] else "step")
+    fit_bar(ways, WORDY)
+
+
+def fit_bar(ways: Sequence[QWidget], width: int) -> None:
+    """Keep the words of the buttons in a bar whole, unless there is hardly room for them."""
+    for way in ways:
+        way.setSizePolicy(KEPT if width >= WORDY and way is not ways[-1] else SHORTENED, FIXED)
 
 
 class FollowUp(Composer):
@@ -136,7 +143,6 @@ class DecisionBar(QWidget):
         self.next = ShorteningButton("primary", "decision_next")
         self.next.clicked.connect(lambda: self.asked.emit(self._what))
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
-        self.more.setSizePolicy(SHORTENED, FIXED)
         put_into_bar(self.next, self.more)
         self.more.choices.aboutToShow.connect(self._fill)
         self.hide_names = QAction(self, checkable=True)
@@ -151,8 +157,7 @@ class DecisionBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The words of the next step stay whole, unless there is hardly room for its price.
-        self.next.setSizePolicy(KEPT if self.width() >= WORDY else SHORTENED, FIXED)
+        fit_bar((self.next, self.more), self.width())
 
     def show_state(
         self,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QIntValidator, QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIntValidator, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QStackedLayout, QWidget
 
 from app.core.council import Decision
@@ -97,6 +97,8 @@ class YourDecision(QWidget):
         # What was entered for the sessions that are not shown.
         self._entered: dict[str, Decision] = {}
         self._session_id, self._is_open = "", False
+        # Whether the form takes the focus as soon as it is there.
+        self._takes_focus = False
         self._said = Paragraph("lead", centred=True)
         self._open = button("primary", "decision_open", self.opened)
         self._keep = say(button("primary", "decision_keep", self._on_keep), language, "journal.keep_it")
@@ -114,6 +116,10 @@ class YourDecision(QWidget):
         )
         body = QWidget()
         body.setLayout(centred(column, WIDEST))
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), body, self._on_keep).setContext(
+                Qt.ShortcutContext.WidgetWithChildrenShortcut
+            )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(scrolling(body))
         self._stack.addWidget(empty_state(self._said, self._open))
@@ -127,7 +133,13 @@ class YourDecision(QWidget):
         self._is_open = decided is None and not read_only
         if decided is not None:
             self._entered.pop(session_id, None)
+            focus: QWidget | None = self.window().focusWidget()
+            left = focus is not None and self.isAncestorOf(focus)
             self._remove_form()
+            if left:
+                self._open.show()
+                self._stack.setCurrentIndex(1)
+                self._open.setFocus()
         said = (words("journal.was", option=decided[0]), decided[1]) if decided else (words("journal.card"),)
         self._said.setText("\n".join(said))
         self._open.setText(words("journal.enter"))
@@ -150,6 +162,8 @@ class YourDecision(QWidget):
         form.changed.connect(lambda _name: self._check())
         self._place.addWidget(form)
         self._check()
+        if self._takes_focus:
+            self.take_focus()
 
     def _put_away(self) -> None:
         """Keep what is entered for the session shown."""
@@ -167,10 +181,11 @@ class YourDecision(QWidget):
         self._check()
 
     def take_focus(self) -> None:
-        """Focus the first field, or the button of what was decided."""
-        if self._is_open and self._form is not None:
+        """Focus the first field, once it is there, or the button of what was decided."""
+        self._takes_focus = self._is_open and self._form is None
+        if self._form is not None:
             self._form.fields["decided"].control.setFocus()
-        else:
+        elif not self._is_open:
             self._open.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -185,5 +200,5 @@ class YourDecision(QWidget):
         self._keep.setEnabled(self._form is not None and self._form.complete)
 
     def _on_keep(self) -> None:
-        if self._form is not None:
+        if self._form is not None and self._form.complete:
             self.kept.emit(self._form.entry())

@@ -81,13 +81,11 @@ class DebateControls(QFrame):
         self._side = say(Segmented(self._sides), language, name="verdict.side")
         self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
-        self.pause = button("", f"{prefix}pause", self._on_pause)
+        self.pause = ShorteningButton("", f"{prefix}pause")
         self.pause.dress(look, "pause", "text")
-        self.resume = say(
-            button("primary", f"{prefix}resume", self.resume_requested), language, "discussion.resume"
-        )
+        self.resume = ShorteningButton("primary", f"{prefix}resume")
         self.resume.dress(look, "play", "on_accent")
-        self.stop = say(button("", f"{prefix}stop", self.stop_requested), language, "discussion.stop")
+        self.stop = ShorteningButton("", f"{prefix}stop")
         self.stop.dress(look, "square", "text")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
@@ -101,6 +99,9 @@ class DebateControls(QFrame):
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
         self._countdown = QTimer(self, interval=500)
         self._lay_out()
+        self.pause.clicked.connect(self._on_pause)
+        self.resume.clicked.connect(self.resume_requested)
+        self.stop.clicked.connect(self.stop_requested)
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
         self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
@@ -205,7 +206,9 @@ class DebateControls(QFrame):
         self._show_facts()
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
-        self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
+        self.pause.show_words(words("discussion.pause_now" if self._pausing else "discussion.pause"))
+        self.resume.show_words(words("discussion.resume"))
+        self.stop.show_words(words("discussion.stop"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
         stands = resumable(session) and not self._read_only
         self._show_pause(running=session.status == Status.RUNNING, resumable=stands)

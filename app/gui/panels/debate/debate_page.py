@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QMenu, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from app.core.message import Message
 from app.core.reasons import has_ended
 from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked
-from app.gui.pages.council.decision_bar import put_into_bar
+from app.gui.pages.council.decision_bar import fit_bar, put_into_bar
 from app.gui.pages.council.decision_steps import (
     BORNE_IN_FRONT,
     DEBATE,
@@ -49,6 +50,15 @@ class DebatePage(DebateView):
         super().bear_names(borne)
         lend_names(self, borne, BORNE_IN_FRONT)
 
+    def refresh(self) -> None:
+        """Show again what was decided."""
+        if self._session is not None:
+            self._show_outcome(self._session)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_bar(self._ways, self.width())
+
     def offer_turns(self, turns: Sequence[Message]) -> None:
         open_above(turns_menu(self, turns, self.asking(self.fork_requested), self._language), self.more)
 
@@ -74,12 +84,16 @@ class DebatePage(DebateView):
         if step == self._step:
             return
         self._open_step(step)
+        focus: QWidget | None = self.window().focusWidget()
+        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
+            # Opened by its key or a button elsewhere.
+            self.decision.take_focus()
         if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
             # Once it has its place.
             QTimer.singleShot(0, card, partial(bring_into_sight, card))
 
     def _lay_out(self) -> None:
-        judged, foot = self._judged_side, QWidget()
+        judged = self._judged_side
         vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
         self._shown_in = {
             DEBATE: self._discussion,
@@ -93,12 +107,10 @@ class DebatePage(DebateView):
         vbox(self.topic, inside=self._about, margins=(MARGIN, 10, MARGIN, 0))
         controls, low = self.controls, Qt.AlignmentFlag.AlignBottom
         self._composer.put_in_one_row()
-        ways = (controls.pause, controls.resume, controls.stop, self.next, self.more)
+        self._ways = ways = (controls.pause, controls.resume, controls.stop, self.next, self.more)
         put_into_bar(*ways)
-        for way in ways:
-            way.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         row = hbox(*((way, 0, low) for way in ways), (self.composer, 1), spacing=8)
-        vbox(controls, row, inside=foot, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
+        foot = vbox(controls, row, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
         vbox(self.steps, self._about, (self._places, 1), foot, inside=self, spacing=0)
         put_in_tab_order((*ways, self.composer.box, self.composer.send))
 
