@@ -123,7 +123,8 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
         user.uses("Skip this turn")
     user.reads(FOLLOWS)
     # The file is opened where its saving is told.
-    user.uses("Export", "push button")
+    user.uses("More", "push button")
+    user.uses("Export", "menu item")
     user.uses("Markdown", "menu item")
     user.uses("Save")
     user.uses("Open", "push button")

@@ -27,12 +27,12 @@ async def person(qapp, data_dir, wire_home):
 
 def listed(page: CouncilPage) -> list[QAccessibleInterface]:
     """Return the items of the list of columns."""
-    told = QAccessible.queryAccessibleInterface(page.columns.widget())
+    told = QAccessible.queryAccessibleInterface(page.columns._area.widget())
     assert told.role() == QAccessible.Role.List and told.text(QAccessible.Text.Name) == "Answers"
     items = [told.child(place) for place in range(told.childCount())]
     assert [told.indexOfChild(one) for one in items] == [*range(len(items))]
     assert {one.role() for one in items} == {QAccessible.Role.ListItem}
-    assert all(one.parent().object() is page.columns.widget() for one in items)
+    assert all(one.parent().object() is page.columns._area.widget() for one in items)
     return items
 
 
@@ -65,6 +65,9 @@ async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: P
     await ask(person, "council_merge")
     await until(lambda: page.session.status == "running")
     await ended(page)
+    # The merged answer is read alone until all are wanted beside each other.
+    assert names(listed(page)) == ["Merged answer"]
+    page.columns._choose(None)
     assert len(listed(page)) == 4
 
 

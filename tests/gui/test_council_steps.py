@@ -1,5 +1,6 @@
 """The frame of a council's page: its steps, how much of it the answers have, its bar, and the keyboard."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,11 +9,14 @@ from PySide6.QtGui import QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
+from app.core.events import TurnStarted
+from app.core.message import Author, CouncilPart
+from app.core.summary import Status
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS
 from app.gui.widgets.controls import stops_in
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import ended, offered, opened, script
+from tests.gui.test_council_page import ask, ended, offered, opened, script
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
@@ -43,7 +47,8 @@ async def test_the_steps_are_opened_by_click_and_key_and_say_what_they_would_do(
     keys = {one.key().toString(): one for one in page.steps.findChildren(QShortcut)}
     assert [*keys] == [f"Alt+{number}" for number in range(1, 7)]
     QTest.keyClick(person.window, Qt.Key.Key_6, Qt.KeyboardModifier.AltModifier)
-    assert page.steps.value() == DECISION and person.sees("council_journal")
+    await until(lambda: person.sees("decision_option"), what="the form")
+    assert page.steps.value() == DECISION
     # One that is not reached stays shut.
     QTest.keyClick(person.window, Qt.Key.Key_5, Qt.KeyboardModifier.AltModifier)
     assert page.steps.value() == DECISION
@@ -171,3 +176,45 @@ async def test_the_next_step_is_pause_while_it_runs_and_keeps_its_colour_for_wha
     assert page.box._chip.isVisible()
     page._open_step(DECISION)
     assert page.box.next.property("kind") == "" and not page.box._chip.isVisible()
+
+
+async def test_the_bar_says_what_is_done_while_nobody_speaks(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    session = page.session
+    assert session is not None
+    page.show_change(replace(session, status=Status.RUNNING))
+    author = Author(id="p0", name="GPT", kind="participant")
+    for part, said in (
+        (CouncilPart.BALLOT, "Voting…"),
+        (CouncilPart.READING, "Judging…"),
+        (CouncilPart.DISSENT, "The minority writes its reasons…"),
+    ):
+        turn = TurnStarted(session_id=session.id, turn_id=part, author=author, part=part, round=1)
+        page.show_turn(turn, starting=False)
+        assert page.box._words.text() == said
+        assert page.transcript.typing.active == (part == CouncilPart.DISSENT), "a vote is no turn"
+    page.show_change(session)
+    assert page.box._words.text() not in ("Voting…", "Judging…")
+
+
+async def test_a_council_is_forked_as_it_stood_at_an_earlier_verdict(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    await ask(person, "council_debate")
+    await until(lambda: page.session is not None and page.session.status == "running", what="the debate")
+    await ended(page)
+    await person.write("composer", "And below 20 writers?")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None and page.session.status == "running", what="the round")
+    await ended(page)
+    first, said = page.session_id, len(page.messages)
+    person.choose_from("decision_more", "As it stood at verdict 1")
+    await until(lambda: page.session_id not in ("", first), what="the fork")
+    assert 0 < len(page.messages) < said and page.steps._buttons["verdict"].isEnabled()
+
+
+async def test_a_decision_is_found_in_the_palette_by_what_it_may_be(person: Person) -> None:
+    commands = person.window.controller.palette.commands()
+    (begins,) = [one for one in commands if one.id == "new_debate"]
+    assert {"council", "debate", "vote"} <= {*begins.more.split()}

@@ -183,7 +183,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     page = await debated(person)
     assert page.steps.value() == VERDICT and page.verdict.isVisible() and not page.columns.isVisible()
     said = texts(page.verdict)
-    assert "3 of 3 answered" in said and "A both times" in said
+    assert "3 of 3 answered" in said and "The judge read it twice and came to the same result." in said
     assert "Reports never wait for a writer." in said
     assert "Nobody has shown" in said and "Right if a day of logs shows fewer than 20 writers" in said
     assert (

@@ -319,7 +319,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "history", panel
     desk.show_session(DEBATE)
     yield "verdict beside the panel", window.main_area
-    desk.session_page.controls.side_chosen.emit("discussion")
+    desk.session_page._open_step("debate")
     yield "discussion beside the panel", window.main_area
 
 

@@ -60,8 +60,7 @@ async def test_a_decision_is_kept_with_two_clicks_and_comes_back_when_it_is_due(
     await ended(page)
     journal = person.window.controller.engine.journal
     await person.click("segment_decision")
-    await person.click("council_journal")
-    await until(lambda: person.sees("decision_dialog"))
+    await until(lambda: person.sees("decision_option"), what="the form")
     assert person.find("decision_option").currentText() == HOLDS["openai"]
     keep = person.find("decision_keep")
     for box, wrong in (("decision_due", "soon"), ("decision_sure", "101")):
@@ -313,9 +312,11 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     assert journal.find(page.session_id).decided == ""
     page.verdict.findChild(QWidget, "verdict_decision").setFocus()
     QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Space)
-    await until(lambda: person.sees("decision_dialog"))
-    QTest.keyClick(person.find("decision_sign"), Qt.Key.Key_Return)
+    await until(lambda: person.sees("decision_option"), what="the form, with what leads")
+    await person.click("decision_keep")
     await until(lambda: journal.find(page.session_id).decided != "")
+    await until(lambda: person.sees("decision_open"), what="what was decided")
+    await person.click("segment_verdict")
 
     def on_the_card() -> list[str]:
         card = page.verdict.findChild(QWidget, "council_journal_card")
@@ -323,7 +324,6 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
 
     stands = [f"You decided: {HOLDS['openai']}", "Kept · look again 28 Dec"]
     await until(lambda: on_the_card() == stands, what=f"{stands}")
-    assert person.window.focusWidget().objectName() == "verdict_decision"
     exported = await person.window.controller.engine.export(page.session_id, "md")
     assert f"## Your decision\n\n- {HOLDS['openai']}" in exported
     await person.click("verdict_decision")
@@ -357,3 +357,31 @@ async def test_the_memo_is_a_page_in_a_window_of_its_own_to_save(person: Person,
     dialog.reject()
     await until(lambda: file.exists() and file.read_bytes().startswith(b"%PDF-"), what="the file")
     person.find("memo_dialog").reject()
+
+
+async def test_what_is_entered_for_a_decision_waits_until_the_session_is_shown_again(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    first = page.session_id
+    await person.click("segment_decision")
+    await until(lambda: person.sees("decision_option"), what="the form")
+    await person.write("decision_why_box", "We deploy by day.")
+    # What leads may change meanwhile: the words of the user stay.
+    page.refresh()
+    await person.settle()
+    assert person.find("decision_why_box").toPlainText() == "We deploy by day."
+    await opened(person)
+    await until(lambda: page.session_id != first, what="another council")
+    await ended(page)
+    await person.click("segment_decision")
+    await until(lambda: person.sees("decision_option"), what="its form")
+    assert person.find("decision_why_box").toPlainText() == ""
+    person.window.controller.show_session(first)
+    await until(lambda: page.session_id == first, what="the first again")
+    await person.click("segment_decision")
+    await until(lambda: person.sees("decision_why_box"), what="its form")
+    assert person.find("decision_why_box").toPlainText() == "We deploy by day."
+    await person.click("decision_keep")
+    journal = person.window.controller.engine.journal
+    await until(lambda: person.sees("decision_open"), what="what was decided")
+    assert journal.find(first).why == "We deploy by day."

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
 
 from app.core.council import Participant
 from app.core.draft import Draft
@@ -75,8 +74,7 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     person.window.controller.show_session(view.session_id)
     await until(lambda: person.window.controller.session_page.isVisible())
     await until(lambda: len(person.transcript()) == 2)
-    person.find("debate_more").click()
-    person.find("more_menu", QMenu).actions()[0].trigger()
+    person.choose_from("decision_more", "New debate on this topic…")
     panel = person.window.controller.panel
     # It was chosen in the main area, so Setup opens there.
     await until(panel.setup.isVisible)

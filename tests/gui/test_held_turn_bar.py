@@ -170,7 +170,7 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
 async def test_a_turn_is_copied_and_forked_by_the_buttons_over_it(person: Person) -> None:
     view = await start(person, *KINDS)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
-    view._show_side("discussion")
+    view._open_step("debate")
     first = view.transcript.message_ids[0]
     rect = view.transcript.message_rect(first)
     QTest.mouseMove(view.transcript.viewport(), rect.center())

@@ -22,7 +22,8 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.vote_chart import MARK, VoteChart, VoteLine
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.debate_page import DebatePage
+from app.gui.panels.debate.discussion_view import DebateView, DiscussionView
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
@@ -83,11 +84,11 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
         yield person
 
 
-def debate_view(person: Person) -> DiscussionView:
+def debate_view(person: Person) -> DebatePage:
     return person.window.controller.session_page
 
 
-async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DiscussionView:
+async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DebatePage:
     """Start a debate and wait until it has ended."""
     view, before = debate_view(person), debate_view(person).session_id
     judge = "" if polls else NO_JUDGE
@@ -106,15 +107,18 @@ async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> Discus
     return view
 
 
-def chart_of(view: DiscussionView) -> VoteChart:
+def chart_of(view: DebateView) -> VoteChart:
     chart = view.verdict.findChild(VoteChart, "debate_stances")
     assert chart is not None
     return chart
 
 
 async def choose(person: Person, opener: str, menu_name: str, place: int) -> str:
-    """Open a menu by its button and take one of its lines; return what the line says."""
-    await person.click(opener)
+    """Open a menu by its button, or an entry of the page's menu, and take one of its lines; return what it says."""
+    if opener.endswith("…"):
+        person.choose_from("decision_more", opener)
+    else:
+        await person.click(opener)
     await until(lambda: person.sees(menu_name), what=menu_name)
     menu = person.find(menu_name, QMenu)
     action = [one for one in menu.actions() if not one.isSeparator()][place]
@@ -138,7 +142,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await until(lambda: bool(view.session.debate.council.read_at))
         shown = texts(view.verdict)
         assert CASE in shown and STEP in shown and "The corpus decides" in shown
-        assert "Judge openai-wire (takes part): A both times" in shown
+        assert "came to the same result. openai-wire, takes part" in shown
         assert "Openai: before B, after A" in shown and "1 of 2 changed position" in shown
         assert chart_of(view).accessibleDescription() == (
             "Before; Openai: B Rewrite it at once; Anthropic: A Step by step. "
@@ -154,7 +158,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await person.click(f"cite_{said[1]}")
         assert view.transcript.isVisible() and view.transcript.hasFocus()
         assert view.transcript.selected_text(markdown=False) == SAYS["anthropic"]
-        await person.click("segment_debate_verdict")
+        await person.click("segment_verdict")
         assert view.verdict.isVisible()
         page = await person.window.controller.engine.export(first, "html")
         assert f'<a href="#{said[1]}">[Anthropic r1]</a>' in page and f'<article id="{said[1]}"' in page
@@ -175,11 +179,11 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         # Somebody else judges.
         line = await choose(person, "debate_ask_again", "judges_menu", 3)
         assert line == "Anthropic · anthropic-wire"
-        await until(lambda: "Judge anthropic-wire (takes part)" in texts(view.verdict), PATIENCE_S)
+        await until(lambda: "anthropic-wire, takes part" in texts(view.verdict), PATIENCE_S)
         await until(lambda: view.session.status == "completed", PATIENCE_S)
         assert person.find("verdict_tab_2").isChecked(), "the verdict before it stays"
         # Exported as it is.
-        await choose(person, "debate_export", "export_menu", 0)
+        person.choose_from("decision_more", "Markdown…")
         dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
         file = tmp_path / "verdict.md"
         dialog.fileSelected.emit(str(file))
@@ -187,19 +191,19 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await until(file.exists)
         assert "Rewrite the parser?" in file.read_text("utf-8")
         # Forked behind the first turn, and resumed.
-        line = await choose(person, "debate_fork", "fork_menu", 0)
+        line = await choose(person, "Fork from a turn…", "fork_menu", 0)
         assert line == f"Round 1 · Openai: {SAYS['openai']}"
         await until(lambda: view.session_id not in ("", first), PATIENCE_S)
         fork = view.session_id
         assert view.session.status == "paused"
         assert len(person.transcript()) == 1
-        await person.click("segment_debate_discussion")
+        await person.click("segment_debate")
         await person.click("debate_resume")
         await until(lambda: view.session.status == "completed", PATIENCE_S)
         await until(lambda: len(person.transcript()) == 2)
         # Once more, from its start: what it may cost is read before it begins.
         asked = len(wire_servers["openai"].requests)
-        await person.click("debate_again")
+        person.choose_from("decision_more", "Run again")
         setup = person.window.controller.panel.setup
         await until(lambda: setup.isVisible() and setup.start.isEnabled())
         assert setup.topic.text() == "Rewrite the parser?"
@@ -214,14 +218,14 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await until(lambda: view.session.status == "completed", PATIENCE_S)
         await until(lambda: view.verdict.isVisible())
         # The way to another debate on the topic.
-        await choose(person, "debate_more", "more_menu", 0)
+        person.choose_from("decision_more", "New debate on this topic…")
         assert person.window.controller.panel.setup.topic.text() == "Rewrite the parser?"
         person.window.controller.show_session(first)
         await until(lambda: view.session_id == first)
     async with at_window(data_dir) as person:
         view = debate_view(person)
         await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
-        assert "Judge anthropic-wire (takes part)" in texts(view.verdict)
+        assert "anthropic-wire, takes part" in texts(view.verdict)
         assert "Openai: A Step by step" in chart_of(view).accessibleDescription()
         await person.click(f"cite_{said[0]}")
         assert view.transcript.selected_text(markdown=False) == SAYS["openai"]
@@ -234,7 +238,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     script(wire_servers["anthropic"], slow=30.0)
     view = await hold(person, polls=False)
     assert view.transcript.isVisible()
-    await person.click("segment_debate_verdict")
+    await person.click("segment_verdict")
     assert not person.sees("debate_stances")
     assert "No verdict yet" in texts(view.verdict)
     # It can be stopped while somebody judges, and another one be asked.
@@ -252,7 +256,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     assert person.find("debate_judge", QComboBox).currentText() == "Anthropic · anthropic-wire"
     await person.choose("debate_judge", "Openai · openai-wire")
     await person.click("debate_ask")
-    await until(lambda: "Judge openai-wire (takes part): A both times" in texts(view.verdict), PATIENCE_S)
+    await until(lambda: "came to the same result. openai-wire, takes part" in texts(view.verdict), PATIENCE_S)
     assert not person.sees("debate_ask") and view.session.status == "completed"
     # Where nobody answers any more, what there is stays.
     for server in wire_servers.values():
@@ -260,7 +264,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
             server.script(model, lambda _request: Fault("e401"))
     await choose(person, "debate_ask_again", "judges_menu", 1)
     await until(lambda: "No judge: The provider does not accept the key." in texts(view.verdict), PATIENCE_S)
-    assert "Judge openai-wire (takes part): A both times" in texts(view.verdict)
+    assert "came to the same result. openai-wire, takes part" in texts(view.verdict)
     assert not person.sees("verdict_tab_1") and person.sees("debate_ask_again")
     # Finding is in what was said.
     person.window.controller.find_in_session()
@@ -290,9 +294,9 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
     await until(lambda: panel.discussion.isVisible() and panel.discussion.session_id == first)
     person.window.controller.show_session(first)
     await until(lambda: page.isVisible() and panel.summary.isVisible())
-    await person.click("segment_debate_verdict")
+    await person.click("segment_verdict")
     assert page.verdict.isVisible()
-    await choose(person, "debate_fork", "fork_menu", -1)
+    await choose(person, "Fork from a turn…", "fork_menu", -1)
     await until(lambda: page.session_id not in ("", first))
     assert page.session.status == "paused"
     await person.click("debate_resume")
@@ -327,7 +331,7 @@ async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, 
     for server in wire_servers.values():
         for model in server.models:
             server.script(model, lambda _request: Fault("e401"))
-    await person.click("segment_debate_verdict")
+    await person.click("segment_verdict")
     await person.click("debate_ask")
     await until(lambda: person.sees("council_points"), PATIENCE_S)
     assert "No judge: The provider does not accept the key." in texts(view.verdict)
@@ -472,7 +476,7 @@ async def test_a_verdict_of_an_earlier_version_says_what_it_said_then(qapp, data
         view = show(person, *a_session(verdict=verdict))
         shown = texts(view.verdict)
         assert "Take two weeks." in shown and "Read only once, so it does not count." in shown
-        assert "Judge openai-wire (takes part)" in shown and "Who" in shown
+        assert "openai-wire, takes part" in shown and "Who" in shown
         session, messages = a_session(verdict=verdict, ballots=cast)
         view = show(person, replace(session, debate=replace(session.debate, options=())), messages)
         await person.settle()
@@ -622,10 +626,13 @@ async def test_a_message_after_the_end_begins_a_round_and_each_verdict_has_a_tab
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert [one.round for one in view.messages if not one.part][-3:] == [2, 2, 2]
     if not person.sees("verdict_tab_1"):
-        view._show_side("verdict")
+        view._open_step("verdict")
     await until(lambda: person.sees("verdict_tab_2"), what="the tabs")
     tabs = [person.find(f"verdict_tab_{number}").text() for number in (1, 2)]
-    assert tabs == ["Verdict 1, after round 1", "Verdict 2, after “What if nobody uses it?”"]
+    assert tabs == [
+        "Verdict 1, after round 1 · stable",
+        "Verdict 2, after “What if nobody uses it?” · stable",
+    ]
     assert "Anthropic: before A, after B" in texts(view.verdict)
     changes = view.findChild(Paragraph, "verdict_changes")
     assert changes is not None and f"Openai: {STEP} → {ONCE}" in changes.text()

@@ -64,7 +64,7 @@ async def test_a_check_that_is_skipped_says_so_and_is_made_up_for(
     await person.click("debate_skip_check")
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert len(wire_home["openai"].check_requests) < 4
-    view._show_side("verdict")
+    view._open_step("verdict")
     assert texts(person, "no_vote_") == ["Openai: no vote, the check was skipped"]
     wire_home["openai"].check_delay = 0.0
     await person.click(f"check_again_{view.session.debate.participants[0].id}")
@@ -80,7 +80,7 @@ async def test_who_follows_the_order_has_no_vote_on_the_verdict_and_in_the_setti
     view = debate_view(person)
     await started(person, SETUP)
     await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
-    view._show_side("verdict")
+    view._open_step("verdict")
     why = "no vote, only 0 of 2 answers stayed the same when the options were listed in the other order"
     assert texts(person, "no_vote_") == [f"Openai: {why}"]
     shown = Shown(person)
@@ -108,7 +108,7 @@ async def test_who_misses_premises_votes_and_the_verdict_and_the_settings_say_th
     await until(lambda: view.session_id and view.session.status == "completed", PATIENCE_S)
     record = Record(view.session.debate, list(view.messages))
     assert [record.vote(one, 1).choice for one in record.voters()] == [record.options()[0].id] * 2
-    view._show_side("verdict")
+    view._open_step("verdict")
     why = "missed 8 of 8 false premises"
     assert texts(person, "no_vote_") == [f"Llama: breaks no ties, {why}"]
     shown = Shown(person)

@@ -465,6 +465,24 @@ def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words)
     return f"{who}: {said}"
 
 
+def reliability(result: CouncilOutcome, record: Record, words: Words) -> tuple[str, str]:
+    """Return how reliable a verdict is in a sentence, "" where there is none, and its tone: ok, warn or neutral."""
+    if result.failure:
+        return words("council.judge.failed", why=words(f"failure.{result.failure}")), "neutral"
+    if not result.judge:
+        votes = record.voted_rounds and result.state != State.VALUES
+        return (words("verdict.band.nobody") if votes else ""), "neutral"
+    if result.unstable:
+        other = record.readings()[1].choice
+        option = next(
+            (one.text for one in record.options() if one.id == other), words("verdict.band.neither")
+        )
+        return words("verdict.band.unstable", option=option), "warn"
+    if not result.choice:
+        return words("council.judge.once"), "neutral"
+    return words("verdict.band.none" if result.choice == NEITHER else "verdict.band.stable"), "ok"
+
+
 def view_line(view: View, record: Record, words: Words) -> str:
     """Return who holds something else than the headline, or gave it up."""
     option = next((one.text for one in record.options() if one.id == view.option), view.text)

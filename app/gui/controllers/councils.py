@@ -65,8 +65,8 @@ class CouncilController(Controller):
         if session_id:
             self._engine.drafts.keep(session_id, draft)
 
-    async def _fork(self, session_id: str, after_round: int) -> None:
-        self.session_requested.emit(await self._engine.councils.fork(session_id, after_round))
+    async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
+        self.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
 
     async def _more(self, session_id: str, what: str) -> None:
         councils = self._engine.councils

@@ -23,8 +23,9 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.files.user_files import is_seen
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
-from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
@@ -53,13 +54,13 @@ class DebateController(Controller):
         self,
         parts: Parts[WindowFrame],
         panel: DebatePanel,
-        page: DiscussionView,
+        page: DebatePage,
         views: SessionViews,
         sessions: SessionController,
     ) -> None:
         super().__init__(parts)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
-        self._beside: DiscussionView | CouncilPage | None = None
+        self._beside: DebatePage | CouncilPage | None = None
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
         parts.window.main_area.addWidget(self._form)
@@ -165,7 +166,7 @@ class DebateController(Controller):
         self.opened.emit()
         self._panel.discussion.take_focus()
 
-    def show_beside(self, page: DiscussionView | CouncilPage | None) -> None:
+    def show_beside(self, page: DebatePage | CouncilPage | None) -> None:
         """Show in the panel how the debate or council in the main area stands, or a debate itself beside something else."""
         left = self._beside is self._page and page is None
         self._beside = page
@@ -176,7 +177,7 @@ class DebateController(Controller):
             # Whoever follows a debate and turns to a chat goes on following it here.
             self._tasks.replace("open in the panel", self._follow(self._page.session_id))
 
-    def _show_summary(self, page: DiscussionView | CouncilPage) -> None:
+    def _show_summary(self, page: DebatePage | CouncilPage) -> None:
         """Show how a debate or council stands; a council whose names are hidden stays without them."""
         if page.session is not None:
             facts = (page.spending, page.messages, page.people(), page.writing)
@@ -262,7 +263,7 @@ class DebateController(Controller):
             self._wire_outcome(view)
             self._wire_questions(view)
 
-    def _wire_questions(self, view: DiscussionView) -> None:
+    def _wire_questions(self, view: DebateView) -> None:
         """Connect the questions of participants' tools."""
         chats = self._engine.chats
         self._run(view.answer_requested, chats.answer)
@@ -270,7 +271,7 @@ class DebateController(Controller):
         self._run(view.dismiss_requested, chats.dismiss)
         self._run(view.stop_turn_requested, chats.stop_turn)
 
-    def _wire_held_turn(self, view: DiscussionView) -> None:
+    def _wire_held_turn(self, view: DebateView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""
         held, go_on = self._engine.debates.held, self._go_on
         view.turn_retry_requested.connect(lambda one: go_on(one, held.retry(one)))
@@ -310,7 +311,7 @@ class DebateController(Controller):
         if self._beside is not None:
             self._beside.show_cited(message_id)
 
-    def _wire_outcome(self, view: DiscussionView) -> None:
+    def _wire_outcome(self, view: DebateView) -> None:
         """Connect the actions on a debate that is over."""
         self._run(view.verdict_requested, self._engine.councils.judge)
         view.turns_wanted.connect(
@@ -324,35 +325,40 @@ class DebateController(Controller):
         view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
 
-    def _showing(self, session_id: str) -> list[DiscussionView]:
+    def _showing(self, session_id: str) -> list[DebateView]:
         return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, and who could judge it."""
         if self._beside is not None and view is self._beside:
             self._show_summary(self._beside)
-        if not isinstance(view, DiscussionView) or view.session is None:
+        if not isinstance(view, DebateView) or view.session is None:
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
-        if has_ended(view.session):
+        live, price = self._engine.live(view.session_id), ""
+        # Also one that was forked behind its last turn.
+        begins = live is not None and self._engine.debates.is_over(live)
+        if begins:
             found = self._engine.debates.estimate(view.session, view.messages, "what_if")
-            view.show_price(price_text(self._language, found))
+            price = price_text(self._language, found)
             if found.unasked:
                 self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
+        view.show_what_if(price, begins=begins)
+        if has_ended(view.session):
             view.show_judges(self._engine.debates.judges(view.session_id))
 
-    async def _ask_what_if(self, view: DiscussionView, pairs: tuple[tuple[str, str], ...]) -> None:
+    async def _ask_what_if(self, view: DebateView, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)
         self._on_view_changed(view)
 
-    async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
-        view.after.offer_turns(await self._engine.debates.turns(session_id))
+    async def _offer_turns(self, view: DebateView, session_id: str) -> None:
+        view.offer_turns(await self._engine.debates.turns(session_id))
 
-    def _setup_for(self, view: DiscussionView) -> Callable[..., None]:
+    def _setup_for(self, view: DebateView) -> Callable[..., None]:
         """Return what shows Setup where a view is."""
         return self.show_new if view is self._page else self.show_setup
 
-    def _set_up_again(self, view: DiscussionView) -> None:
+    def _set_up_again(self, view: DebateView) -> None:
         """Open Setup with the participants and settings of a debate, so that its cost is seen before it starts."""
         if view.session is None:
             return
@@ -362,7 +368,7 @@ class DebateController(Controller):
         setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
         self._setup_for(view)()
 
-    async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
+    async def _show_new(self, view: DebateView, made: Coroutine[object, object, str]) -> None:
         """Show a debate made from another one, in the view of that one."""
         session_id = await made
         if view is self._page:

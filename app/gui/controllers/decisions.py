@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from app.core.council import Decision
 from app.core.texts import exact
 from app.engine.decisions.journal import entry_of, options_of
+from app.engine.live_session import LiveSession
 from app.engine.scores import held_up, scores
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import SessionController
@@ -19,7 +20,9 @@ from app.gui.dialogs.memo_dialog import MemoDialog
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.decisions.decision_details import CHANGE, DATE, DELETE, MONTH, NEVER, WEEK
 from app.gui.pages.decisions.decision_rows import state_text, when_text
-from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.pages.decisions.your_decision import DecisionForm
+from app.gui.panels.debate.debate_page import DebatePage
+from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript.message_actions import DECIDE
 from app.gui.window_frame import WindowFrame
 
@@ -44,16 +47,21 @@ class DecisionController(Controller):
         self,
         parts: Parts[WindowFrame],
         councils: CouncilPage,
-        debates: Sequence[DiscussionView],
+        debates: Sequence[DebateView],
         sessions: SessionController,
     ) -> None:
         super().__init__(parts)
         self._sessions = sessions
         self._journal = parts.engine.journal
         self._page: DecisionsPage | None = None
-        councils.decision_requested.connect(self.ask)
-        for view in debates:
-            view.verdict.decision_requested.connect(partial(self._ask_about, view))
+        for asked in (councils.decision_requested, *(view.decision_requested for view in debates)):
+            asked.connect(self.ask)
+        pages: list[CouncilPage | DebatePage] = [councils]
+        pages += [view for view in debates if isinstance(view, DebatePage)]
+        for page in pages:
+            page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
+            page.decision.kept.connect(lambda kept, page=page: self._start(self._keep_shown(page, kept)))
+            parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
         self._verdicts = [councils.verdict, *(view.verdict for view in debates)]
@@ -64,7 +72,6 @@ class DecisionController(Controller):
         parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
-        parts.bridge.journal_changed.connect(lambda _event: councils.refresh())
         for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
             changed.connect(lambda _event: self._refresh())
         self._language.changed.connect(self._show_head)
@@ -152,9 +159,6 @@ class DecisionController(Controller):
 
     # Requests
 
-    def _ask_about(self, view: DiscussionView) -> None:
-        self.ask(view.session_id)
-
     def _on_action(self, session_id: str, message_id: str, action: str) -> None:
         if action == DECIDE:
             self.ask(session_id, message_id)
@@ -169,21 +173,32 @@ class DecisionController(Controller):
             entry = replace(entry, headline=first_line(message.content))
         options = [text for _option, _letter, text in options_of(live)]
         today = self._journal.today()
-        dialog = DecisionDialog(self._language, self._look, entry, options, today, self._window)
-        dialog.kept.connect(
-            lambda kept: self._start(
-                self._journal.decide(
-                    live,
-                    kept.decided,
-                    why=kept.why,
-                    sure=None if kept.sure < 0 else kept.sure,
-                    sign=kept.sign,
-                    due=kept.due,
-                    message=message_id,
-                )
-            )
-        )
+        form = DecisionForm(self._language, self._look, entry, options, today)
+        dialog = DecisionDialog(self._language, form, self._window)
+        dialog.kept.connect(lambda kept: self._start(self._keep(live, kept, message_id)))
         dialog.open()
+
+    async def _keep(self, live: LiveSession, kept: Decision, message_id: str = "") -> None:
+        """Keep what was decided in a session. Raises StorageError."""
+        await self._journal.decide(
+            live,
+            kept.decided,
+            why=kept.why,
+            sure=None if kept.sure < 0 else kept.sure,
+            sign=kept.sign,
+            due=kept.due,
+            message=message_id,
+        )
+
+    async def _begin(self, page: CouncilPage | DebatePage) -> None:
+        """Begin the form of a decision on the page of its session. Raises NotFound, StorageError."""
+        live = await self._engine.open(page.session_id)
+        if live.id == page.session_id:
+            options = [text for _option, _letter, text in options_of(live)]
+            page.decision.begin(entry_of(live), options, self._journal.today())
+
+    async def _keep_shown(self, page: CouncilPage | DebatePage, kept: Decision) -> None:
+        await self._keep(await self._engine.open(page.session_id), kept)
 
     def _open(self, decision_id: str) -> None:
         """Open the session of a decision, for a chat at the message in which it was made."""

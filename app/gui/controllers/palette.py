@@ -100,10 +100,16 @@ class PaletteController(Controller):
                 icon=one.icon,
                 act=self._actions[one.name],
                 detail=words.keys(one.name),
+                more=self._more(one.name),
             )
             for one in COMMANDS
             if one.listed
         ]
+
+    def _more(self, name: str) -> str:
+        """Return further words by which a command is found."""
+        key = f"palette.{name}.find"
+        return self._language(key) if key in self._language.texts else ""
 
     def _settings(self) -> list[PaletteEntry]:
         """Return the pages of the settings and the settings on them."""

@@ -17,7 +17,7 @@ from app.gui.controllers.sessions import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import AppWindow
 
@@ -31,7 +31,7 @@ class SummaryController(PageController):
         self,
         parts: Parts[AppWindow],
         page: ChatPage,
-        debates: Sequence[DiscussionView],
+        debates: Sequence[DebateView],
         views: SessionViews,
         chats: ChatController,
     ) -> None:
@@ -53,7 +53,7 @@ class SummaryController(PageController):
             signal.connect(self._count_later)
         self._language.changed.connect(self.show_use)
 
-    def _notes_writer(self, debate: DiscussionView) -> str:
+    def _notes_writer(self, debate: DebateView) -> str:
         return self._engine.debates.notes_writer(debate.session_id)
 
     def summarise(self) -> None:

@@ -33,8 +33,8 @@ from app.gui.dialogs.ask_dialogs import open_link
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DebatePanel
-from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
@@ -59,7 +59,7 @@ class WindowController(QObject):
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
-        self.session_page = DiscussionView(self._language, self._look, compact=False)
+        self.session_page = DebatePage(self._language, self._look)
         self.chat_page = window.chat_page
         self.council_page = CouncilPage(self._language, self._look)
         self.pages = MainPages(

@@ -1,6 +1,6 @@
 """The base of the views of debates, councils and chats: transcript, find bar, composer, and cards of open questions.
 
-The subclasses are `DiscussionView`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
+The subclasses are `DiscussionView`, `DebatePage`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,8 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
 from app.gui.widgets.boxes import Stretch, vbox
-from app.gui.widgets.controls import Button, Composer
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import Button
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
 from app.gui.widgets.search import FindBar
@@ -260,6 +261,20 @@ class ConversationView(QWidget):
 def _spoken(messages: Sequence[Message]) -> list[Message]:
     """Return the messages that are rows; the others are read by Moot alone."""
     return [message for message in messages if message.part in SPOKEN]
+
+
+AWAY = "away_"
+"""What an object name begins with while another view bears it."""
+
+
+def lend_names(view: QWidget, borne: bool, begin: tuple[str, ...]) -> None:
+    """Give a view and its parts their object names that begin so, or mark these as away."""
+    for part in (view, *view.findChildren(QWidget)):
+        name = part.objectName()
+        if borne and name.startswith(AWAY):
+            part.setObjectName(name.removeprefix(AWAY))
+        elif not borne and name.startswith(begin):
+            part.setObjectName(AWAY + name)
 
 
 def empty_state(text: Paragraph, act: Button) -> QWidget:

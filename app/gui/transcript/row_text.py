@@ -153,7 +153,7 @@ class RowStyle:
     @property
     def barred(self) -> bool:
         """Whether a bar beside each row has its speaker's colour."""
-        return self.layout != WIDE
+        return self.layout not in (WIDE, COLUMN)
 
     @property
     def avatar_left(self) -> int:

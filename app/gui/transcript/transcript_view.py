@@ -49,7 +49,7 @@ from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem,
 from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD, QuestionWidgets
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow, TypingIndicator, animated
 from app.gui.transcript.pictures import Pictures
-from app.gui.transcript.row_text import COMPACT, Picture, Range, RowStyle, body_font
+from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
 from app.gui.transcript.search import Search
 from app.gui.transcript.selection import Keyboard, Pointer, Selection
 from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
@@ -241,7 +241,9 @@ class TranscriptView(QAbstractScrollArea):
         self.pill = JumpPill(self.viewport(), tokens)
         self.action_bar = ActionBar(self.viewport(), self.canvas, self._offered)
         overlays += [self.pill, self.action_bar]
-        self._way_to_end = WayToEnd(self.pill, self.canvas, self.feed)
+        if layout != COLUMN:
+            # An answer is read from its top: there the pill would be over it until its end.
+            WayToEnd(self.pill, self.canvas, self.feed)
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
         self._pictures.ready.connect(self._on_thumbnail)
@@ -507,6 +509,9 @@ class TranscriptView(QAbstractScrollArea):
         elif key in (keys.Key_Left, keys.Key_Right) and target:
             if self.feed.set_open(target.row_id, open_=key == keys.Key_Right):
                 self.keyboard.follow_target()
+        elif key in (keys.Key_Left, keys.Key_Right):
+            # Nothing scrolls sideways here: what is around may go to the transcript beside it.
+            event.ignore()
         elif key == keys.Key_End:
             self.jump_to_latest()
         elif key == keys.Key_Home:

@@ -32,7 +32,6 @@ from PySide6.QtGui import (
     QFocusEvent,
     QInputMethodEvent,
     QKeyEvent,
-    QMouseEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -58,8 +57,8 @@ from PySide6.QtWidgets import (
 
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
-from app.gui.widgets.boxes import follow_width, hbox, vbox
-from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
+from app.gui.widgets.boxes import follow_width
+from app.gui.widgets.text import plain_tip
 
 TICK = 16
 ICON = 17
@@ -641,61 +640,6 @@ class TextBox(QPlainTextEdit):
         height = lines * self.fontMetrics().lineSpacing() + 8 + frame
         if height != self.height():
             self.setFixedHeight(height)
-
-
-class Composer(QFrame):
-    """A framed box with a hint and a send button; emits `submitted` with the text, and clears the box."""
-
-    submitted = Signal(str)
-    text_changed = Signal()
-
-    def __init__(self, look: Look, *, box_name: str, button_name: str, box: TextBox | None = None) -> None:
-        """`box` replaces the plain text box."""
-        super().__init__()
-        self.setProperty("kind", "composer")
-        self.box = box or TextBox()
-        self.box.setObjectName(box_name)
-        self._hint = ElidedLabel("hint")
-        self.send = button("send", button_name)
-        self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
-        self.send.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-        self.send.setFixedSize(34, 27)
-        self.foot = hbox((self._hint, 1), self.send, margins=(2, 0, 0, 0))
-        self.column = vbox(self.box, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8)
-        self.setFocusProxy(self.box)
-        self.box.submitted.connect(self._on_submitted)
-        self.box.textChanged.connect(self._on_text_changed)
-        self.box.focus_changed.connect(self._on_focus_changed)
-        # The button is disabled once the box is empty: the focus would jump to any other button.
-        self.send.clicked.connect(lambda: self.box.setFocus())
-        self.send.clicked.connect(self._on_submitted)
-        self._on_text_changed()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        # A click anywhere in the frame focuses the box.
-        self.box.setFocus()
-
-    def set_words(self, placeholder: str, hint: str, send: str) -> None:
-        """Set the placeholder of the box, the hint under it and the name of the button."""
-        self.box.setPlaceholderText(placeholder)
-        # Qt does not repaint a placeholder whose text changes.
-        self.box.viewport().update()
-        self.box.setAccessibleName(placeholder)
-        self._hint.setText(hint)
-        name_button(self.send, send)
-
-    def _on_submitted(self) -> None:
-        text = self.box.text()
-        if text and self.send.isEnabled():
-            self.box.clear()
-            self.submitted.emit(text)
-
-    def _on_text_changed(self) -> None:
-        self.send.setEnabled(bool(self.box.text()))
-        self.text_changed.emit()
-
-    def _on_focus_changed(self, focused: bool) -> None:
-        restyle(self, focused=focused)
 
 
 EDGE = 10

@@ -20,7 +20,8 @@ from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
 from app.gui.markdown.document import Utf16Places, units
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
-from app.gui.widgets.controls import ENTER, Composer, IconButton, TextBox, icon_button, ticked
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import ENTER, IconButton, TextBox, icon_button, ticked
 from app.gui.widgets.picture_viewer import PictureButton
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip
 

@@ -33,6 +33,16 @@ from app.gui.widgets.boxes import Part, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
+DOING = {
+    CouncilPart.BALLOT: "verdict.voting",
+    **dict.fromkeys((CouncilPart.READING, CouncilPart.MOVES), "verdict.judging"),
+    CouncilPart.DISSENT: "council.doing.dissent",
+    CouncilPart.MERGE: "council.doing.merge",
+    CouncilPart.SOLO: "council.doing.solo",
+    CouncilPart.CHECK: "council.doing.check",
+}
+"""What is being done where a part is written that nobody says in turn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:

@@ -1,16 +1,25 @@
-"""The answers of a council, side by side: they scroll sideways.
+"""The answers of a council, side by side, where they scroll sideways, or one alone with a switch of all above it.
 
 A column for each participant (what they hold, how sure they are, their answers, *Use this*) and one for the
 merged answer.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleInterface, QColor, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAccessibleWidget, QFrame, QScrollArea, QWidget
 
 from app.core.council import Participant
@@ -25,11 +34,13 @@ from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials
-from app.gui.widgets.boxes import hbox, thin_line, vbox
-from app.gui.widgets.controls import button, icon_button, put_where, stops_in
+from app.gui.widgets.boxes import empty, hbox, thin_line, vbox
+from app.gui.widgets.controls import ShorteningButton, button, icon_button, put_where, stops_in
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,
+    name_button,
+    named,
     plain_label,
     say,
     show_as,
@@ -37,7 +48,7 @@ from app.gui.widgets.text import (
     tell_as,
 )
 
-LEAST_WIDTH = 260
+LEAST_WIDTH, ROOMY = 260, 310
 TILE = 20
 
 
@@ -46,13 +57,13 @@ class Letter(QWidget):
 
     def __init__(self, look: Look) -> None:
         super().__init__()
-        self._look, self._letter, self._leads = look, "", False
+        self._look, self.letter, self._leads = look, "", False
         self.setFixedSize(QSize(TILE, TILE))
         look.changed.connect(self.update)
 
     def show_letter(self, letter: str, *, leads: bool) -> None:
         """Show a letter."""
-        self._letter, self._leads = letter, leads
+        self.letter, self._leads = letter, leads
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -67,18 +78,19 @@ class Letter(QWidget):
         font.setBold(True)
         painter.setFont(font)
         painter.setPen(QColor(tokens.surface if self._leads else tokens.text_2))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._letter)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
 class CouncilColumn(QFrame):
     """A column: header, what is held, the transcript rows of one participant, and the actions.
 
     Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(), more_requested()
-    to ask it alone something more.
+    to ask it alone something more, alone_requested() to show it alone, or all again.
     """
 
     use_requested = Signal(str)
     more_requested = Signal()
+    alone_requested = Signal()
     retry_requested = Signal(str)
     settings_requested = Signal()
 
@@ -90,6 +102,8 @@ class CouncilColumn(QFrame):
         self._answer: Message | None = None
         self._used = False
         self._named = ("", "")
+        # The message that is read from its beginning.
+        self._top = ""
         self.setProperty("kind", "column")
         self.setObjectName(f"council_column_{place}")
         self.setMinimumWidth(LEAST_WIDTH)
@@ -110,15 +124,16 @@ class CouncilColumn(QFrame):
             tip="council.more",
         )
         self._asks = asks
+        self.enlarge = icon_button(look, "maximize-2", f"council_enlarge_{place}", self.alone_requested)
         self._use = button("", f"council_use_{place}", self._on_use)
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
         self.transcript.action_requested.connect(self._on_action)
         self._held = QWidget()
         hbox(self._letter, (self._holds, 1), inside=self._held, spacing=8)
-        for small in (self._copy, self._more):
+        for small in (self._copy, self._more, self.enlarge):
             small.setFixedSize(28, 28)
-        buttons = hbox(self._copy, self._more, self._use, spacing=2)
+        buttons = hbox(self._copy, self._more, self._use, self.enlarge, spacing=2)
         vbox(
             hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8),
             hbox((self._held, 1), margins=(14, 4, 14, 0)),
@@ -139,12 +154,46 @@ class CouncilColumn(QFrame):
         self._model.setText(model)
         self.transcript.setAccessibleName(name)
 
+    def show_alone(self, *, alone: bool, offered: bool) -> None:
+        """Show that it stands alone, in the whole width; `offered` says whether that can be changed."""
+        self.enlarge.set_icon("minimize-2" if alone else "maximize-2")
+        name_button(self.enlarge, self._language("council.side_by_side" if alone else "council.enlarge"))
+        self.enlarge.setVisible(offered)
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The name, and the letter of what is held, "" where that is not known."""
+        return self._named[0], self._letter.letter if not self._held.isHidden() else ""
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.alone_requested.emit()
+
     def show_messages(self, session: DebateSession, messages: Sequence[Message]) -> None:
         """Show the participant's messages."""
         self.transcript.feed.show_session(session, messages)
         for message in messages:
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
+        asked = [one for one in messages if one.part == CouncilPart.QUESTION]
+        self._read_from(next((one.id for one in (*asked[-1:], *messages[:1])), ""))
+
+    def show_finished(self, message: Message) -> None:
+        """Show a finished message; a further question stands at the upper edge, above its answer."""
+        self.transcript.feed.clear_speaking()
+        self.transcript.feed.message_finished(message)
+        model, placed = self.transcript.model, self.transcript.canvas.placed
+        if message.part == CouncilPart.QUESTION:
+            self._read_from(message.id)
+        elif self._top in model and model.index(self._top) in [one.row for one in placed]:
+            # While the answer was short, it stood lower.
+            self._read_from(self._top)
+
+    def _read_from(self, message_id: str) -> None:
+        """Put a message at the upper edge, where it stays while more comes."""
+        self._top = message_id
+        if message_id:
+            self.transcript.go_to(message_id, 0)
+        self.transcript.canvas.scroller.follow = False
 
     def show_held(self, letter: str, option: str, *, leads: bool, sure: int | None, first: str = "") -> None:
         """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
@@ -172,9 +221,18 @@ class CouncilColumn(QFrame):
             facts += filter(None, (spent.known_text(words),))
         self._cost.setText(" · ".join(facts))
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
-        for part in (self._use, self._copy):
-            part.setVisible(answer is not None)
-        self._more.setVisible(answer is not None and self._asks)
+        self._use.setVisible(answer is not None)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Leave the room of a narrow column to the name; its menu and the input below do the same."""
+        shown = self._answer is not None and self.width() >= ROOMY
+        self._copy.setVisible(shown)
+        self._more.setVisible(shown and self._asks)
 
     def _on_copy(self) -> None:
         if self._answer is not None:
@@ -215,17 +273,23 @@ def shown_people(participants: Sequence[Participant], hidden: str, words: Langua
     }
 
 
-LEAST_HEIGHT = 160
+LEAST_HEIGHT, NARROW, WIDEST_MERGED = 160, 700, 860
 MERGED = ""
 
 
 class ColumnRow(QWidget):
     """The columns in their order; for screen readers a list of them."""
 
-    def __init__(self, margin: int) -> None:
+    def __init__(self, margin: int, takes: Callable[[QKeyEvent], bool]) -> None:
+        """`takes` says whether a key has been used: the area around the columns would scroll."""
         super().__init__()
+        self._takes = takes
         tell_as(self, ColumnsAccessible)
         self.row = hbox(inside=self, margins=(margin, 12, margin, 6), spacing=12)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._takes(event):
+            super().keyPressEvent(event)
 
     def columns(self) -> list[QWidget]:
         """Return the columns that are shown, as they stand side by side."""
@@ -252,8 +316,12 @@ class ColumnsAccessible(QAccessibleWidget):
         return columns.index(child.object()) if child.object() in columns else -1
 
 
-class CouncilColumns(QScrollArea):
+class CouncilColumns(QWidget):
     """Has a column by each participant's id, and MERGED; passes on what their buttons and rows ask for.
+
+    All stand side by side. A double-click on the head of one, Enter in it or its button shows it alone, with a switch of all
+    above it; Escape shows all again. Where there is no room for all, one is always alone. Left and Right go to the one before
+    and the next.
 
     Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(participant
     id), more_requested(participant id), found(participant id, number, count), link_requested and picture_requested as of a transcript.
@@ -271,15 +339,25 @@ class CouncilColumns(QScrollArea):
         super().__init__()
         self._language, self._look = language, look
         self.all: dict[str, CouncilColumn] = {}
-        body = say(ColumnRow(margin), language, name="council.tab.answers")
+        self._is_merged = False
+        # Whom the user chose to read alone.
+        self._chosen: str | None = None
+        self._tabs: object = None
+        self._order: list[str] = []
+        body = say(ColumnRow(margin, self._on_key), language, name="council.tab.answers")
         self.row = body.row
         self.setObjectName("council_columns")
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setWidgetResizable(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setWidget(body)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._area.setWidgetResizable(True)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setWidget(body)
+        self._switch = say(named("council_switch", QWidget()), language, name="council.switch")
+        self._names = hbox(inside=self._switch, margins=(margin, 8, margin, 0), spacing=14)
+        vbox(self._switch, (self._area, 1), inside=self, spacing=0)
         self.setMinimumHeight(LEAST_HEIGHT)
+        language.changed.connect(self._show_columns)
 
     @property
     def transcripts(self) -> dict[str, TranscriptView]:
@@ -308,6 +386,8 @@ class CouncilColumns(QScrollArea):
             column.transcript.picture_requested.connect(self.picture_requested)
             column.settings_requested.connect(partial(self.settings_requested.emit, who))
             column.more_requested.connect(partial(self.more_requested.emit, who))
+            column.alone_requested.connect(partial(self._choose, who, leaves=True))
+        self._chosen, self._is_merged = None, False
         return True
 
     def name(self, people: Mapping[str, Shown]) -> None:
@@ -318,6 +398,8 @@ class CouncilColumns(QScrollArea):
             self.row.removeWidget(column)
             self.row.insertWidget(place, column, 1)
         put_where(self, [stop for who in (*people, MERGED) for stop in stops_in(self.all[who])])
+        self._order = [*people, MERGED]
+        self._show_columns()
 
     def show_held(
         self, record: Record, result: CouncilOutcome, people: Mapping[str, Shown], *, compared: bool
@@ -342,12 +424,106 @@ class CouncilColumns(QScrollArea):
             column.show_answer(answer, used=answer is not None and answer.id == chosen)
         merged = record.last(CouncilPart.MERGE)
         column = self.all[MERGED]
-        column.setVisible(any(one.part == CouncilPart.MERGE for one in record.messages))
+        # One of the answers before the last question is no merge of what they are now.
+        self._is_merged = any(one.part == CouncilPart.MERGE for one in record.since)
         column.show_speaker(self._language("council.merged"), merged.author.name if merged else "", None)
         column.show_held("", "", leads=False, sure=None)
         whole = merged if merged and merged.state == MessageState.DONE else None
         column.show_answer(whole, used=whole is not None and whole.id == chosen)
+        self._show_columns()
 
     def into_sight(self, who: str) -> None:
-        """Scroll sideways to a column."""
-        self.ensureWidgetVisible(self.all[who])
+        """Scroll sideways to a column, or show it in place of the one that is alone."""
+        if self.alone is not None:
+            self._chosen = who
+            self._show_columns()
+        self._area.ensureWidgetVisible(self.all[who])
+
+    @property
+    def alone(self) -> str | None:
+        """Whose column is shown alone, None where all stand side by side."""
+        there = self._there()
+        if self._chosen in there:
+            return self._chosen
+        return there[0] if there and self._is_narrow() else None
+
+    def _there(self) -> list[str]:
+        return [who for who in self._order if who in self.all and (who != MERGED or self._is_merged)]
+
+    def _is_narrow(self) -> bool:
+        return self.width() < NARROW and len(self._there()) * LEAST_WIDTH > self.width()
+
+    def read_merged(self) -> None:
+        """Show the merged answer alone, wherever the focus is."""
+        self._is_merged, self._chosen = True, MERGED
+        self._show_columns()
+
+    def _choose(self, who: str | None, *, leaves: bool = False) -> None:
+        """Show a column alone, or all with None; one that is alone already `leaves` that."""
+        self._chosen = None if leaves and who == self._chosen else who
+        self._show_columns()
+        if who is not None and not self.all[who].isHidden():
+            self.all[who].transcript.setFocus()
+
+    def _show_columns(self) -> None:
+        """Show the column that is alone, or all, and the switch over it."""
+        alone, there, narrow = self.alone, self._there(), self._is_narrow()
+        for who, column in self.all.items():
+            column.setVisible(who in there and alone in (None, who))
+            column.show_alone(alone=who == alone, offered=len(there) > 1 and not narrow)
+            column.setMaximumWidth(WIDEST_MERGED if who == MERGED and alone == MERGED else 16_777_215)
+        self._switch.setVisible(alone is not None and len(there) > 1)
+        shown = [(who, *self.all[who].shown) for who in there] if alone is not None else []
+        tabs = (self._language.texts.language, alone, shown)
+        if tabs != self._tabs:
+            self._tabs = tabs
+            self._fill_switch(shown, alone)
+
+    def _fill_switch(self, shown: Sequence[tuple[str, str, str]], alone: str | None) -> None:
+        focused = any(one.hasFocus() for one in self._switch.findChildren(QWidget))
+        empty(self._names)
+        for place, (who, name, letter) in enumerate(shown, 1):
+            tab = ShorteningButton("tab", f"council_switch_{place}")
+            tab.show_words(" · ".join(filter(None, (name, letter))))
+            tab.setCheckable(True)
+            tab.setChecked(who == alone)
+            tab.clicked.connect(lambda _on, who=who: self._choose(who))
+            self._names.addWidget(tab)
+            if focused and who == alone:
+                tab.setFocus()
+        self._names.addStretch(1)
+        if self._switch.isVisible():
+            put_where(self._switch, self._switch.findChildren(ShorteningButton))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.all:
+            self._show_columns()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._on_key(event):
+            super().keyPressEvent(event)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        key, everybody = event.key(), self._there()
+        at = next((who for who in everybody if self._holds_focus(who)), self.alone)
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(key), 0)
+        if step and at is not None:
+            who = everybody[max(0, min(everybody.index(at) + step, len(everybody) - 1))]
+            self.into_sight(who)
+            self.all[who].transcript.setFocus()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and at is not None and self._reads(at):
+            self._choose(at, leaves=True)
+        elif key == Qt.Key.Key_Escape and self._chosen is not None:
+            self._choose(None)
+        else:
+            return False
+        return True
+
+    def _holds_focus(self, who: str) -> bool:
+        column = self.all[who]
+        return any(one.hasFocus() for one in (column, *column.findChildren(QWidget)))
+
+    def _reads(self, who: str) -> bool:
+        """Say whether the focus is in the text, where Enter does nothing else."""
+        return self.all[who].transcript.hasFocus()

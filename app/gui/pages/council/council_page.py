@@ -32,6 +32,7 @@ from app.gui.pages.council.council_columns import MERGED, CouncilColumn, Council
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
 from app.gui.pages.council.decision_steps import (
     ANSWERS,
+    BORNE_IN_FRONT,
     DEBATE,
     DECISION,
     DIFFERENCES,
@@ -41,15 +42,16 @@ from app.gui.pages.council.decision_steps import (
 )
 from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
 from app.gui.pages.council.verdict_page import VerdictPage
-from app.gui.panels.conversation_view import ConversationView, empty_state
+from app.gui.pages.decisions.your_decision import YourDecision
+from app.gui.panels.conversation_view import ConversationView, lend_names
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.controls import bring_into_sight, button
+from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.notices import announce
 from app.gui.widgets.search import FindBar
-from app.gui.widgets.text import Paragraph, named
+from app.gui.widgets.text import named
 
 
 def discussed(message: Message) -> bool:
@@ -149,7 +151,7 @@ class CouncilPage(ConversationView):
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
     reading_requested = Signal()
-    fork_requested = Signal(str, int)
+    fork_requested = Signal(str, int, int)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
@@ -177,7 +179,7 @@ class CouncilPage(ConversationView):
         self.blind, self._reading = BlindPickView(language, look, MARGIN), QWidget()
         self.glance = self.differences.glance
         self.verdicts = VerdictTabs(language, MARGIN)
-        self._decided, self._decide = Paragraph("lead", centred=True), button("primary", "council_journal")
+        self.decision = YourDecision(language, look)
         self.box = DecisionBar(language, look, self._follow_up)
         self._hide = self.box.hide_names
         self._lay_out()
@@ -193,6 +195,10 @@ class CouncilPage(ConversationView):
     def messages(self) -> Sequence[Message]:
         """The messages of the council."""
         return list(self._messages.values())
+
+    def bear_names(self, borne: bool) -> None:
+        super().bear_names(borne)
+        lend_names(self, borne, BORNE_IN_FRONT)
 
     def show_session(
         self,
@@ -233,6 +239,7 @@ class CouncilPage(ConversationView):
             # Who answered from outside takes part from now on.
             self._build(session)
         self.refresh()
+        self.box.show_doing(self.writing.values())
         was_running = before is not None and before.status == Status.RUNNING
         if was_running and session.status == Status.COMPLETED:
             self._announce(session)
@@ -242,8 +249,10 @@ class CouncilPage(ConversationView):
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         super().show_turn(event, starting=starting)
         author = event.author
+        self.box.show_doing(self.writing.values())
         if event.round:
-            self.transcript.feed.set_speaking(author, "", "")
+            if event.part in SPOKEN:
+                self.transcript.feed.set_speaking(author, "", "")
         elif column := self.columns.all.get(author.id):
             column.transcript.feed.set_speaking(author, "", "")
 
@@ -257,8 +266,11 @@ class CouncilPage(ConversationView):
                 self.refresh()
                 self._open_step(DEBATE)
         elif column := self._column(message):
+            if message.part == CouncilPart.MERGE:
+                self.columns.read_merged()
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_started(message)
+        self.box.show_doing(self.writing.values())
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
         if column := self.columns.all.get(self._column_of.get(message_id, "?")):
@@ -275,8 +287,8 @@ class CouncilPage(ConversationView):
             self.spending.add((message,))
             self.writing.pop(message.author.id, None)
         for column in self._columns_for(message):
-            column.transcript.feed.clear_speaking()
-            column.transcript.feed.message_finished(message)
+            column.show_finished(message)
+        self.box.show_doing(self.writing.values())
         self.refresh()
 
     def take_focus(self) -> None:
@@ -348,6 +360,7 @@ class CouncilPage(ConversationView):
         judges = judges_of(self.councils, session, self._judge, self._language) if self.councils else {}
         outsider = self.councils.outsider(session) if self.councils else ""
         judged = Judged(session, dict(self._messages), record, result, people, bool(prices), prices, outsider)
+        every = outcomes(debate, messages)
         self.box.show_state(
             judged,
             judges,
@@ -355,6 +368,7 @@ class CouncilPage(ConversationView):
             helper=helper,
             could=could,
             lacks=self._lacks(session, could),
+            verdicts=[one.number for one in every if one.messages is not messages],
             read_only=self._read_only,
             plain=self.steps.value() in (VOTES, VERDICT, DECISION),
         )
@@ -387,7 +401,7 @@ class CouncilPage(ConversationView):
         self.steps.show_steps(
             much, prices, [*filter(record.points, (DIFFERS, AGREED))], decided=decided is not None
         )
-        self._show_decision(decided)
+        self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
         if step in (VOTES, VERDICT):
             self._show_verdict(judged)
         elif step == DIFFERENCES:
@@ -403,14 +417,6 @@ class CouncilPage(ConversationView):
             self.verdict.show_verdict(judged)
         self._reading.setHidden(self._blind)
         self.blind.setVisible(self._blind)
-
-    def _show_decision(self, decided: tuple[str, str] | None) -> None:
-        """Show what was decided and how that stands, and what asks for it, or for what came of it."""
-        words = self._language
-        said = (words("journal.was", option=decided[0]), decided[1]) if decided else (words("journal.card"),)
-        self._decided.setText("\n".join(said))
-        self._decide.setText(words("journal.enter" if decided else "journal.keep_decision"))
-        self._decide.setVisible(not self._read_only)
 
     def _lacks(self, session: DebateSession, could: ProviderStatus | None) -> str:
         """Return why nobody compares the answers, where nobody does."""
@@ -445,6 +451,10 @@ class CouncilPage(ConversationView):
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
+        focus: QWidget | None = self.window().focusWidget()
+        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
+            # Opened by its key or a button elsewhere.
+            self.decision.take_focus()
         if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
             # Once it has its place.
             QTimer.singleShot(0, card, partial(bring_into_sight, card))
@@ -515,7 +525,7 @@ class CouncilPage(ConversationView):
             self.differences: (DIFFERENCES,),
             self.transcript: (DEBATE,),
             judged: (VOTES, VERDICT),
-            empty_state(self._decided, self._decide): (DECISION,),
+            self.decision: (DECISION,),
         }
         vbox(*((page, 1) for page in self._pages), inside=view)
         vbox(self.box, inside=foot, margins=(MARGIN, 6, MARGIN, 12))
@@ -527,12 +537,12 @@ class CouncilPage(ConversationView):
         box, composer = self.box, self._follow_up
         box.asked.connect(self._on_asked)
         box.judge_chosen.connect(self._on_judge)
-        box.fork_requested.connect(lambda number: self.fork_requested.emit(self.session_id, number))
+        box.fork_requested.connect(self.asking(self.fork_requested))
         self._hide.toggled.connect(lambda _on: self._name_columns())
         self.steps.chosen.connect(self._on_step)
         self.steps.marks_changed.connect(self._show_marks)
-        for asked in (self._decide.clicked, self.verdict.decision_requested):
-            asked.connect(lambda: self.decision_requested.emit(self.session_id))
+        self.decision.opened.connect(self.asking(self.decision_requested))
+        self.verdict.decision_requested.connect(self._on_decide)
         columns = self.columns
         columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
         columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
@@ -561,6 +571,14 @@ class CouncilPage(ConversationView):
         composer.text_changed.connect(self._show_composer)
         composer.target_changed.connect(self.refresh)
         composer.submitted.connect(self._on_submitted)
+
+    def _on_decide(self) -> None:
+        """Open the form of a decision, or ask what came of the one that is kept."""
+        if self.verdict.decision(self.session_id) is not None:
+            self.decision_requested.emit(self.session_id)
+            return
+        self._open_step(DECISION)
+        self.decision.take_focus()
 
     def _into_sight(self, who: str) -> None:
         if self.steps.value() != DEBATE:

@@ -3,12 +3,12 @@
 Above it stands how far the decision is, and what must be said about it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
@@ -22,13 +22,13 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import checking
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.blind_pick import BlindStep, step_of
-from app.gui.pages.council.council_box import TONES, Judged
+from app.gui.pages.council.council_box import DOING, TONES, Judged
 from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import hbox, thin_line, vbox
+from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import (
     Button,
-    Composer,
     MenuButton,
     ShorteningButton,
     TextBox,
@@ -53,8 +53,21 @@ ASKED_FOR = {"pause": "pause", "resume": "play", "debate": "scale", "join": "plu
 NEXT = ASKED_FOR | MORE
 NOTED = ("skip_check", "allow", "connect")
 """What helps where something is said about it."""
-LEAST_BOX, WORDY = 60, 560
+WORDY = 560
 KEPT, FIXED, SHORTENED = QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred
+
+
+def put_into_bar(*ways: QWidget) -> None:
+    """Make buttons as high as the input beside them; the last one is the menu of what else can be done."""
+    for way in ways:
+        way.setProperty("bar", "menu" if way is ways[-1] else "step")
+    fit_bar(ways, WORDY)
+
+
+def fit_bar(ways: Sequence[QWidget], width: int) -> None:
+    """Keep the words of the buttons in a bar whole, unless there is hardly room for them."""
+    for way in ways:
+        way.setSizePolicy(KEPT if width >= WORDY and way is not ways[-1] else SHORTENED, FIXED)
 
 
 class FollowUp(Composer):
@@ -64,19 +77,15 @@ class FollowUp(Composer):
 
     def __init__(self, language: Language, look: Look, box_name: str, button_name: str) -> None:
         self._language, self._names = language, {"": ""}
-        self._whole = self.to = ""
+        self.to = ""
         super().__init__(look, box_name=box_name, button_name=button_name, box=TextBox(longest=MAX_TEXT))
         self.setObjectName("decision_input")
         self.target = MenuButton(look, "users", "decision_target", chevron=True)
         self.target.setSizePolicy(SHORTENED, FIXED)
         self.target.choices.aboutToShow.connect(self._fill)
-        self._hint.hide()
-        self.box.setMinimumWidth(LEAST_BOX)
-        self.column.setDirection(QBoxLayout.Direction.LeftToRight)
-        self.column.setContentsMargins(4, 5, 6, 5)
-        self.column.insertWidget(0, thin_line(width=1, height=20), 0, Qt.AlignmentFlag.AlignVCenter)
-        self.column.insertWidget(0, self.target, 0, Qt.AlignmentFlag.AlignBottom)
-        self.column.setStretchFactor(self.box, 1)
+        row = self.put_in_one_row()
+        row.insertWidget(0, thin_line(width=1, height=20), 0, Qt.AlignmentFlag.AlignVCenter)
+        row.insertWidget(0, self.target, 0, Qt.AlignmentFlag.AlignBottom)
         # Qt puts nothing before the box while its frame, which has it as focus proxy, stands between them.
         put_in_tab_order((self.target, self.send))
         put_in_tab_order((self.target, self.box))
@@ -90,8 +99,11 @@ class FollowUp(Composer):
         self.target.show_words(unmarked(name))
         self.target.setAccessibleName(words("council.target", name=name))
         asks = words("council.placeholder.only", name=name) if self.to else words("council.placeholder")
-        self._whole = words("council.wait") if running else " · ".join(filter(None, (asks, price)))
-        self._show_words()
+        send = words("discussion.send")
+        if running:
+            self.set_words(words("council.wait"), "", send)
+        else:
+            self.set_words(asks, price, send)
         if running or self.box.text():
             self.send.setEnabled(not running)
 
@@ -100,18 +112,6 @@ class FollowUp(Composer):
         self.to = who
         self.target_changed.emit()
         self.box.setFocus()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show_words()
-
-    def _show_words(self) -> None:
-        """Show as much of what stands in the empty box as one line has room for."""
-        room = self.box.viewport().width() - 8
-        shown = self.box.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
-        self.set_words(shown, "", self._language("discussion.send"))
-        self.box.setAccessibleName(self._whole)
-        self.box.setToolTip(plain_tip(self._whole) if shown != self._whole else "")
 
     def _fill(self) -> None:
         self.target.clear()
@@ -123,12 +123,12 @@ class DecisionBar(QWidget):
     """Shows how a decision stands, and what can be done.
 
     Emits asked(what) with a name of NEXT or NOTED, judge_chosen("provider/model", ANY_JUDGE or NO_JUDGE),
-    fork_requested(round), 0 for the answers.
+    fork_requested(round, verdict): 0 for the answers, and the number of a verdict or 0.
     """
 
     asked = Signal(str)
     judge_chosen = Signal(str)
-    fork_requested = Signal(int)
+    fork_requested = Signal(int, int)
 
     def __init__(self, language: Language, look: Look, follow_up: FollowUp) -> None:
         super().__init__()
@@ -141,13 +141,16 @@ class DecisionBar(QWidget):
         self._offers: dict[str, str] = {}
         self._judges: Mapping[str, str] = {}
         self._judge, self._rounds, self._what = ANY_JUDGE, -1, ""
+        self._verdicts: Sequence[int] = ()
         self.next = ShorteningButton("primary", "decision_next")
         self.next.clicked.connect(lambda: self.asked.emit(self._what))
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
-        self.more.setSizePolicy(SHORTENED, FIXED)
+        put_into_bar(self.next, self.more)
         self.more.choices.aboutToShow.connect(self._fill)
         self.hide_names = QAction(self, checkable=True)
         self.hide_names.setObjectName("council_hide_names")
+        self._doing: frozenset[str] = frozenset()
+        self._said: Callable[[], None] | None = None
         self._line = QWidget()
         low, middle = Qt.AlignmentFlag.AlignBottom, Qt.AlignmentFlag.AlignVCenter
         hbox(self._chip, (self._words, 1, middle), *self._notes.values(), inside=self._line, spacing=10)
@@ -156,8 +159,7 @@ class DecisionBar(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The words of the next step stay whole, unless there is hardly room for its price.
-        self.next.setSizePolicy(KEPT if self.width() >= WORDY else SHORTENED, FIXED)
+        fit_bar((self.next, self.more), self.width())
 
     def show_state(
         self,
@@ -168,6 +170,7 @@ class DecisionBar(QWidget):
         helper: str,
         could: ProviderStatus | None,
         lacks: str,
+        verdicts: Sequence[int],
         read_only: bool,
         plain: bool,
     ) -> None:
@@ -175,7 +178,8 @@ class DecisionBar(QWidget):
 
         `judges` are those who could judge with their names, and `judge` the one that is chosen. Where there is no `helper` to
         compare answers, which `lacks` says, a provider can be added. `could` is one that could compare them if it might
-        read any session. On a `plain` page something else is the next step.
+        read any session. `verdicts` are the numbers of those before the last question. On a `plain` page something else is
+        the next step.
         """
         session, result, words = shown.session, shown.result, self._language
         council = session.debate.council
@@ -210,7 +214,7 @@ class DecisionBar(QWidget):
                 self._offers[name] = " · ".join(filter(None, (text, shown.prices.get(name, ""))))
         possible = (name for name in NEXT if name in self._offers and (agreed or name != "stress"))
         self._what = what = next(possible, "")
-        self._judges, self._judge = judges, judge
+        self._judges, self._judge, self._verdicts = judges, judge, verdicts
         self._rounds = shown.record.rounds if idle and not read_only and result.answered else -1
         self.more.show_words(words("verdict.more"))
         self.hide_names.setText(words("council.hide_names"))
@@ -223,12 +227,20 @@ class DecisionBar(QWidget):
             tip = rounds if what == "debate" else self._hint(what)
             self.next.show_words(self._offers[what], plain_tip(tip), short=shown.prices.get(what, ""))
             self.next.setAccessibleDescription(tip)
-        self._show_said(shown, "" if helper else lacks, whole=idle and enough)
+        self._said = partial(self._show_said, shown, "" if helper else lacks, whole=idle and enough)
+        self._said()
         for name, note in self._notes.items():
             note.setText(self._offers.get(name, ""))
             note.setVisible(name in self._offers)
         # A plain page says itself how the decision stands.
         self._line.setVisible(not (plain and idle and enough) or any(name in self._offers for name in NOTED))
+
+    def show_doing(self, parts: Iterable[str]) -> None:
+        """Say that all vote, that a model judges and so on, where these parts are being written."""
+        if (now := frozenset(parts)) != self._doing:
+            self._doing = now
+            if self._said is not None:
+                self._said()
 
     def _hint(self, what: str) -> str:
         """Return what a step does, "" where its name says it."""
@@ -252,6 +264,8 @@ class DecisionBar(QWidget):
         elif running and result.answered == result.asked >= MIN_PARTICIPANTS:
             debates = council is not None and council.rounds > council.debated
             said = words("council.debating" if debates else "council.comparing")
+        if running and (doing := next((DOING[one] for one in DOING if one in self._doing), "")):
+            said = words(doing)
         if checking(session):
             said = " · ".join((words.reason(session.reason), said))
         self._chip.set_text("")
@@ -283,5 +297,9 @@ class DecisionBar(QWidget):
             forks = named("council_fork", QMenu(words("council.fork"), menu))
             for number in range(self._rounds + 1):
                 key = "council.fork.round" if number else "council.fork.answers"
-                forks.addAction(words(key, round=number), partial(self.fork_requested.emit, number))
+                forks.addAction(words(key, round=number), partial(self.fork_requested.emit, number, 0))
+            # After a further question the rounds before it are reached by their verdict.
+            for number in self._verdicts:
+                text = words("council.fork.verdict", number=number)
+                forks.addAction(text, partial(self.fork_requested.emit, 0, number))
             menu.addMenu(forks)

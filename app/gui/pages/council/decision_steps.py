@@ -16,6 +16,8 @@ from app.gui.widgets.text import named, plain_tip, say
 
 STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
 ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
+BORNE_IN_FRONT = ("decision_", "segment_", "council_tabs")
+"""How the names begin that the pages of debates and of councils both have: the one in front bears them."""
 CIRCLE, GAP = 18, 2
 
 
@@ -64,37 +66,39 @@ class StepButton(ShorteningButton):
 class DecisionSteps(QWidget):
     """The steps side by side, or a button with a menu of them where that is too wide; Alt and a number open one.
 
-    At the right two words switch what is marked in the answers. Emits chosen(step), marks_changed().
+    Where answers are one of them, two words at the right switch what is marked in these. Emits chosen(step),
+    marks_changed().
     """
 
     chosen = Signal(str)
     marks_changed = Signal()
 
-    def __init__(self, language: Language, look: Look, margin: int) -> None:
+    def __init__(self, language: Language, look: Look, margin: int, steps: tuple[str, ...] = STEPS) -> None:
+        """`steps` are those that a session of this kind has."""
         super().__init__()
         self.setObjectName("decision_steps")
-        self._language, self._margin = language, margin
-        self._row = Segmented(STEPS, tabs=True, make=partial(StepButton, look))
+        self._language, self._margin, self._steps = language, margin, steps
+        self._row = Segmented(steps, tabs=True, make=partial(StepButton, look))
         say(named("council_tabs", self._row), language, name="council.tab")
-        for place in range(len(STEPS) - 1, 0, -1):
+        for place in range(len(steps) - 1, 0, -1):
             self._row.row.insertWidget(place, thin_line(width=20), 0, Qt.AlignmentFlag.AlignVCenter)
         self._row.row.setSpacing(10)
         self._row.chosen.connect(self._on_chosen)
-        self._buttons = dict(zip(STEPS, self._row.findChildren(StepButton), strict=True))
+        self._buttons = dict(zip(steps, self._row.findChildren(StepButton), strict=True))
         self._menu = MenuButton(look, "list-checks", "decision_step", chevron=True)
         self._menu.choices.aboutToShow.connect(self._fill)
         self._marks = {
             kind: say(
                 button("mark", f"council_mark_{kind}", self.marks_changed), language, f"council.mark.{kind}"
             )
-            for kind in (DIFFERS, AGREED)
+            for kind in ((DIFFERS, AGREED) if ANSWERS in steps else ())
         }
         for mark in self._marks.values():
             mark.setCheckable(True)
             mark.setChecked(True)
         row = hbox(self._row, self._menu, STRETCH, *self._marks.values(), margins=(margin, 0, margin, 0))
         vbox(row, thin_line(), inside=self, spacing=0)
-        for number, step in enumerate(STEPS, 1):
+        for number, step in enumerate(steps, 1):
             QShortcut(QKeySequence(f"Alt+{number}"), self, partial(self._open, step))
 
     def value(self) -> str:
@@ -119,8 +123,8 @@ class DecisionSteps(QWidget):
     ) -> None:
         """Show how much each step has, None where it is not reached yet, and offer to switch the marks that there are."""
         words = self._language
-        last = max(place for place, step in enumerate(STEPS[:-1]) if much[step] is not None)
-        for place, step in enumerate(STEPS):
+        last = max(place for place, step in enumerate(self._steps[:-1]) if much[step] is not None)
+        for place, step in enumerate(self._steps):
             price = prices.get("compare" if step == DIFFERENCES else "debate", "") if step != DECISION else ""
             hint = words(f"council.tab.{step}.none") if much[step] is None else ""
             hint += f" · {price}" if hint and price else ""
@@ -141,8 +145,10 @@ class DecisionSteps(QWidget):
         wide = self.width() >= sum(part.sizeHint().width() + 10 for part in parts) + 2 * self._margin
         self._row.setVisible(wide)
         self._menu.setVisible(not wide)
-        number, name = STEPS.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
-        self._menu.show_words(self._language("council.tab.at", number=number, all=len(STEPS), name=name))
+        number, name = self._steps.index(self.value()) + 1, self._language(f"council.tab.{self.value()}")
+        self._menu.show_words(
+            self._language("council.tab.at", number=number, all=len(self._steps), name=name)
+        )
 
     def _open(self, step: str) -> None:
         if self._buttons[step].isEnabled():

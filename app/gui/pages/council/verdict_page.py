@@ -23,11 +23,12 @@ from app.engine.council.outcome import (
     council_parts,
     drifted,
     in_full,
-    judge_line,
+    judge_name,
     last_words,
     lettered,
     moves_line,
     point_text,
+    reliability,
     sides_of,
     state_text,
     unread_lines,
@@ -56,7 +57,7 @@ from app.gui.widgets.controls import (
     scrolling,
     stops_in,
 )
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
 AVATAR = 20
@@ -178,6 +179,12 @@ class ClaimsPage(QWidget):
 
 
 SIDE_BY_SIDE = 820
+BANDS = {
+    "ok": ("circle-check", "ok"),
+    "warn": ("circle-alert", "warn"),
+    "neutral": ("circle-alert", "text_2"),
+}
+"""The icon and its colour for each tone of how reliable a verdict is."""
 MARKS = {"agreed": ("circle-check", "ok"), "open": ("circle-alert", "warn")}
 RIGHT = 330
 BAR = 6
@@ -336,7 +343,9 @@ class VerdictPage(QWidget):
         copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
         if not (council or record.voted_rounds or record.council.judges):
             copy.hide()
-        parts: list[QBoxLayout] = [hbox(*head, (ElidedLabel("hint", text=how), 1), copy, spacing=10)]
+        band = self._band(judged)
+        parts: list[QBoxLayout] = [hbox((band, 1))] if band is not None else []
+        parts.append(hbox(*head, (ElidedLabel("hint", text=how), 1), copy, spacing=10))
         if judged.problem:
             parts.append(hbox((Paragraph("error", text=judged.problem), 1)))
         held, count = self.held_up(result.state)
@@ -350,10 +359,6 @@ class VerdictPage(QWidget):
             names = ", ".join(judged.people[one].name for one in result.after.missing)
             lacks.append(words("council.missing", names=names))
         lacks += unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
-        if result.failure:
-            lacks.append(judge_line(result, {}, words))
-        elif not result.judge and council:
-            lacks.append(words("council.judge.nobody"))
         if lacks:
             warned = len(lacks) > 2 or result.degraded
             parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
@@ -383,17 +388,28 @@ class VerdictPage(QWidget):
             parts.append(hbox(*hint, weigh, STRETCH))
         if any(result.after.votes.values()):
             parts.append(self._tallies(judged))
-        if result.judge:
-            said = judge_line(result, lettered(record), words)
-            stable = Chip(self._look, self)
-            key = "unstable" if result.unstable else "stable" if result.choice else "once"
-            stable.set_text(words(f"council.{key}"), "ok" if key == "stable" else "warn")
-            parts.append(hbox((Paragraph("card_text", text=said), 1), stable, spacing=10))
-        elif not (council or read):
+        if not (result.judge or council or read):
             parts += self._ways_to_a_verdict(judged)
         if read and judged.may_ask and judged.judges:
             parts.append(hbox(STRETCH, self._ask_again(judged.judges)))
         return self._card("council_verdict", parts)
+
+    def _band(self, judged: Judged) -> QFrame | None:
+        """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was to judge."""
+        words, result = self._language, judged.result
+        said, tone = reliability(result, judged.record, words)
+        if not said or not (result.judge or has_ended(judged.session)):
+            return None
+        band = named("verdict_band", QFrame())
+        band.setProperty("kind", "banner")
+        text = Paragraph(text=said)
+        icon = HeadingIcon(self._look, *BANDS[tone])
+        part = "verdict.judge.inside" if result.inside else "verdict.judge.outside"
+        who = plain_label(text=words(part, name=judge_name(result)) if result.judge else "")
+        band.setAccessibleName(f"{said} {who.text()}".rstrip())
+        hbox(icon, (text, 1), who, inside=band, margins=(12, 8, 12, 8), spacing=8)
+        restyle(band, text, who, tone=tone)
+        return band
 
     def _ways_to_a_verdict(self, judged: Judged) -> list[QBoxLayout]:
         """Return why there is no verdict on a debate yet, and what asks for it."""
@@ -413,7 +429,7 @@ class VerdictPage(QWidget):
             made = button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
         choice, ways = say(named("debate_judge", Choice(self._look)), words, name="verdict.judge"), FlowBox()
-        choice.offer([(name_of(one.seat), self._judge_words(one)) for one in judges], self._chosen)
+        choice.offer([(name_of(one.seat), self.judge_words(one)) for one in judges], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
         ask = button(
@@ -439,14 +455,14 @@ class VerdictPage(QWidget):
             menu = named("judges_menu", QMenu(self))
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             for judge in judges:
-                action = menu.addAction(self._judge_words(judge).replace("&", "&&"))
+                action = menu.addAction(self.judge_words(judge).replace("&", "&&"))
                 action.triggered.connect(partial(self.judge_requested.emit, name_of(judge.seat)))
             menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
 
         again.clicked.connect(open_menu)
         return again
 
-    def _judge_words(self, judge: Judge) -> str:
+    def judge_words(self, judge: Judge) -> str:
         """Return a judge as it is offered: one that takes no part has no other name than its model's."""
         if judge.name == judge.model:
             return self._language("setup.judge.outside", name=judge.model)

@@ -5,7 +5,7 @@ main area: its state, and each participant with its last vote and turn.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.events import RetryScheduled
-from app.core.message import SPOKEN, CouncilPart, Message
+from app.core.message import SPOKEN, Message
 from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
@@ -28,6 +28,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending, checking, failed, retry_text, state_of, time_text
 from app.gui.markdown.blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
+from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
@@ -40,14 +41,10 @@ from app.gui.widgets.controls import (
     put_in_tab_order,
     scrolling,
 )
-from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
-DOING = {
-    CouncilPart.BALLOT: "verdict.voting",
-    **dict.fromkeys((CouncilPart.READING, CouncilPart.MOVES), "verdict.judging"),
-}
 
 
 class DebateControls(QFrame):
@@ -61,7 +58,7 @@ class DebateControls(QFrame):
     check_skip_requested = Signal()
 
     def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
-        """`headed` also shows title, status and cost, which a page under the top bar has there."""
+        """`headed` also shows title, status, cost and the buttons, which a page has in the top bar and at its bottom."""
         super().__init__()
         self._headed = headed
         self._language = language
@@ -84,13 +81,11 @@ class DebateControls(QFrame):
         self._side = say(Segmented(self._sides), language, name="verdict.side")
         self._doing = Chip(look, self)
         self._cost = Chip(look, self, icon="coins")
-        self.pause = button("", f"{prefix}pause", self._on_pause)
+        self.pause = ShorteningButton("", f"{prefix}pause")
         self.pause.dress(look, "pause", "text")
-        self.resume = say(
-            button("primary", f"{prefix}resume", self.resume_requested), language, "discussion.resume"
-        )
+        self.resume = ShorteningButton("primary", f"{prefix}resume")
         self.resume.dress(look, "play", "on_accent")
-        self.stop = say(button("", f"{prefix}stop", self.stop_requested), language, "discussion.stop")
+        self.stop = ShorteningButton("", f"{prefix}stop")
         self.stop.dress(look, "square", "text")
         self._banner = QFrame()
         self._banner.setProperty("kind", "banner")
@@ -104,6 +99,9 @@ class DebateControls(QFrame):
         self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
         self._countdown = QTimer(self, interval=500)
         self._lay_out()
+        self.pause.clicked.connect(self._on_pause)
+        self.resume.clicked.connect(self.resume_requested)
+        self.stop.clicked.connect(self.stop_requested)
         self._side.chosen.connect(lambda side: self.side_chosen.emit(side.removeprefix(prefix)))
         self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
@@ -208,7 +206,9 @@ class DebateControls(QFrame):
         self._show_facts()
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
-        self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
+        self.pause.show_words(words("discussion.pause_now" if self._pausing else "discussion.pause"))
+        self.resume.show_words(words("discussion.resume"))
+        self.stop.show_words(words("discussion.stop"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
         stands = resumable(session) and not self._read_only
         self._show_pause(running=session.status == Status.RUNNING, resumable=stands)
@@ -255,7 +255,7 @@ class DebateControls(QFrame):
         self.held.setVisible(due)
         if focused and not due:
             # Otherwise the focus would jump to the next button, and a key press would trigger it.
-            (self.resume if self.resume.isVisibleTo(self) else self.pause).setFocus()
+            (self.pause if self.resume.isHidden() else self.resume).setFocus()
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
@@ -325,29 +325,29 @@ class DebateControls(QFrame):
         return "warn", ""
 
     def _lay_out(self) -> None:
-        head = []
         if self._headed:
-            head.append(hbox((self._title, 1), self._round, self._status, spacing=8))
+            title = hbox((self._title, 1), self._round, self._status, spacing=8)
+            ways = (self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost)
+            head = [title, hbox(*ways, spacing=SPACE), vbox(self._facts)]
         else:
-            for absent in (self._title, self._round, self._status):
+            head = [hbox(self._doing, (self._facts, 1), spacing=10)]
+            for absent in (self._title, self._round, self._status, self._cost, self._side):
                 absent.hide()
-        buttons = hbox(self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost, spacing=SPACE)
         said = hbox((self._banner_text, 1), self.skip_check, spacing=8)
         vbox(said, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
         vbox(
             *head,
-            buttons,
-            self._facts,
             (self._side, 0, Qt.AlignmentFlag.AlignLeft),
             self._honesty,
             self._banner,
             inside=self,
-            margins=(18, 14, 18, 8) if self._headed else (28, 12, 28, 8),
-            spacing=10,
+            margins=(18, 14, 18, 8) if self._headed else (0, 0, 0, 0),
+            spacing=10 if self._headed else 6,
         )
-        put_in_tab_order((self.pause, self.stop, self.resume))
+        if self._headed:
+            put_in_tab_order((self.pause, self.stop, self.resume))
         self._side.setVisible(False)
 
     def _on_pause(self) -> None:
@@ -356,9 +356,14 @@ class DebateControls(QFrame):
         self.pause_requested.emit()
 
 
+def turns_of(messages: Iterable[Message]) -> list[Message]:
+    """Return what the participants of a debate said in turn."""
+    return [one for one in messages if one.author.kind == PARTICIPANT and not (one.part or one.is_interim)]
+
+
 def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spending, words: Language) -> str:
     """Return who took part in a debate, how long it was and what it cost, in one line."""
-    turns = [one for one in messages if one.author.kind == PARTICIPANT and not (one.part or one.is_interim)]
+    turns = turns_of(messages)
     people, left = session.debate.participants, session.debate.left
     facts = [
         words("verdict.participants", count=len(people)),
@@ -423,6 +428,39 @@ class HeldTurnBar(FlowBox):
             made.setToolTip(plain_tip(words("discussion.without", name=name)) if short != name else "")
 
 
+def passing_menu(parent: QWidget, name: str) -> QMenu:
+    """Return a menu that goes when it closes."""
+    menu = named(name, QMenu(parent))
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+def open_above(menu: QMenu, over: QPushButton | QToolButton) -> None:
+    """Open a menu above a button, which is at the bottom of the window."""
+    menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+
+
+def turns_menu(
+    parent: QWidget, turns: Sequence[Message], chosen: Callable[[str], None], language: Language
+) -> QMenu:
+    """Return a menu of turns from which another debate can start; `chosen` is called with the message's id."""
+    menu = passing_menu(parent, "fork_menu")
+    for turn in turns:
+        words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
+        words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
+        line = language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
+        menu.addAction(line.replace("&", "&&"), partial(chosen, turn.id))
+    if menu.isEmpty():
+        menu.addAction(language("verdict.fork.none")).setEnabled(False)
+    return menu
+
+
+def add_exports(menu: QMenu, chosen: Callable[[str], None], language: Language) -> None:
+    """Add an entry for each form in which a session can be saved."""
+    for name in EXPORTS:
+        menu.addAction(language(f"export.{name}"), partial(chosen, name))
+
+
 class AfterBar(QWidget):
     """The buttons under a debate that has ended; what does not fit is in the menu at the end.
 
@@ -446,27 +484,17 @@ class AfterBar(QWidget):
         self._export = ShorteningButton("", "debate_export")
         self._export.dress(look, "share", "text")
         self._more = say(icon_button(look, "ellipsis", "debate_more"), language, tip="verdict.more")
-        self._more.clicked.connect(lambda: self._open(self._more_menu(), self._more))
+        self._more.clicked.connect(lambda: open_above(self._more_menu(), self._more))
         hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
         self._fork.clicked.connect(self.turns_wanted)
         self._again.clicked.connect(self.again_requested)
-        self._export.clicked.connect(
-            lambda: self._open(self._export_menu(self._menu("export_menu")), self._export)
-        )
+        self._export.clicked.connect(self._on_export)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
         """Open a menu of turns from which another debate can start."""
-        menu = self._menu("fork_menu")
-        for turn in turns:
-            words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
-            words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
-            line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
-            menu.addAction(line.replace("&", "&&"), partial(self.fork_requested.emit, turn.id))
-        if menu.isEmpty():
-            menu.addAction(self._language("verdict.fork.none")).setEnabled(False)
-        self._open(menu, self._fork)
+        open_above(turns_menu(self, turns, self.fork_requested.emit, self._language), self._fork)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -478,28 +506,18 @@ class AfterBar(QWidget):
         needed = sum(one.sizeHint().width() for one in buttons) + 8 * len(buttons)
         self._export.setVisible(needed <= self.width())
 
-    def _menu(self, name: str) -> QMenu:
-        menu = QMenu(self)
-        menu.setObjectName(name)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return menu
-
     def _more_menu(self) -> QMenu:
-        menu = self._menu("more_menu")
+        menu = passing_menu(self, "more_menu")
         menu.addAction(self._language("verdict.new"), self.new_requested.emit)
         if self._export.isHidden():
             menu.addSeparator()
-            self._export_menu(menu)
+            add_exports(menu, self.export_requested.emit, self._language)
         return menu
 
-    def _export_menu(self, menu: QMenu) -> QMenu:
-        for name in EXPORTS:
-            menu.addAction(self._language(f"export.{name}"), partial(self.export_requested.emit, name))
-        return menu
-
-    def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:
-        """Open a menu above a button, which is at the bottom of the window."""
-        menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+    def _on_export(self) -> None:
+        menu = passing_menu(self, "export_menu")
+        add_exports(menu, self.export_requested.emit, self._language)
+        open_above(menu, self._export)
 
     def _retranslate(self) -> None:
         words = self._language

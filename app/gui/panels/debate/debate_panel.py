@@ -31,7 +31,7 @@ class DebatePanel(RightPanel):
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         setup = SetupView(language, look, engine)
-        discussion = DiscussionView(language, look, compact=True)
+        discussion = DiscussionView(language, look)
         history = HistoryView(language, look)
         self.summary = DebateSummary(language, look)
         self._discussions = QStackedWidget()

@@ -1,54 +1,56 @@
-"""The view of a debate: its topic, controls, transcript with a composer to step in, and the verdict.
+"""What the two views of a debate share: topic, state, transcript with a composer to step in, and the verdict.
 
-The right panel shows it narrow, the main area wide.
+`DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with steps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QStackedLayout, QStackedWidget, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Judge
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
-from app.core.reasons import Reason, has_ended, resumable
-from app.core.session import Debate, DebateSession
+from app.core.reasons import Reason, has_ended
+from app.core.session import DebateSession
 from app.core.summary import Status
-from app.core.usage import tokens_text
 from app.engine.council.outcome import judge_line, outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import Given, outcomes
 from app.gui.display.appearance import Language, Look
-from app.gui.files.user_files import CHARACTERS_PER_TOKEN, LONG_PASTE, is_seen, pasted_text
+from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
 from app.gui.pages.council.council_box import Judged, announcement
 from app.gui.pages.council.council_columns import Shown, shown_people
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
 from app.gui.pages.council.verdict_page import VerdictPage
-from app.gui.panels.conversation_view import ConversationView, empty_state
-from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, AfterBar, DebateControls, facts_of
+from app.gui.panels.conversation_view import ConversationView, empty_state, lend_names
+from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
+from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
-from app.gui.transcript.row_text import COMPACT, DEBATE, MAX_COLUMN
-from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
-from app.gui.widgets.controls import TextBox, button, icon_button, scrolling
+from app.gui.transcript.row_text import COMPACT
+from app.gui.widgets.boxes import vbox
+from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.notices import announce
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, say
+from app.gui.widgets.text import Paragraph, say
 
 # The object names of transcript, box and send button.
 NAMES = ("debate_transcript", "debate_interject", "debate_send")
-# What the object names begin with while another view of debates has them.
-AWAY = "away_"
 CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 """The parts that a verdict follows from."""
 
 
-class DiscussionView(ConversationView):
-    """Shows a debate, or how to start one; every request carries the session's id."""
+class DebateView(ConversationView):
+    """Shows a debate; every request carries the session's id.
+
+    What is open is a step: DEBATE, VOTES, VERDICT or DECISION. A view says with `_show_step` how it shows that.
+    """
 
     KIND = DebateSession
 
@@ -72,40 +74,48 @@ class DiscussionView(ConversationView):
     again_requested = Signal(str)
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
+    decision_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, *, compact: bool) -> None:
+    def __init__(self, language: Language, look: Look, *, layout: str, margin: int, headed: bool) -> None:
+        """`layout` is that of the transcript, `margin` that of the verdict; `headed` as the controls say."""
         box = TextBox(longest_paste=LONG_PASTE)
         composer = AttachingComposer(language, look, box_name=NAMES[1], button_name=NAMES[2], box=box)
-        super().__init__(language, look, composer, layout=COMPACT if compact else DEBATE, names=NAMES)
+        super().__init__(language, look, composer, layout=layout, names=NAMES)
         composer.strip.setObjectName("debate_attachments")
         self._composer = composer
         self._session: DebateSession | None = None
-        self.controls = DebateControls(language, look, prefix="debate_", headed=compact)
-        self._empty_text = say(Paragraph("card_text", centred=True), language, "discussion.empty")
-        self._empty_button = say(
-            button("primary", "debate_empty", lambda: self.setup_requested.emit("")),
-            language,
-            "discussion.empty.button",
-        )
-        margin = 18 if compact else 28
+        self.controls = DebateControls(language, look, prefix="debate_", headed=headed)
         self.verdict = VerdictPage(language, look, margin=margin)
         self.verdicts = VerdictTabs(language, margin)
         self._judges: tuple[Judge, ...] = ()
         # The verdicts so far, the newest last, and whether one came while the debate ran.
         self._given: Sequence[Given] = ()
         self._concluded = False
-        self._price = ""
+        # Whether a message begins a what-if round, and what that costs.
+        self._begins, self._price = False, ""
         self.topic = TopicCard(language, look, "debate_topic_card")
-        self._compact = compact
-        self.after = AfterBar(language, look)
         self._said: dict[str, Message] = {}
-        self._side = DISCUSSION
+        self._step = DEBATE
         # The turn that has begun but has no text yet, and what it waits for besides the model.
         self._turn: TurnStarted | None = None
         self._waits = ""
-        self._lay_out(compact)
+        self._about, self._discussion, self._judged_side = QWidget(), QWidget(), QWidget()
+        vbox(self.find_bar, (self.transcript, 1), inside=self._discussion, spacing=0)
+        self._lay_out()
         self._connect()
         self._retranslate()
+
+    def _lay_out(self) -> None:
+        """Put the parts into their places."""
+        raise NotImplementedError
+
+    def _show_step(self, reached: Mapping[str, str | None]) -> None:
+        """Show the step that is open; `reached` has how much each step has, None where it is not reached yet."""
+        raise NotImplementedError
+
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        """Open a menu of turns from which another debate can start."""
+        raise NotImplementedError
 
     @property
     def session(self) -> DebateSession | None:
@@ -123,12 +133,7 @@ class DiscussionView(ConversationView):
 
     def bear_names(self, borne: bool) -> None:
         super().bear_names(borne)
-        for part in self.findChildren(QWidget):
-            name = part.objectName()
-            if borne and name.startswith(AWAY):
-                part.setObjectName(name.removeprefix(AWAY))
-            elif not borne and "debate_" in name and not name.startswith(AWAY):
-                part.setObjectName(AWAY + name)
+        lend_names(self, borne, ("debate_", "segment_debate_"))
 
     def show_session(
         self,
@@ -145,13 +150,11 @@ class DiscussionView(ConversationView):
         self.controls.show_doing(self.writing.values())
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
         self.topic.show_debate(session.debate)
-        # In the panel a short topic is the title.
-        short = session.debate.topic == session.title and not session.debate.context
-        self._about.setHidden(self._compact and short)
-        self._side = DISCUSSION
+        # A short topic is the title.
+        self._about.setHidden(session.debate.topic == session.title and not session.debate.context)
+        self._step = DEBATE
         self._show_outcome(session)
         self._open_verdict()
-        self._stack.setCurrentIndex(1)
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         if self._session is not None:
@@ -160,10 +163,6 @@ class DiscussionView(ConversationView):
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
             self._show_outcome(self._session)
             self._open_verdict()
-
-    def clear(self) -> None:
-        super().clear()
-        self._stack.setCurrentIndex(0)
 
     def show_change(self, session: DebateSession) -> None:
         before = self._session
@@ -230,7 +229,7 @@ class DiscussionView(ConversationView):
             self._show_speaking(self._turn)
 
     def open_find(self) -> None:
-        self._show_side(DISCUSSION)
+        self._open_step(DEBATE)
         super().open_find()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -238,12 +237,6 @@ class DiscussionView(ConversationView):
             self.rename_requested.emit(self.session_id)
         else:
             super().keyPressEvent(event)
-
-    def take_focus(self) -> None:
-        if self._side == VERDICT:
-            self.controls.take_focus()
-        else:
-            super().take_focus()
 
     @property
     def draft(self) -> Draft:
@@ -259,25 +252,32 @@ class DiscussionView(ConversationView):
         words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
         self.transcript.feed.set_speaking(event.author, self._role_of(event.author.id), words)
 
-    def _show_side(self, side: str) -> None:
-        self._side = side
+    def _open_step(self, step: str) -> None:
+        self._step = step
         if self._session is not None:
             self._show_outcome(self._session)
 
     def _show_outcome(self, session: DebateSession) -> None:
-        """Show the verdict side if the debate has ended or somebody has voted, and the controls that belong to it."""
+        """Offer the verdict if the debate has ended or somebody has voted, and show the step that is open."""
         debate, messages = session.debate, self.messages
+        record = Record(debate, messages)
         ended, running = has_ended(session), session.status == Status.RUNNING
-        voted = not running and bool(Record(debate, messages).voted_rounds)
+        voted = not running and bool(record.voted_rounds)
         offered = ended or self._judged(session) or voted
-        self._side = self._side if offered else DISCUSSION
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
-        self.controls.show_side(self._side, offered=offered)
         if offered:
             self._given = outcomes(debate, messages)
             self._show_verdict(session, messages, self.verdicts.show_given(self._given))
-        self._sides.setCurrentIndex(self._side == VERDICT)
+        turns = len(turns_of(messages))
+        reached = {
+            DEBATE: self._language("verdict.turns", count=turns) if turns else "",
+            VOTES: str(len(record.ballots)) if voted else None,
+            VERDICT: str(len(self._given) or "") if offered else None,
+            DECISION: "" if turns else None,
+        }
+        self._step = DEBATE if reached[self._step] is None else self._step
+        self._show_step(reached)
         self._show_composer()
 
     def _judged(self, session: DebateSession) -> bool:
@@ -289,7 +289,7 @@ class DiscussionView(ConversationView):
         session = self._session
         over = session is not None and (has_ended(session) or self._judged(session))
         if over and self._given and self.transcript.following:
-            self._show_side(VERDICT)
+            self._open_step(VERDICT)
 
     def _show_verdict(
         self, session: DebateSession, messages: Sequence[Message], chosen: Given | None
@@ -328,12 +328,7 @@ class DiscussionView(ConversationView):
         return self._language.role(role) if role else ""
 
     def _show_composer(self) -> None:
-        session, words = self._session, self._language
-        ended = session is not None and has_ended(session)
-        # A message after the end begins a what-if round.
-        begins = ended and session is not None and not resumable(session)
-        self.composer.setVisible((ended or self._side == DISCUSSION) and not self._read_only)
-        self.after.setVisible((ended or self._side == VERDICT) and not self._read_only)
+        begins, words = self._begins, self._language
         self.composer.set_words(
             words("discussion.what_if" if begins else "discussion.placeholder"),
             words("discussion.what_if.hint", price=self._price)
@@ -342,40 +337,11 @@ class DiscussionView(ConversationView):
             words("discussion.send"),
         )
 
-    def show_price(self, price: str) -> None:
-        """Show what a what-if round costs, beside the button that begins it."""
-        if price != self._price:
-            self._price = price
+    def show_what_if(self, price: str, *, begins: bool) -> None:
+        """Show whether a message begins a what-if round, and what that costs."""
+        if (begins, price) != (self._begins, self._price):
+            self._begins, self._price = begins, price
             self._show_composer()
-
-    def _lay_out(self, compact: bool) -> None:
-        page = QWidget()
-        said = QWidget()
-        vbox(self.find_bar, (self.transcript, 1), inside=said, spacing=0)
-        self._sides = QStackedWidget()
-        self._sides.addWidget(said)
-        margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
-        column = MAX_COLUMN + margins[0] + margins[2]
-        judged = QWidget()
-        verdict = QWidget()
-        verdict.setLayout(centred(self.verdict, column))
-        vbox(centred(self.verdicts, column), (verdict, 1), inside=judged, spacing=0)
-        self._sides.addWidget(judged)
-        foot = QWidget()
-        vbox(self.composer, self.after, inside=foot, margins=margins)
-        self._about = QWidget()
-        vbox(self.topic, inside=self._about, margins=(margins[0], 0, margins[2], 6))
-        vbox(
-            centred(self.controls, column),
-            centred(self._about, column),
-            (self._sides, 1),
-            centred(foot, column),
-            inside=page,
-            spacing=0,
-        )
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(empty_state(self._empty_text, self._empty_button))
-        self._stack.addWidget(page)
 
     def _connect(self) -> None:
         self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
@@ -387,6 +353,7 @@ class DiscussionView(ConversationView):
         self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
+        self.verdict.decision_requested.connect(self._on_decide)
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
@@ -402,19 +369,12 @@ class DiscussionView(ConversationView):
         )
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
-        self.controls.side_chosen.connect(self._show_side)
-        self.verdicts.chosen.connect(lambda: self._show_side(VERDICT))
+        self.verdicts.chosen.connect(lambda: self._open_step(VERDICT))
         self.verdict.cite_requested.connect(self.show_cited)
         self.verdict.connect_requested.connect(self.connect_requested)
         self.verdict.judge_requested.connect(
             lambda judge: self.verdict_requested.emit(self.session_id, judge)
         )
-        after = self.after
-        after.turns_wanted.connect(lambda: self.turns_wanted.emit(self.session_id))
-        after.fork_requested.connect(lambda turn: self.fork_requested.emit(self.session_id, turn))
-        after.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
-        after.export_requested.connect(lambda name: self.export_requested.emit(self.session_id, name))
-        after.new_requested.connect(self._on_new)
         self._language.changed.connect(self._retranslate)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -423,9 +383,13 @@ class DiscussionView(ConversationView):
 
     def show_cited(self, message_id: str) -> None:
         """Show the message that a sentence of the verdict cites, or the summary beside it."""
-        self._show_side(DISCUSSION)
+        self._open_step(DEBATE)
         self.transcript.point_out(message_id)
         self.transcript.setFocus()
+
+    def _on_decide(self) -> None:
+        """Ask what the user decided, or what came of it."""
+        self.decision_requested.emit(self.session_id)
 
     def _on_new(self) -> None:
         if self._session is not None:
@@ -448,69 +412,69 @@ class DiscussionView(ConversationView):
             self._show_composer()
 
 
-MOST_HEIGHT = 240
-MARGIN = 14
+class DiscussionView(DebateView):
+    """Shows a debate in the right panel, or how to start one."""
 
+    def __init__(self, language: Language, look: Look) -> None:
+        self.after = AfterBar(language, look)
+        super().__init__(language, look, layout=COMPACT, margin=18, headed=True)
 
-class TopicCard(QFrame):
-    """Shows a debate's topic and the names and sizes of its files; a button unfolds what does not fit into one line."""
+    def show_session(
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        *,
+        read_only: bool = False,
+        damaged: int = 0,
+    ) -> None:
+        super().show_session(session, messages, read_only=read_only, damaged=damaged)
+        self._stack.setCurrentIndex(1)
 
-    def __init__(self, language: Language, look: Look, name: str) -> None:
-        super().__init__()
-        self.setProperty("kind", "card")
-        self.setObjectName(name)
-        self._language = language
-        self._debate: Debate | None = None
-        self._line = ElidedLabel("value")
-        self._count = plain_label("hint")
-        self._toggle = icon_button(look, "chevron-down", f"{name}_toggle", self._refresh, checkable=True)
-        self._toggle.setFixedSize(26, 24)
-        self._text = Paragraph()
-        self._files = plain_label("hint", wrap=True)
-        body = QWidget()
-        vbox(self._text, self._files, STRETCH, inside=body, margins=(0, 0, 8, 0), spacing=8)
-        self._whole = scrolling(body)
-        head = hbox((self._line, 1), self._count, self._toggle, spacing=8)
-        vbox(head, self._whole, inside=self, margins=(MARGIN, 7, 8, 7), spacing=6)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        language.changed.connect(self._refresh)
+    def clear(self) -> None:
+        super().clear()
+        self._stack.setCurrentIndex(0)
 
-    def show_debate(self, debate: Debate) -> None:
-        """Show the topic of a debate, folded if it is another one."""
-        if self._debate is None or self._debate.topic != debate.topic:
-            self._toggle.setChecked(False)
-        self._debate = debate
-        self._refresh()
+    def take_focus(self) -> None:
+        if self._step == VERDICT:
+            self.controls.take_focus()
+        else:
+            super().take_focus()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit()
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        self.after.offer_turns(turns)
 
-    def _refresh(self) -> None:
-        debate, words = self._debate, self._language
-        if debate is None:
-            return
-        unfolded = self._toggle.isChecked()
-        self._line.setText(words("setup.topic") if unfolded else debate.topic)
-        self._count.setText(words("topic.files", count=len(debate.context)) if debate.context else "")
-        self._toggle.set_icon("chevron-up" if unfolded else "chevron-down")
-        name_button(self._toggle, words("topic.fold" if unfolded else "topic.unfold"))
-        self._whole.setVisible(unfolded)
-        self._text.setText(debate.topic)
-        sizes = [
-            words("chat.tip.seen", name=one.name)
-            if is_seen(one)
-            else words("topic.file", name=one.name, tokens=tokens_text(len(one.text) // CHARACTERS_PER_TOKEN))
-            for one in debate.context
-        ]
-        self._files.setText("\n".join(sizes))
-        self._files.setVisible(bool(sizes))
-        self._fit()
+    def _show_step(self, reached: Mapping[str, str | None]) -> None:
+        judged = self._step == VERDICT
+        self.controls.show_side(VERDICT if judged else DISCUSSION, offered=reached[VERDICT] is not None)
+        self._sides.setCurrentIndex(judged)
+        ended = self._session is not None and has_ended(self._session)
+        self.composer.setVisible((ended or not judged) and not self._read_only)
+        self.after.setVisible((ended or judged) and not self._read_only)
 
-    def _fit(self) -> None:
-        """Set the height of the unfolded topic to that of its text and files at the card's width."""
-        if self._toggle.isChecked():
-            width = max(1, self.width() - 2 * MARGIN - 12)
-            lines = self._files.heightForWidth(width) + 8 if self._files.text() else 0
-            self._whole.setFixedHeight(min(MOST_HEIGHT, self._text.heightForWidth(width) + lines + 4))
+    def _lay_out(self) -> None:
+        page, foot = QWidget(), QWidget()
+        vbox(self.verdicts, (self.verdict, 1), inside=self._judged_side, spacing=0)
+        self._sides = QStackedWidget()
+        for side in (self._discussion, self._judged_side):
+            self._sides.addWidget(side)
+        vbox(self.composer, self.after, inside=foot, margins=(16, 8, 16, 16))
+        vbox(self.topic, inside=self._about, margins=(16, 0, 16, 6))
+        vbox(self.controls, self._about, (self._sides, 1), foot, inside=page, spacing=0)
+        words = self._language
+        said = say(Paragraph("card_text", centred=True), words, "discussion.empty")
+        begin = button("primary", "debate_empty", lambda: self.setup_requested.emit(""))
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty_state(said, say(begin, words, "discussion.empty.button")))
+        self._stack.addWidget(page)
+
+    def _connect(self) -> None:
+        super()._connect()
+        self.controls.side_chosen.connect(
+            lambda side: self._open_step(VERDICT if side == VERDICT else DEBATE)
+        )
+        after = self.after
+        after.turns_wanted.connect(self.asking(self.turns_wanted))
+        after.fork_requested.connect(self.asking(self.fork_requested))
+        after.again_requested.connect(self.asking(self.again_requested))
+        after.export_requested.connect(self.asking(self.export_requested))
+        after.new_requested.connect(self._on_new)

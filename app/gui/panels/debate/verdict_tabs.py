@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.engine.council.outcome import outcome
 from app.engine.council.verdicts import Given, changed
 from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import FlowBox, empty, vbox
@@ -37,12 +38,19 @@ class VerdictTabs(QWidget):
             self._number = 0
         self._given = given
         chosen = given[(self._number or len(given)) - 1] if given else None
-        titles = [one.title(self._language) for one in given]
+        titles = [self._title(one) for one in given] if len(given) > 1 else []
         shown = (titles, chosen.number if chosen else 0)
         if shown != self._shown:
             self._shown = shown
             self._draw(titles, shown[1])
         return chosen
+
+    def _title(self, given: Given) -> str:
+        """Return what a verdict came after, and how reliable it is."""
+        result = outcome(given.debate, given.messages)
+        key = "unstable" if result.unstable else "stable" if result.choice else "once" if result.judge else ""
+        words = self._language
+        return " · ".join(filter(None, (given.title(words), words(f"council.{key}") if key else "")))
 
     def _topics(self) -> list[str]:
         return [one.debate.topic for one in self._given[:1]]

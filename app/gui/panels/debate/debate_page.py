@@ -1,0 +1,150 @@
+"""The page of a debate in the main area: its steps, what the one that is open shows, and one row of what is next."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+
+from app.core.message import Message
+from app.core.reasons import has_ended
+from app.engine.voting import name_of
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.chat.chat_composer import unmarked
+from app.gui.pages.council.decision_bar import fit_bar, put_into_bar
+from app.gui.pages.council.decision_steps import (
+    BORNE_IN_FRONT,
+    DEBATE,
+    DECISION,
+    VERDICT,
+    VOTES,
+    DecisionSteps,
+)
+from app.gui.pages.decisions.your_decision import YourDecision
+from app.gui.panels.conversation_view import lend_names
+from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
+from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.transcript import row_text
+from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.controls import MenuButton, ShorteningButton, bring_into_sight, put_in_tab_order
+from app.gui.widgets.text import named
+
+MARGIN = 18
+STEPS = (DEBATE, VOTES, VERDICT, DECISION)
+
+
+class DebatePage(DebateView):
+    """Shows a debate as steps."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self.steps = DecisionSteps(language, look, MARGIN, STEPS)
+        self.decision = YourDecision(language, look)
+        self.next = ShorteningButton("primary", "decision_next")
+        self.next.dress(look, "scale", "on_accent")
+        self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
+        super().__init__(language, look, layout=row_text.DEBATE, margin=MARGIN, headed=False)
+        self.setObjectName("decision_page")
+
+    def bear_names(self, borne: bool) -> None:
+        super().bear_names(borne)
+        lend_names(self, borne, BORNE_IN_FRONT)
+
+    def refresh(self) -> None:
+        """Show again what was decided."""
+        if self._session is not None:
+            self._show_outcome(self._session)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_bar(self._ways, self.width())
+
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        open_above(turns_menu(self, turns, self.asking(self.fork_requested), self._language), self.more)
+
+    def _show_step(self, reached: Mapping[str, str | None]) -> None:
+        session = self._session
+        if session is None:
+            return
+        decided = self.verdict.decision(session.id)
+        self.decision.show_decision(session.id, decided, read_only=self._read_only)
+        if self.steps.value() != self._step:
+            self.steps.set_value(self._step)
+        self.steps.show_steps(reached, {}, (), decided=decided is not None)
+        self._places.setCurrentWidget(self._shown_in[self._step])
+        ended = has_ended(session) and not self._read_only
+        self.composer.setVisible(not self._read_only)
+        self.next.setVisible(ended and bool(self._judges) and not self._judged(session))
+        self.next.show_words(self._language("verdict.ask"))
+        self.more.setVisible(ended or (self._step == VERDICT and not self._read_only))
+        self.more.show_words(self._language("verdict.more"))
+
+    def _on_step(self, step: str) -> None:
+        """Open the step that the user chose."""
+        if step == self._step:
+            return
+        self._open_step(step)
+        focus: QWidget | None = self.window().focusWidget()
+        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
+            # Opened by its key or a button elsewhere.
+            self.decision.take_focus()
+        if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
+            # Once it has its place.
+            QTimer.singleShot(0, card, partial(bring_into_sight, card))
+
+    def _lay_out(self) -> None:
+        judged = self._judged_side
+        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
+        self._shown_in = {
+            DEBATE: self._discussion,
+            VOTES: judged,
+            VERDICT: judged,
+            DECISION: self.decision,
+        }
+        self._places = QStackedWidget()
+        for place in (self._discussion, judged, self.decision):
+            self._places.addWidget(place)
+        vbox(self.topic, inside=self._about, margins=(MARGIN, 10, MARGIN, 0))
+        controls, low = self.controls, Qt.AlignmentFlag.AlignBottom
+        self._composer.put_in_one_row()
+        self._ways = ways = (controls.pause, controls.resume, controls.stop, self.next, self.more)
+        put_into_bar(*ways)
+        row = hbox(*((way, 0, low) for way in ways), (self.composer, 1), spacing=8)
+        foot = vbox(controls, row, margins=(MARGIN, 6, MARGIN, 12), spacing=6)
+        vbox(self.steps, self._about, (self._places, 1), foot, inside=self, spacing=0)
+        put_in_tab_order((*ways, self.composer.box, self.composer.send))
+
+    def _connect(self) -> None:
+        super()._connect()
+        self.steps.chosen.connect(self._on_step)
+        self.next.clicked.connect(lambda: self._ask(name_of(self._judges[0].seat)))
+        self.more.choices.aboutToShow.connect(self._fill)
+        self.decision.opened.connect(self.asking(self.decision_requested))
+
+    def _on_decide(self) -> None:
+        if self.verdict.decision(self.session_id) is not None:
+            super()._on_decide()
+            return
+        self._open_step(DECISION)
+        self.decision.take_focus()
+
+    def _ask(self, judge: str) -> None:
+        self._open_step(VERDICT)
+        self.verdict_requested.emit(self.session_id, judge)
+
+    def _fill(self) -> None:
+        """Fill the menu with what else can be done."""
+        words, menu = self._language, self.more.choices
+        self.more.clear()
+        if self._judges and self._session is not None and has_ended(self._session):
+            judges = named("judges_menu", QMenu(words("council.judge.choose"), menu))
+            for judge in self._judges:
+                text = unmarked(self.verdict.judge_words(judge))
+                judges.addAction(text, partial(self._ask, name_of(judge.seat)))
+            menu.addMenu(judges)
+        for key, asked in (("fork", self.turns_wanted), ("again", self.again_requested)):
+            menu.addAction(words(f"verdict.{key}"), self.asking(asked)).setObjectName(f"debate_{key}")
+        exports = named("export_menu", QMenu(words("verdict.export"), menu))
+        add_exports(exports, self.asking(self.export_requested), words)
+        menu.addMenu(exports)
+        menu.addAction(words("verdict.new"), self._on_new).setObjectName("debate_new")
