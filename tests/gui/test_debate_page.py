@@ -164,3 +164,25 @@ async def test_the_page_in_front_alone_bears_the_names(person: Person, wire_home
 async def person(qapp, data_dir, wire_home):  # type: ignore[no-untyped-def]
     async with at_window(data_dir) as person:
         yield person
+
+
+async def test_a_blind_pick_is_offered_before_the_verdict_of_a_debate_is_read(
+    person: Person, wire_servers
+) -> None:  # type: ignore[no-untyped-def]
+    for server in wire_servers.values():
+        script_debate(server)
+    page = await hold(person, offers=True)
+    await until(lambda: person.sees("blind_start"), 60.0, what="the offer")
+    assert page.steps.value() == VERDICT and not page.verdict.isVisible()
+    assert page.session is not None and page.session.debate.council is not None
+    assert not page.session.debate.council.read_at, "what is not shown is not read"
+    await person.click("blind_close")
+    await until(lambda: page.verdict.isVisible(), what="the verdict")
+    await until(lambda: bool(page.session.debate.council.read_at), what="that it was read")
+    # Later it is below the verdict, and in the menu; it is not blind any more.
+    assert "blind_card" in [one.objectName() for one in page.verdict.findChildren(QWidget)]
+    page.more.choices.aboutToShow.emit()
+    assert "council_blind" in [one.objectName() for one in page.more.choices.actions()]
+    await person.click("blind_open")
+    assert page.blind.isVisible() and not page.verdict.isVisible()
+    assert "not blind" in texts(page.blind) or "no longer blind" in texts(page.blind)

@@ -1,5 +1,8 @@
 """From a question on the first page to the memo about what was decided: by mouse, its clicks counted, and by keyboard."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -38,8 +41,8 @@ def page_of(person: Person):  # type: ignore[no-untyped-def]
     return person.window.controller.pages.current
 
 
-async def verdict_of(person: Person, number: int) -> None:
-    """Wait until a verdict is on the screen without another click."""
+async def verdict_of(person: Person, number: int, show: Callable[[str], Awaitable[object]]) -> None:
+    """Wait until a verdict is on the screen; `show` presses a button by its name."""
 
     def there() -> bool:
         page = page_of(person)
@@ -51,6 +54,10 @@ async def verdict_of(person: Person, number: int) -> None:
             and (number == 1 or person.sees(f"verdict_tab_{number}"))
         )
 
+    await until(lambda: there() or person.sees("blind_close"), PATIENCE_S, what=f"verdict {number}")
+    if person.sees("blind_close"):
+        # A blind pick is offered before a verdict is read.
+        await show("blind_close")
     await until(there, PATIENCE_S, what=f"verdict {number}")
 
 
@@ -86,7 +93,7 @@ async def test_by_keyboard_alone(qapp, data_dir, wire_home) -> None:  # type: ig
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
             if number > 1:
                 await until(lambda: page_of(person).session.status == "running", PATIENCE_S, what="the round")
-            await verdict_of(person, number)
+            await verdict_of(person, number, partial(press, person))
             window.controller.pages.current.take_focus()
         QTest.keyClick(window, Qt.Key.Key_6, alt)
         await until(lambda: person.sees("decision_option"), what="the form")
@@ -116,13 +123,13 @@ async def test_by_mouse_in_six_clicks_to_the_verdict(qapp, data_dir, wire_home, 
         if how != "answers":
             await clicks.entry("decide_how", words("mode.roles"))
         await ask(person, clicks, "send_button", "composer", QUESTION)
-        await verdict_of(person, 1)
+        await verdict_of(person, 1, clicks.on)
         assert clicks.count <= 6
         to_verdict = clicks.count
         box, send = ("debate_interject", "debate_send") if how == "roles" else ("composer", "send_button")
         await ask(person, clicks, send, box, WHAT_IF)
         await until(lambda: page_of(person).session.status == "running", PATIENCE_S, what="the round")
-        await verdict_of(person, 2)
+        await verdict_of(person, 2, clicks.on)
         await clicks.on("segment_decision")
         await until(lambda: person.sees("decision_option"), what="the form")
         await clicks.on("decision_keep")
@@ -131,4 +138,4 @@ async def test_by_mouse_in_six_clicks_to_the_verdict(qapp, data_dir, wire_home, 
         await until(lambda: person.sees("decision_memo"), what="the decision among all")
         await clicks.on("decision_memo")
         await until(lambda: person.sees("memo_page"), what="the memo")
-        assert clicks.count == to_verdict + 5
+        assert clicks.count - to_verdict <= 6

@@ -18,6 +18,7 @@ from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.outcome import vote_places
 from app.engine.council.record import Record
 from app.engine.engine import DebateSetup
+from app.gui.controllers.debates import OFFERS_BLIND
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.vote_chart import MARK, VoteChart, VoteLine
@@ -88,8 +89,8 @@ def debate_view(person: Person) -> DebatePage:
     return person.window.controller.session_page
 
 
-async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DebatePage:
-    """Start a debate and wait until it has ended."""
+async def hold(person: Person, *, polls: bool = True, rounds: int = 1, offers: bool = False) -> DebatePage:
+    """Start a debate and wait until it has ended; `offers` says whether a blind pick is offered before its verdict."""
     view, before = debate_view(person), debate_view(person).session_id
     judge = "" if polls else NO_JUDGE
     setup = DebateSetup(
@@ -100,6 +101,7 @@ async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> Debate
         judge=judge,
         options=OPTIONS,
     )
+    person.window.state.keep(OFFERS_BLIND, offers)
     person.window.controller.debates.show_setup()
     person.window.controller.panel.setup.start_requested.emit(setup, ())
     await until(lambda: view.session_id not in ("", before), PATIENCE_S)

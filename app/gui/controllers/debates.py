@@ -1,6 +1,6 @@
 """Debates: connects the debate panel and the debate page to the engine."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,8 +9,9 @@ from PySide6.QtCore import Signal
 from app.core.catalog import EMBEDDED
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
-from app.core.message import Attachment
+from app.core.message import Attachment, Message
 from app.core.reasons import has_ended
+from app.core.session import DebateSession
 from app.core.summary import DebateMode, Ends
 from app.core.texts import has_hangul
 from app.engine.debate.estimates import price_text
@@ -21,6 +22,7 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.files.user_files import is_seen
+from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_page import DebatePage
@@ -283,7 +285,13 @@ class DebateController(Controller):
         self._run(view.check_skip_requested, self._engine.debates.skip_check)
         self._run(view.check_again_requested, self._engine.debates.check_again)
         self._run(view.weigh_requested, self._engine.councils.weigh)
-        self._run(view.verdict_read, self._engine.councils.note_read)
+        councils = self._engine.councils
+        self._run(view.verdict_read, councils.note_read)
+        self._run(view.blind_requested, councils.ask_blind)
+        self._run(view.blind_picked, councils.pick)
+        view.blind_price = self._blind_price
+        view.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
+        view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
 
     def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
         """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
@@ -346,6 +354,13 @@ class DebateController(Controller):
         view.show_what_if(price, begins=begins)
         if has_ended(view.session):
             view.show_judges(self._engine.debates.judges(view.session_id))
+
+    def _blind_price(self, session: DebateSession, messages: Sequence[Message]) -> str:
+        """Return what a blind pick costs, "" where nobody can write the two answers."""
+        councils = self._engine.councils
+        if not councils.helper(session):
+            return ""
+        return step_price(self._language, councils.estimate(session, messages, "blind"), most=True)
 
     async def _ask_what_if(self, view: DebateView, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)

@@ -94,7 +94,6 @@ class DebatePage(DebateView):
 
     def _lay_out(self) -> None:
         judged = self._judged_side
-        vbox(self.verdicts, (self.verdict, 1), inside=judged, spacing=0)
         self._shown_in = {
             DEBATE: self._discussion,
             VOTES: judged,
@@ -142,6 +141,9 @@ class DebatePage(DebateView):
                 text = unmarked(self.verdict.judge_words(judge))
                 judges.addAction(text, partial(self._ask, name_of(judge.seat)))
             menu.addMenu(judges)
+        if self._blind_price:
+            text = " · ".join((words("council.blind"), self._blind_price))
+            menu.addAction(text, self._on_blind).setObjectName("council_blind")
         for key, asked in (("fork", self.turns_wanted), ("again", self.again_requested)):
             menu.addAction(words(f"verdict.{key}"), self.asking(asked)).setObjectName(f"debate_{key}")
         exports = named("export_menu", QMenu(words("verdict.export"), menu))

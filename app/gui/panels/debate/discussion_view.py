@@ -3,7 +3,7 @@
 `DiscussionView` is the one of the right panel; `DebatePage` (`debate_page`) is the one of the main area, with steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -18,12 +18,14 @@ from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageSt
 from app.core.reasons import Reason, has_ended
 from app.core.session import DebateSession
 from app.core.summary import Status
+from app.engine.council.director import blind_steps
 from app.engine.council.outcome import judge_line, outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import Given, outcomes
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
+from app.gui.pages.council.blind_pick import BlindPickView
 from app.gui.pages.council.council_box import Judged, announcement
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
@@ -75,6 +77,8 @@ class DebateView(ConversationView):
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
     decision_requested = Signal(str)
+    blind_requested = Signal(str)
+    blind_picked = Signal(str, str)
 
     def __init__(self, language: Language, look: Look, *, layout: str, margin: int, headed: bool) -> None:
         """`layout` is that of the transcript, `margin` that of the verdict; `headed` as the controls say."""
@@ -87,6 +91,10 @@ class DebateView(ConversationView):
         self.controls = DebateControls(language, look, prefix="debate_", headed=headed)
         self.verdict = VerdictPage(language, look, margin=margin)
         self.verdicts = VerdictTabs(language, margin)
+        # What stands in the place of a verdict that was not read, whether it does, and what it costs.
+        self.blind, self._is_blind, self._blind_price = BlindPickView(language, look, margin), False, ""
+        self.blind_price: Callable[[DebateSession, Sequence[Message]], str] = lambda *_said: ""
+        """Returns what a blind pick costs, "" where none can be made; set by who knows the prices."""
         self._judges: tuple[Judge, ...] = ()
         # The verdicts so far, the newest last, and whether one came while the debate ran.
         self._given: Sequence[Given] = ()
@@ -100,7 +108,10 @@ class DebateView(ConversationView):
         self._turn: TurnStarted | None = None
         self._waits = ""
         self._about, self._discussion, self._judged_side = QWidget(), QWidget(), QWidget()
+        self._reading = QWidget()
         vbox(self.find_bar, (self.transcript, 1), inside=self._discussion, spacing=0)
+        vbox(self.verdicts, (self.verdict, 1), inside=self._reading, spacing=0)
+        vbox((self.blind, 1), (self._reading, 1), inside=self._judged_side, spacing=0)
         self._lay_out()
         self._connect()
         self._retranslate()
@@ -178,7 +189,9 @@ class DebateView(ConversationView):
         if session.status != Status.RUNNING and self._concluded:
             self._concluded = False
             if self._judged(session) or has_ended(session):
-                announce(self, announcement(session, self.messages, self._language))
+                words = self._language
+                told = "" if self._is_blind else announcement(session, self.messages, words)
+                announce(self, told or words("blind.step.offered"))
             self._open_verdict()
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
@@ -263,7 +276,7 @@ class DebateView(ConversationView):
         record = Record(debate, messages)
         ended, running = has_ended(session), session.status == Status.RUNNING
         voted = not running and bool(record.voted_rounds)
-        offered = ended or self._judged(session) or voted
+        offered = ended or self._judged(session) or voted or bool(blind_steps(debate, messages))
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
         if offered:
@@ -302,18 +315,27 @@ class DebateView(ConversationView):
             # Another verdict was asked for since.
             result = outcome(session.debate, messages)
             problem = judge_line(result, {}, self._language) if result.failure else ""
-        self.verdict.show_verdict(
-            Judged(
-                session=replace(session, debate=debate),
-                messages=dict(self._said),
-                record=Record(debate, said),
-                result=outcome(debate, said),
-                people=self.people(),
-                may_ask=newest and has_ended(session) and not self._read_only,
-                judges=self._judges,
-                problem=problem,
-            )
+        record, may_ask = Record(debate, said), newest and has_ended(session) and not self._read_only
+        offers = may_ask and chosen is not None and record.council.shown_pick is None
+        self._blind_price = self.blind_price(session, messages) if offers else ""
+        judged = Judged(
+            session=replace(session, debate=debate),
+            messages=dict(self._said),
+            record=record,
+            result=outcome(debate, said),
+            people=self.people(),
+            may_ask=may_ask,
+            prices={"blind": self._blind_price} if self._blind_price else {},
+            judges=self._judges,
+            problem=problem,
         )
+        self._is_blind = chosen is not None and newest and not self._read_only and self.blind.stands(judged)
+        if self._is_blind:
+            self.blind.show_pick(judged)
+        else:
+            self.verdict.show_verdict(judged)
+        self._reading.setHidden(self._is_blind)
+        self.blind.setVisible(self._is_blind)
 
     def _facts(self, session: DebateSession) -> str:
         return facts_of(session, self._said.values(), self.spending, self._language)
@@ -354,6 +376,10 @@ class DebateView(ConversationView):
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
         self.verdict.decision_requested.connect(self._on_decide)
+        self.verdict.blind_requested.connect(self._on_blind)
+        self.blind.asked.connect(self.asking(self.blind_requested))
+        self.blind.picked.connect(self.asking(self.blind_picked))
+        self.blind.closed.connect(self._on_blind_closed)
         self.verdict.check_requested.connect(
             lambda participant: self.check_again_requested.emit(self.session_id, participant)
         )
@@ -386,6 +412,19 @@ class DebateView(ConversationView):
         self._open_step(DEBATE)
         self.transcript.point_out(message_id)
         self.transcript.setFocus()
+
+    def _on_blind(self) -> None:
+        """Show the blind pick in place of the verdict."""
+        self.blind.open()
+        self._open_step(VERDICT)
+        self.blind.setFocus()
+
+    def _on_blind_closed(self) -> None:
+        """Show the verdict in place of the blind pick."""
+        self._open_step(VERDICT)
+        self.take_focus()
+        if self._session is not None:
+            announce(self, announcement(self._session, self.messages, self._language))
 
     def _on_decide(self) -> None:
         """Ask what the user decided, or what came of it."""
@@ -453,7 +492,6 @@ class DiscussionView(DebateView):
 
     def _lay_out(self) -> None:
         page, foot = QWidget(), QWidget()
-        vbox(self.verdicts, (self.verdict, 1), inside=self._judged_side, spacing=0)
         self._sides = QStackedWidget()
         for side in (self._discussion, self._judged_side):
             self._sides.addWidget(side)
