@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.council import Participant
 from app.core.summary import DebateMode
 from app.engine.engine import DebateSetup, Engine
+from app.gui.controllers.debates import OFFERS_BLIND
 from tests.app_driver import Person
 from tests.wire import Answer, WireServer
 
@@ -99,6 +100,8 @@ async def take_verdict(
 ) -> None:
     """Keep a picture of the verdict in the panel and of the same, wide, in the main area."""
     window = person.window
+    # The verdict itself, not what is offered before it is read.
+    window.state.keep(OFFERS_BLIND, False)
     window.controller.show_session(session_id)
     await person.settle(0.2)
     window.top_bar.debate_button.setChecked(False)

@@ -108,8 +108,7 @@ async def test_by_keyboard_alone(qapp, data_dir, wire_home) -> None:  # type: ig
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("language", ["en", "ko"])
-@pytest.mark.parametrize("how", ["answers", "roles"])
+@pytest.mark.parametrize(("language", "how"), [("en", "answers"), ("ko", "answers"), ("en", "roles")])
 async def test_by_mouse_in_six_clicks_to_the_verdict(qapp, data_dir, wire_home, language, how) -> None:  # type: ignore[no-untyped-def]
     script(wire_home)
     if how == "roles":

@@ -170,7 +170,7 @@ class BlindPickView(QWidget):
         card.setMaximumWidth(WIDEST_OFFER)
         self._answers = None
         vbox(hbox((card, 1000), STRETCH), STRETCH, inside=page)
-        return page
+        return scrolling(page)
 
     def _answers_page(self, judged: Judged, said: str, *, counts: bool) -> QWidget:
         """Return the two answers: with what picks one of them, or with whose they are and what they cost."""

@@ -12,7 +12,7 @@ from app.core.reasons import has_ended
 from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked
-from app.gui.pages.council.decision_bar import fit_bar, put_into_bar
+from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
 from app.gui.pages.council.decision_steps import (
     BORNE_IN_FRONT,
     DEBATE,
@@ -30,7 +30,7 @@ from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton, bring_into_sight, put_in_tab_order
 from app.gui.widgets.text import named
 
-MARGIN = 18
+MARGIN, BARE, WIDEST = 18, 46, 16_777_215
 STEPS = (DEBATE, VOTES, VERDICT, DECISION)
 
 
@@ -58,6 +58,9 @@ class DebatePage(DebateView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         fit_bar(self._ways, self.width())
+        for way in self._ways[:3]:
+            # Their icons say enough where the input needs the room.
+            way.setMaximumWidth(BARE if self.width() < WORDY else WIDEST)
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
         open_above(turns_menu(self, turns, self.asking(self.fork_requested), self._language), self.more)

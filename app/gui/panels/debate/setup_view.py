@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
@@ -44,6 +44,7 @@ from app.gui.widgets.controls import (
     IconButton,
     MenuButton,
     RoundsSlider,
+    ShorteningButton,
     TextBox,
     WrappedTick,
     button,
@@ -65,7 +66,7 @@ MODES = CLASSIC_MODES
 # What is set up at first.
 FRESH = SetupDraft().ending(Ends.VERDICT)
 COUNCIL_ENDS = (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE)
-UNDER_TICK = 28
+UNDER_TICK, ROOMY = 28, 420
 
 
 class SetupView(QWidget):
@@ -122,10 +123,11 @@ class SetupView(QWidget):
             name="setup.options",
             hint="setup.options.placeholder",
         )
-        self._add_options = say(
-            button("link", "add_options", self._on_options), language, "setup.options.add"
-        )
+        self._add_options = ShorteningButton("link", "add_options")
         self._add_options.dress(look, "plus", "accent")
+        self._add_options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._add_options.clicked.connect(self._on_options)
+        language.follow(lambda: self._add_options.show_words(language("setup.options.add")))
         self.options.hide()
         self.conclusion = ConclusionChoice(language, look, engine)
         models = (lambda: engine.debates.may_help(self.setup())), engine.connections.known_facts
@@ -133,6 +135,7 @@ class SetupView(QWidget):
         self.helper.show_model("", "")
         # Who was chosen, a "provider/model"; "" leaves it to the cheapest that may.
         self.chosen_helper = ""
+        self._helps = False
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
@@ -270,6 +273,16 @@ class SetupView(QWidget):
         name = seat_of(self.chosen_helper or helper)[1] or words("setup.helper.automatic")
         tip = plain_tip(words("setup.helper.hint"))
         self.helper.show_words(words("setup.helper.model", name=name), tip, short=name)
+        self._helps = bool(self.chosen_helper or helper)
+        self._fit_helper()
+
+    def _fit_helper(self) -> None:
+        """Show who helps where that is known and there is room."""
+        self.helper.setVisible(self._helps and self.width() >= ROOMY)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_helper()
 
     def show_options(self, options: Sequence[str]) -> None:
         """Show what can be chosen, a line each; without any the field is hidden."""
