@@ -51,7 +51,7 @@ async def test_the_price_stands_beside_send_in_a_narrow_window(person: Person, b
     price, composer = hint(person), window.chat_page.composer
     assert price.isVisible() and price.text() == person.hint()
     count = len(window.controller.panel.setup.setup().participants)
-    assert str(count + 1 + 3 * count + 4) in price.text().split("·")[0], "the number of calls"
+    assert str(count + 1 + 3 * count + 5) in price.text().split("·")[0], "the number of calls"
     right = price.mapTo(composer, QPoint(price.width(), 0)).x()
     send = person.find("send_button").mapTo(composer, QPoint()).x()
     assert 0 < send - right <= 16, "beside Send"

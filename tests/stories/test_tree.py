@@ -80,6 +80,13 @@ def test_the_tree_is_killed_while_it_waits_and_finishes_after(
         assert asked.wait_for(
             lambda: any(ended in line and "the date is fine." in line for line in asked.lines), 30
         )
+        assert asked.wait_for(
+            lambda: any(
+                "the date is fine." in one["content"] and one["state"] == "done"
+                for one in look("show", session_id, "--json").json["messages"]
+            ),
+            30,
+        )
         asked.kill()
     waiting = look("show", session_id, "--json").json
     assert waiting["status"] in ("waiting", "paused")

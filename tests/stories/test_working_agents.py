@@ -263,6 +263,7 @@ async def test_a_turn_that_was_stopped_is_told_whole_to_a_new_session(work: Work
     assert not work.open_questions()
     await until(lambda: told(work.journal("edit"), "cancel") != [])
     # The program was told that nobody answers any more.
+    await until(lambda: told(work.journal("edit"), "answer") != [])
     [answer] = [json.loads(one["text"]) for one in told(work.journal("edit"), "answer")]
     assert answer["result"]["outcome"] == {"outcome": "cancelled"}
     await work.engine.chats.send(session_id, "Second.")

@@ -1,6 +1,7 @@
 """Small widgets used in several places: buttons, inputs and text boxes in controls, layouts in boxes.
 
-Labels and words: text. A form makes rows of fields, which are data; steps builds a page step by step.
+Labels and words: text. The framed box in which one writes: composer. A form makes rows of fields,
+which are data; steps builds a page step by step.
 Cards that ask the user: question_card has their base, and forms; approval_card (also hand-overs) and page_card.
 Choices: model_choice (with its menu, its button, and how a model answers), choices (segments and chips).
 Lists: item_list, and editable_lists (plan, queued messages). definition_editor is the base of editors that save by
