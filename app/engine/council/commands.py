@@ -219,6 +219,9 @@ class Councils:
             judge = NO_JUDGE
         elif ends == Ends.VERDICT and judge == NO_JUDGE:
             judge = ANY_JUDGE
+        elif ends != Ends.VERDICT and seat_of(judge)[0] in self._providers.barred(session):
+            # Nobody judges by itself here.
+            judge = ANY_JUDGE
         session = replace(session, debate=replace(session.debate, judge=judge))
         self._providers.check_chosen(session)
         helper = self._providers.helper(session)

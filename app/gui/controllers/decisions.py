@@ -60,7 +60,9 @@ class DecisionController(Controller):
         pages += [view for view in debates if isinstance(view, DebatePage)]
         for page in pages:
             page.decision.wanted.connect(lambda page=page: self._start(self._begin(page)))
-            page.decision.kept.connect(lambda kept, page=page: self._start(self._keep_shown(page, kept)))
+            page.decision.kept.connect(
+                lambda kept, page=page: self._start(self._keep_shown(page.session_id, kept))
+            )
             parts.bridge.journal_changed.connect(lambda _event, page=page: page.refresh())
         parts.window.chat_page.message_action_requested.connect(self._on_action)
         parts.window.side_bar.sessions.decision_requested.connect(self.ask)
@@ -197,8 +199,9 @@ class DecisionController(Controller):
             options = [text for _option, _letter, text in options_of(live)]
             page.decision.begin(entry_of(live), options, self._journal.today())
 
-    async def _keep_shown(self, page: CouncilPage | DebatePage, kept: Decision) -> None:
-        await self._keep(await self._engine.open(page.session_id), kept)
+    async def _keep_shown(self, session_id: str, kept: Decision) -> None:
+        """Keep what was decided on a session's page. Raises NotFound, StorageError."""
+        await self._keep(await self._engine.open(session_id), kept)
 
     def _open(self, decision_id: str) -> None:
         """Open the session of a decision, for a chat at the message in which it was made."""

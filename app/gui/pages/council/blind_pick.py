@@ -56,6 +56,12 @@ def step_of(judged: Judged) -> BlindStep:
     return BlindStep.WRITING if writing else BlindStep.FAILED
 
 
+def is_later(judged: Judged) -> bool:
+    """Say whether the two answers were written later than what this verdict came after."""
+    blind = judged.record.council.blind
+    return blind is not None and bool(blind.order) and len(judged.record.blind_texts()) < len(PICKS[:2])
+
+
 class BlindPickView(QWidget):
     """Offers a blind pick, shows the two answers, and says after the pick which was which and what each cost.
 
@@ -92,6 +98,8 @@ class BlindPickView(QWidget):
         asked_else = session.status == Status.RUNNING and step != BlindStep.WRITING
         if session.id != self._session_id or asked_else:
             self._session_id, self._wanted = session.id, None
+        if is_later(judged):
+            return False
         if self._wanted is not None:
             return self._wanted
         if judged.record.council.read_at or step == BlindStep.PICKED:
@@ -247,7 +255,7 @@ class BlindPickView(QWidget):
 def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[], object]) -> QFrame | None:
     """Return what offers the pick below a verdict, or says what came of it; None where it cannot be made."""
     blind, price = judged.record.council.blind, judged.prices.get("blind", "")
-    if blind is None and not price:
+    if (blind is None and not price) or is_later(judged):
         return None
     price = price if step_of(judged) in (BlindStep.OFFERED, BlindStep.FAILED) else ""
     title, asks = words("blind.title"), " · ".join(filter(None, (words("council.blind"), price)))

@@ -184,7 +184,11 @@ class CouncilColumn(QFrame):
         model, placed = self.transcript.model, self.transcript.canvas.placed
         if message.part == CouncilPart.QUESTION:
             self._read_from(message.id)
-        elif self._top in model and model.index(self._top) in [one.row for one in placed]:
+        elif (
+            self._top in model
+            and model.index(self._top) in [one.row for one in placed]
+            and self.transcript.place[0] != self._top
+        ):
             # While the answer was short, it stood lower.
             self._read_from(self._top)
 

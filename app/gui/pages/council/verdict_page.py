@@ -6,7 +6,7 @@ The claims on which the answer turns: who holds and who denies each, and where t
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
@@ -307,7 +307,11 @@ class VerdictPage(QWidget):
         self._tell_read()
 
     def _tell_read(self) -> None:
-        if self._shown is not None and not self._shown.record.council.read_at:
+        # While a page changes, a verdict may stand there for no time at all.
+        QTimer.singleShot(0, self, self._tell_if_seen)
+
+    def _tell_if_seen(self) -> None:
+        if self.isVisible() and self._shown is not None and not self._shown.record.council.read_at:
             self.read.emit()
 
     def refresh(self) -> None:

@@ -157,7 +157,7 @@ class YourDecision(QWidget):
             return
         self._remove_form()
         self._form = form = DecisionForm(self._language, self._look, entry, options, today)
-        if (entered := self._entered.get(self._session_id)) is not None:
+        if (entered := self._entered.pop(self._session_id, None)) is not None:
             form.show_entry(entered)
         form.changed.connect(lambda _name: self._check())
         self._place.addWidget(form)

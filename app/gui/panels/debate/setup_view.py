@@ -278,7 +278,7 @@ class SetupView(QWidget):
 
     def _fit_helper(self) -> None:
         """Show who helps where that is known and there is room."""
-        self.helper.setVisible(self._helps and self.width() >= ROOMY)
+        self.helper.setVisible(bool(self.chosen_helper) or (self._helps and self.width() >= ROOMY))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
