@@ -9,6 +9,7 @@ from app.core.council import NO_JUDGE
 from app.core.summary import DebateMode, Ends
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
+from app.gui.controllers.debates import OFFERS_BLIND
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_models_page import Shown
@@ -46,6 +47,8 @@ def texts(person: Person, kind: str) -> list[str]:
 
 
 async def started(person: Person, setup: DebateSetup) -> None:
+    # The verdict itself is looked at, not what is offered before it is read.
+    person.window.state.keep(OFFERS_BLIND, False)
     person.window.controller.debates.show_setup()
     person.window.controller.panel.setup.start_requested.emit(setup, ())
     await until(lambda: debate_view(person).session_id != "", PATIENCE_S)

@@ -27,7 +27,7 @@ from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, set_across, vbox
 from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
 from app.gui.widgets.notices import announce
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 SIDE_BY_SIDE, WIDEST_ANSWER, WIDEST_OFFER = 640, 620, 720
 # Letters alone go to the input of the page, and a pick is made once.
@@ -229,7 +229,7 @@ class BlindPickView(QWidget):
         made = button("", f"blind_pick_{pick}", partial(self.picked.emit, pick))
         made.setText(words("blind.equal") if equal else pick)
         made.setAccessibleName(words("blind.equal") if equal else words("blind.prefer", letter=pick))
-        made.setToolTip(KEYS[pick])
+        made.setToolTip(plain_tip(KEYS[pick]))
         made.setShortcut(QKeySequence(KEYS[pick]))
         made.setMinimumWidth(90)
         return made
