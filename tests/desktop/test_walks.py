@@ -121,6 +121,8 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     user.uses("Skip this turn")
     for _round in range(2):
         user.uses("Skip this turn")
+    # What is offered before a verdict is read is passed by.
+    user.uses("Show the verdict", "push button")
     user.reads(FOLLOWS)
     # The file is opened where its saving is told.
     user.uses("More", "push button")
