@@ -481,9 +481,9 @@ class MainPages(QObject):
     def _give_names(self) -> None:
         """Give the page in front its object names: debates have their own, which the panel has otherwise."""
         debate = self.current is self._debates and self._debates.session is not None
-        self._debates.bear_names(debate)
+        self._debates.use_names(debate)
         for page in (self._councils, self._chats):
-            page.bear_names(page is (self._councils if self.current is self._councils else self._chats))
+            page.use_names(page is (self._councils if self.current is self._councils else self._chats))
         council = self.current is self._councils and self._councils.session is not None
         self.debate_shown.emit(self.current if debate or council else None)
 

@@ -68,7 +68,7 @@ class ConversationView(QWidget):
         """What those write whose turn it is, by their ids: a part of a debate or council, "" for a statement."""
         self.transcript = TranscriptView(look.tokens, language.texts, layout=layout, picture=look.picture)
         self.composer = composer
-        self.bear_names(True)
+        self.use_names(True)
         self.find_bar = FindBar(language, look)
         self.link_requested = self.transcript.link_requested
         self.resource_requested = self.transcript.resource_requested
@@ -127,11 +127,11 @@ class ConversationView(QWidget):
         """Whether the assistants may only read and plan."""
         return False
 
-    def bear_names(self, borne: bool) -> None:
+    def use_names(self, used: bool) -> None:
         """Set the object names, or leave them to another view: each name exists once among the visible widgets."""
         parts = (self.transcript, self.composer.box, self.composer.send)
         for part, name in zip(parts, self._names, strict=True):
-            part.setObjectName(name if borne else "")
+            part.setObjectName(name if used else "")
 
     def show_session(
         self, session: Session, messages: Sequence[Message], *, read_only: bool = False, damaged: int = 0
@@ -264,16 +264,16 @@ def _spoken(messages: Sequence[Message]) -> list[Message]:
 
 
 AWAY = "away_"
-"""What an object name begins with while another view bears it."""
+"""What an object name begins with while another view uses it."""
 
 
-def lend_names(view: QWidget, borne: bool, begin: tuple[str, ...]) -> None:
+def mark_names(view: QWidget, used: bool, begin: tuple[str, ...]) -> None:
     """Give a view and its parts their object names that begin so, or mark these as away."""
     for part in (view, *view.findChildren(QWidget)):
         name = part.objectName()
-        if borne and name.startswith(AWAY):
+        if used and name.startswith(AWAY):
             part.setObjectName(name.removeprefix(AWAY))
-        elif not borne and name.startswith(begin):
+        elif not used and name.startswith(begin):
             part.setObjectName(AWAY + name)
 
 

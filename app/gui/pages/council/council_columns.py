@@ -510,24 +510,22 @@ class CouncilColumns(QWidget):
 
     def _on_key(self, event: QKeyEvent) -> bool:
         key, everybody = event.key(), self._there()
-        at = next((who for who in everybody if self._holds_focus(who)), self.alone)
+        focus: QWidget | None = self.window().focusWidget()
+        held = (who for who in everybody if focus is not None and self.all[who].isAncestorOf(focus))
+        at = next(held, self.alone)
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(key), 0)
         if step and at is not None:
             who = everybody[max(0, min(everybody.index(at) + step, len(everybody) - 1))]
             self.into_sight(who)
             self.all[who].transcript.setFocus()
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and at is not None and self._reads(at):
+        elif (
+            key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            and at is not None
+            and self.all[at].transcript.hasFocus()
+        ):
             self._choose(at, leaves=True)
         elif key == Qt.Key.Key_Escape and self._chosen is not None:
             self._choose(None)
         else:
             return False
         return True
-
-    def _holds_focus(self, who: str) -> bool:
-        column = self.all[who]
-        return any(one.hasFocus() for one in (column, *column.findChildren(QWidget)))
-
-    def _reads(self, who: str) -> bool:
-        """Say whether the focus is in the text, where Enter does nothing else."""
-        return self.all[who].transcript.hasFocus()

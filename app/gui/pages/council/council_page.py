@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.catalog import ProviderStatus
@@ -26,29 +26,27 @@ from app.engine.council.record import Record
 from app.engine.council.verdicts import outcomes
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.blind_pick import BlindPickView, BlindStep, step_of
+from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import Judged, announcement, judges_of, prices_of
 from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
 from app.gui.pages.council.decision_steps import (
     ANSWERS,
-    BORNE_IN_FRONT,
     DEBATE,
     DECISION,
     DIFFERENCES,
+    USED_IN_FRONT,
     VERDICT,
     VOTES,
     DecisionSteps,
 )
 from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
-from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.decisions.your_decision import YourDecision
-from app.gui.panels.conversation_view import ConversationView, lend_names
-from app.gui.panels.debate.verdict_tabs import VerdictTabs
+from app.gui.panels.conversation_view import ConversationView, mark_names
+from app.gui.panels.debate.verdict_place import VerdictPlace
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.notices import announce
 from app.gui.widgets.search import FindBar
 from app.gui.widgets.text import named
@@ -169,16 +167,17 @@ class CouncilPage(ConversationView):
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look, MARGIN)
         self._said = self._what_if = ""
-        # Whether a blind pick is shown in place of the verdict.
-        self._blind = False
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
         self.steps = DecisionSteps(language, look, MARGIN)
-        self.differences, self.verdict = DifferencesPage(language, look), VerdictPage(language, look)
-        self.blind, self._reading = BlindPickView(language, look, MARGIN), QWidget()
+        self.differences, self._judged_side = (
+            DifferencesPage(language, look),
+            VerdictPlace(language, look, MARGIN),
+        )
+        self.verdict, self.verdicts = self._judged_side.verdict, self._judged_side.verdicts
+        self.blind = self._judged_side.blind
         self.glance = self.differences.glance
-        self.verdicts = VerdictTabs(language, MARGIN)
         self.decision = YourDecision(language, look)
         self.box = DecisionBar(language, look, self._follow_up)
         self._hide = self.box.hide_names
@@ -196,9 +195,9 @@ class CouncilPage(ConversationView):
         """The messages of the council."""
         return list(self._messages.values())
 
-    def bear_names(self, borne: bool) -> None:
-        super().bear_names(borne)
-        lend_names(self, borne, BORNE_IN_FRONT)
+    def use_names(self, used: bool) -> None:
+        super().use_names(used)
+        mark_names(self, used, USED_IN_FRONT)
 
     def show_session(
         self,
@@ -387,7 +386,7 @@ class CouncilPage(ConversationView):
         # Of the one that is being made only the votes are there.
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
         there = given is not None and (ended or written or given.messages is not messages)
-        self._blind = there and not self._read_only and self.blind.stands(judged)
+        self._judged_side.choose(judged, may_pick=there and not self._read_only)
         turns, step = sum(map(discussed, messages)), self.steps.value()
         much = {
             ANSWERS: str(result.answered or ""),
@@ -403,20 +402,11 @@ class CouncilPage(ConversationView):
         )
         self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
         if step in (VOTES, VERDICT):
-            self._show_verdict(judged)
+            self._judged_side.show_judged(judged)
         elif step == DIFFERENCES:
             self.differences.show_claims(judged)
         self._show_marks()
         self._show_composer()
-
-    def _show_verdict(self, judged: Judged) -> None:
-        """Show a verdict, or the blind pick in its place."""
-        if self._blind:
-            self.blind.show_pick(judged)
-        else:
-            self.verdict.show_verdict(judged)
-        self._reading.setHidden(self._blind)
-        self.blind.setVisible(self._blind)
 
     def _lacks(self, session: DebateSession, could: ProviderStatus | None) -> str:
         """Return why nobody compares the answers, where nobody does."""
@@ -451,13 +441,10 @@ class CouncilPage(ConversationView):
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
-        focus: QWidget | None = self.window().focusWidget()
-        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
-            # Opened by its key or a button elsewhere.
+        if step == DECISION and not self.steps.holds_focus():
             self.decision.take_focus()
-        if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
-            # Once it has its place.
-            QTimer.singleShot(0, card, partial(bring_into_sight, card))
+        if step == VOTES:
+            self.verdict.bring_votes_into_sight()
 
     def _searched(self) -> Mapping[str, TranscriptView]:
         """Return the transcripts that are searched: those of the step that is open."""
@@ -504,7 +491,7 @@ class CouncilPage(ConversationView):
     def _announce(self, session: DebateSession) -> None:
         """Tell a screen reader once how settled it is, what leads and how many hold something else; not before a blind pick."""
         text = announcement(session, list(self._messages.values()), self._language)
-        if self._blind:
+        if self._judged_side.is_blind:
             text = self._language("blind.step.offered")
         if text != self._said:
             self._said = text
@@ -517,14 +504,12 @@ class CouncilPage(ConversationView):
     # Layout and requests
 
     def _lay_out(self) -> None:
-        judged, foot, view = QWidget(), QWidget(), named("council_view", QWidget())
-        vbox(self.verdicts, (self.verdict, 1), inside=self._reading, spacing=0)
-        vbox((self.blind, 1), (self._reading, 1), inside=judged, spacing=0)
+        foot, view = QWidget(), named("council_view", QWidget())
         self._pages: dict[QWidget, tuple[str, ...]] = {
             self.columns: (ANSWERS,),
             self.differences: (DIFFERENCES,),
             self.transcript: (DEBATE,),
-            judged: (VOTES, VERDICT),
+            self._judged_side: (VOTES, VERDICT),
             self.decision: (DECISION,),
         }
         vbox(*((page, 1) for page in self._pages), inside=view)
@@ -554,8 +539,8 @@ class CouncilPage(ConversationView):
             page.cite_requested.connect(self.show_cited)
         self.verdict.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
         self.verdict.blind_requested.connect(self._on_blind)
-        self.blind.asked.connect(lambda: self.blind_requested.emit(self.session_id))
-        self.blind.picked.connect(lambda pick: self.blind_picked.emit(self.session_id, pick))
+        self.blind.asked.connect(self.asking(self.blind_requested))
+        self.blind.picked.connect(self.asking(self.blind_picked))
         self.blind.closed.connect(self._on_blind_closed)
         self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
         self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))

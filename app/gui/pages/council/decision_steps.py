@@ -16,8 +16,8 @@ from app.gui.widgets.text import named, plain_tip, say
 
 STEPS = ("answers", "differences", "debate", "votes", "verdict", "decision")
 ANSWERS, DIFFERENCES, DEBATE, VOTES, VERDICT, DECISION = STEPS
-BORNE_IN_FRONT = ("decision_", "segment_", "council_tabs")
-"""How the names begin that the pages of debates and of councils both have: the one in front bears them."""
+USED_IN_FRONT = ("decision_", "segment_", "council_tabs")
+"""How the names begin that the pages of debates and of councils both have: the one in front uses them."""
 CIRCLE, GAP = 18, 2
 
 
@@ -104,6 +104,11 @@ class DecisionSteps(QWidget):
     def value(self) -> str:
         """Return the step that is open."""
         return self._row.value()
+
+    def holds_focus(self) -> bool:
+        """Say whether the user goes through the steps; otherwise a step was opened by its key or a button elsewhere."""
+        focus: QWidget | None = self.window().focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
 
     def set_value(self, step: str) -> None:
         """Open a step."""

@@ -51,6 +51,7 @@ from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
+    bring_into_sight,
     button,
     icon_button,
     put_where,
@@ -319,6 +320,11 @@ class VerdictPage(QWidget):
         judged, self._shown = self._shown, None
         if judged is not None:
             self.show_verdict(judged)
+
+    def bring_votes_into_sight(self) -> None:
+        """Scroll to what all voted, once it has its place."""
+        if (card := self.findChild(QWidget, "council_before_after")) is not None:
+            QTimer.singleShot(0, card, partial(bring_into_sight, card))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -128,23 +128,21 @@ class YourDecision(QWidget):
         """Show what was decided in a session and how that stands, or the form of it."""
         words = self._language
         if session_id != self._session_id:
-            self._put_away()
+            self._keep_entered()
             self._session_id = session_id
         self._is_open = decided is None and not read_only
+        focus: QWidget | None = self.window().focusWidget()
+        kept = decided is not None and focus is not None and self.isAncestorOf(focus)
         if decided is not None:
             self._entered.pop(session_id, None)
-            focus: QWidget | None = self.window().focusWidget()
-            left = focus is not None and self.isAncestorOf(focus)
             self._remove_form()
-            if left:
-                self._open.show()
-                self._stack.setCurrentIndex(1)
-                self._open.setFocus()
         said = (words("journal.was", option=decided[0]), decided[1]) if decided else (words("journal.card"),)
         self._said.setText("\n".join(said))
         self._open.setText(words("journal.enter"))
         self._open.setVisible(decided is not None and not read_only)
         self._stack.setCurrentIndex(not self._is_open)
+        if kept:
+            self._open.setFocus()
         if self.isVisible():
             self._want()
 
@@ -165,7 +163,7 @@ class YourDecision(QWidget):
         if self._takes_focus:
             self.take_focus()
 
-    def _put_away(self) -> None:
+    def _keep_entered(self) -> None:
         """Keep what is entered for the session shown."""
         if self._form is not None and not self._form.is_untouched():
             self._entered[self._session_id] = self._form.entry()

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from app.core.message import Message
 from app.core.reasons import has_ended
@@ -14,20 +14,20 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
 from app.gui.pages.council.decision_steps import (
-    BORNE_IN_FRONT,
     DEBATE,
     DECISION,
+    USED_IN_FRONT,
     VERDICT,
     VOTES,
     DecisionSteps,
 )
 from app.gui.pages.decisions.your_decision import YourDecision
-from app.gui.panels.conversation_view import lend_names
+from app.gui.panels.conversation_view import mark_names
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import MenuButton, ShorteningButton, bring_into_sight, put_in_tab_order
+from app.gui.widgets.controls import MenuButton, ShorteningButton, put_in_tab_order
 from app.gui.widgets.text import named
 
 MARGIN, BARE, WIDEST = 18, 46, 16_777_215
@@ -46,14 +46,9 @@ class DebatePage(DebateView):
         super().__init__(language, look, layout=row_text.DEBATE, margin=MARGIN, headed=False)
         self.setObjectName("decision_page")
 
-    def bear_names(self, borne: bool) -> None:
-        super().bear_names(borne)
-        lend_names(self, borne, BORNE_IN_FRONT)
-
-    def refresh(self) -> None:
-        """Show again what was decided."""
-        if self._session is not None:
-            self._show_outcome(self._session)
+    def use_names(self, used: bool) -> None:
+        super().use_names(used)
+        mark_names(self, used, USED_IN_FRONT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -87,13 +82,10 @@ class DebatePage(DebateView):
         if step == self._step:
             return
         self._open_step(step)
-        focus: QWidget | None = self.window().focusWidget()
-        if step == DECISION and not (focus is not None and self.steps.isAncestorOf(focus)):
-            # Opened by its key or a button elsewhere.
+        if step == DECISION and not self.steps.holds_focus():
             self.decision.take_focus()
-        if step == VOTES and (card := self.verdict.findChild(QWidget, "council_before_after")) is not None:
-            # Once it has its place.
-            QTimer.singleShot(0, card, partial(bring_into_sight, card))
+        if step == VOTES:
+            self.verdict.bring_votes_into_sight()
 
     def _lay_out(self) -> None:
         judged = self._judged_side

@@ -92,7 +92,7 @@ class DebatePanel(RightPanel):
     def show_summary(self, shown: bool) -> None:
         """Show the summary of the debate in the main area, or the debate of the panel."""
         self._discussions.setCurrentWidget(self.summary if shown else self.discussion)
-        self.discussion.bear_names(not shown)
+        self.discussion.use_names(not shown)
         self.refresh_buttons()
 
 

@@ -25,15 +25,13 @@ from app.engine.council.verdicts import Given, outcomes
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
-from app.gui.pages.council.blind_pick import BlindPickView
 from app.gui.pages.council.council_box import Judged, announcement
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
-from app.gui.pages.council.verdict_page import VerdictPage
-from app.gui.panels.conversation_view import ConversationView, empty_state, lend_names
+from app.gui.panels.conversation_view import ConversationView, empty_state, mark_names
 from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
 from app.gui.panels.debate.topic_card import TopicCard
-from app.gui.panels.debate.verdict_tabs import VerdictTabs
+from app.gui.panels.debate.verdict_place import VerdictPlace
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.row_text import COMPACT
@@ -89,10 +87,9 @@ class DebateView(ConversationView):
         self._composer = composer
         self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix="debate_", headed=headed)
-        self.verdict = VerdictPage(language, look, margin=margin)
-        self.verdicts = VerdictTabs(language, margin)
-        # What stands in the place of a verdict that was not read, whether it does, and what it costs.
-        self.blind, self._is_blind, self._blind_price = BlindPickView(language, look, margin), False, ""
+        self._judged_side = VerdictPlace(language, look, margin)
+        self.verdict, self.verdicts = self._judged_side.verdict, self._judged_side.verdicts
+        self.blind, self._blind_price = self._judged_side.blind, ""
         self.blind_price: Callable[[DebateSession, Sequence[Message]], str] = lambda *_said: ""
         """Returns what a blind pick costs, "" where none can be made; set by who knows the prices."""
         self._judges: tuple[Judge, ...] = ()
@@ -107,14 +104,11 @@ class DebateView(ConversationView):
         # The turn that has begun but has no text yet, and what it waits for besides the model.
         self._turn: TurnStarted | None = None
         self._waits = ""
-        self._about, self._discussion, self._judged_side = QWidget(), QWidget(), QWidget()
-        self._reading = QWidget()
+        self._about, self._discussion = QWidget(), QWidget()
         vbox(self.find_bar, (self.transcript, 1), inside=self._discussion, spacing=0)
-        vbox(self.verdicts, (self.verdict, 1), inside=self._reading, spacing=0)
-        vbox((self.blind, 1), (self._reading, 1), inside=self._judged_side, spacing=0)
         self._lay_out()
         self._connect()
-        self._retranslate()
+        self.refresh()
 
     def _lay_out(self) -> None:
         """Put the parts into their places."""
@@ -142,9 +136,9 @@ class DebateView(ConversationView):
         """Return how each participant is shown."""
         return shown_people(self._session.debate.participants if self._session else (), "", self._language)
 
-    def bear_names(self, borne: bool) -> None:
-        super().bear_names(borne)
-        lend_names(self, borne, ("debate_", "segment_debate_"))
+    def use_names(self, used: bool) -> None:
+        super().use_names(used)
+        mark_names(self, used, ("debate_", "segment_debate_"))
 
     def show_session(
         self,
@@ -190,7 +184,7 @@ class DebateView(ConversationView):
             self._concluded = False
             if self._judged(session) or has_ended(session):
                 words = self._language
-                told = "" if self._is_blind else announcement(session, self.messages, words)
+                told = "" if self._judged_side.is_blind else announcement(session, self.messages, words)
                 announce(self, told or words("blind.step.offered"))
             self._open_verdict()
 
@@ -329,13 +323,8 @@ class DebateView(ConversationView):
             judges=self._judges,
             problem=problem,
         )
-        self._is_blind = chosen is not None and newest and not self._read_only and self.blind.stands(judged)
-        if self._is_blind:
-            self.blind.show_pick(judged)
-        else:
-            self.verdict.show_verdict(judged)
-        self._reading.setHidden(self._is_blind)
-        self.blind.setVisible(self._is_blind)
+        self._judged_side.choose(judged, may_pick=chosen is not None and newest and not self._read_only)
+        self._judged_side.show_judged(judged)
 
     def _facts(self, session: DebateSession) -> str:
         return facts_of(session, self._said.values(), self.spending, self._language)
@@ -401,7 +390,7 @@ class DebateView(ConversationView):
         self.verdict.judge_requested.connect(
             lambda judge: self.verdict_requested.emit(self.session_id, judge)
         )
-        self._language.changed.connect(self._retranslate)
+        self._language.changed.connect(self.refresh)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.transcript.jump_to_latest()
@@ -444,7 +433,8 @@ class DebateView(ConversationView):
         elif action == SETTINGS:
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
-    def _retranslate(self) -> None:
+    def refresh(self) -> None:
+        """Show every text and state again."""
         if self._session is not None:
             self._show_outcome(self._session)
         else:
@@ -457,17 +447,6 @@ class DiscussionView(DebateView):
     def __init__(self, language: Language, look: Look) -> None:
         self.after = AfterBar(language, look)
         super().__init__(language, look, layout=COMPACT, margin=18, headed=True)
-
-    def show_session(
-        self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        *,
-        read_only: bool = False,
-        damaged: int = 0,
-    ) -> None:
-        super().show_session(session, messages, read_only=read_only, damaged=damaged)
-        self._stack.setCurrentIndex(1)
 
     def clear(self) -> None:
         super().clear()
@@ -484,6 +463,7 @@ class DiscussionView(DebateView):
 
     def _show_step(self, reached: Mapping[str, str | None]) -> None:
         judged = self._step == VERDICT
+        self._stack.setCurrentIndex(1)
         self.controls.show_side(VERDICT if judged else DISCUSSION, offered=reached[VERDICT] is not None)
         self._sides.setCurrentIndex(judged)
         ended = self._session is not None and has_ended(self._session)

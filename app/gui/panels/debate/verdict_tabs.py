@@ -6,12 +6,16 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import outcome, reliability
+from app.engine.council.record import Record
 from app.engine.council.verdicts import Given, changed
 from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import FlowBox, empty, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.text import Paragraph, named
+
+READ = {"ok": "council.stable", "warn": "council.unstable", "neutral": "council.once"}
+"""What a tab says of each tone of how reliable a verdict is that a judge has read."""
 
 
 class VerdictTabs(QWidget):
@@ -38,19 +42,18 @@ class VerdictTabs(QWidget):
             self._number = 0
         self._given = given
         chosen = given[(self._number or len(given)) - 1] if given else None
-        titles = [self._title(one) for one in given] if len(given) > 1 else []
-        shown = (titles, chosen.number if chosen else 0)
+        number = chosen.number if chosen else 0
+        shown = (self._language.texts.language, number, [(one.debate, len(one.messages)) for one in given])
         if shown != self._shown:
             self._shown = shown
-            self._draw(titles, shown[1])
+            self._draw([self._title(one) for one in given] if len(given) > 1 else [], number)
         return chosen
 
     def _title(self, given: Given) -> str:
         """Return what a verdict came after, and how reliable it is."""
-        result = outcome(given.debate, given.messages)
-        key = "unstable" if result.unstable else "stable" if result.choice else "once" if result.judge else ""
-        words = self._language
-        return " · ".join(filter(None, (given.title(words), words(f"council.{key}") if key else "")))
+        result, words = outcome(given.debate, given.messages), self._language
+        _said, tone = reliability(result, Record(given.debate, given.messages), words)
+        return " · ".join((given.title(words), *([words(READ[tone])] if result.judge else [])))
 
     def _topics(self) -> list[str]:
         return [one.debate.topic for one in self._given[:1]]
