@@ -231,6 +231,18 @@ def test_no_nested_event_loop() -> None:
     assert [one.partition(":")[0] for one in found] in ([], ["app/main.py"])
 
 
+def test_no_item_of_a_layout_is_asked_for() -> None:
+    # Qt deletes layouts and their items without telling Python: an item at the address of a deleted layout is taken
+    # for that layout, and the error that its use raises while Qt shows a widget ends the process (Python 3.11).
+    found = [
+        place(path, call)
+        for path in python_files("app")
+        for name, call in calls(path)
+        if name in ("itemAt", "takeAt", "itemAtPosition") and isinstance(call.func, ast.Attribute)
+    ]
+    assert found == []
+
+
 def test_every_icon_asked_for_is_there() -> None:
     found = [
         f"{place(path, call)} {call.args[0].value}"

@@ -65,7 +65,8 @@ class QueueDialog(QDialog):
         self._states: dict[str, ElidedLabel] = {}
         self._nothing = Paragraph("hint", text=words("queue.nothing"))
         self._body = QWidget()
-        self._column = vbox(inside=self._body, margins=(18, 16, 18, 8), spacing=12)
+        self._column = vbox(self._nothing, spacing=12)
+        vbox(self._column, STRETCH, inside=self._body, margins=(18, 16, 18, 8))
         self._close = button("", "queue_close", self.accept, text=words("settings.close"))
         self._close.setDefault(True)
         vbox((scrolling(self._body), 1), hbox(STRETCH, self._close, margins=(18, 8, 18, 14)), inside=self)
@@ -94,7 +95,6 @@ class QueueDialog(QDialog):
         self._nothing.setVisible(not sections)
         for one, letters in zip(sections, initials([each.name for each in sections]), strict=True):
             self._column.addWidget(self._section(one, letters))
-        self._column.addStretch(1)
         again = self.findChild(QWidget, focused) if focused else None
         (again or self._close).setFocus()
 

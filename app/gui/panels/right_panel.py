@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox, widgets_in
 from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
@@ -60,8 +60,7 @@ class TabRow(QFrame):
 
     def _fit(self) -> None:
         """Reduce the spacing if larger texts do not fit."""
-        places = [self.row.itemAt(place).widget() for place in range(self.row.count())]
-        gaps = sum(widget is not None and not widget.isHidden() for widget in places) - 1
+        gaps = sum(not widget.isHidden() for widget in widgets_in(self.row)) - 1
         lacking = self.row.minimumSize().width() - self.width()
         space = max(LEAST_SPACE, min(SPACE, self.row.spacing() - math.ceil(lacking / gaps)))
         if space != self.row.spacing():

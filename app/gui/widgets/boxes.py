@@ -79,10 +79,23 @@ def add_to(layout: QBoxLayout, *parts: Part) -> None:
                 layout.addLayout(item, factor)
 
 
+def widgets_in(layout: QLayout) -> list[QWidget]:
+    """Return the widgets of a layout in their order, without those of the layouts in it.
+
+    By the children of its widget, not by its items: Qt deletes layouts and their items without telling Python, and an
+    item made later at the same address is then taken for the deleted object.
+    """
+    inside = layout.parentWidget()
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    children = inside.findChildren(QWidget, options=direct) if inside is not None else []
+    return sorted((child for child in children if layout.indexOf(child) >= 0), key=layout.indexOf)
+
+
 def empty(layout: QLayout, but: QWidget | None = None) -> None:
-    """Take everything out of a layout, and delete the widgets, all but one."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None and widget is not but:
+    """Take the widgets out of a layout, and delete them, all but one; gaps and layouts in it stay."""
+    for widget in widgets_in(layout):
+        layout.removeWidget(widget)
+        if widget is not but:
             drop(widget)
 
 
@@ -153,7 +166,7 @@ class FlowBox(QWidget):
         return QSize(size.width(), self.heightForWidth(max(size.width(), self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        shown = [_least(widget) for widget in self._widgets if not widget.isHidden()]
+        shown = [least_size(widget) for widget in self._widgets if not widget.isHidden()]
         width = max((size.width() for size in shown), default=0)
         height = max((size.height() for size in shown), default=0)
         return QSize(width, height)
@@ -183,7 +196,7 @@ class FlowBox(QWidget):
         for widget in self._widgets:
             if widget.isHidden():
                 continue
-            least = _least(widget)
+            least = least_size(widget)
             size = widget.sizeHint().expandedTo(least).boundedTo(widget.maximumSize())
             size.setWidth(min(size.width(), max(width, least.width())))
             if x > 0 and x + size.width() > width:
@@ -195,5 +208,6 @@ class FlowBox(QWidget):
         return y + line
 
 
-def _least(widget: QWidget) -> QSize:
+def least_size(widget: QWidget) -> QSize:
+    """Return the size below which a layout does not shrink a widget."""
     return widget.minimumSizeHint().expandedTo(widget.minimumSize())

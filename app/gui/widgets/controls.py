@@ -473,11 +473,6 @@ class ScrollingPage(QScrollArea):
             self.setWidget(self._body)
         return super().event(event)
 
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        # WORKAROUND: a QScrollArea also scrolls to the widget, and the program has ended by it where a page with the
-        # focus was hidden. PageScroller scrolls.
-        return QWidget.focusNextPrevChild(self, forward)
-
 
 class PageScroller(QObject):
     """Scrolls pages to the widget that gets the focus, also when it comes from outside; one for the program.

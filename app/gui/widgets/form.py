@@ -21,7 +21,17 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.appearance import Language, tall
-from app.gui.widgets.boxes import STRETCH, Part, Stretch, add_to, hbox, set_across, vbox
+from app.gui.widgets.boxes import (
+    STRETCH,
+    Part,
+    Stretch,
+    add_to,
+    hbox,
+    least_size,
+    set_across,
+    vbox,
+    widgets_in,
+)
 from app.gui.widgets.choices import ChipList
 from app.gui.widgets.controls import Choice, TextBox, TickBox
 from app.gui.widgets.model_choice import ModelChoice
@@ -281,7 +291,7 @@ class Form(QFrame):
         """
         self._width = width
         for line in self._across:
-            parts = [line.itemAt(place).minimumSize().width() for place in range(line.count())]
+            parts = [least_size(part).width() for part in widgets_in(line) if not part.isHidden()]
             least = max(tall(NARROW), sum(parts) + line.spacing() * (len(parts) - 1))
             set_across(line, width >= least)
 

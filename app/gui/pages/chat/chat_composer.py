@@ -16,7 +16,7 @@ from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
-from app.gui.widgets.boxes import hbox
+from app.gui.widgets.boxes import hbox, widgets_in
 from app.gui.widgets.choices import CHAT
 from app.gui.widgets.controls import (
     MenuButton,
@@ -367,8 +367,7 @@ class ChatComposer(AttachingComposer):
 
     def _fit_hint(self) -> None:
         """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided."""
-        places = (self.foot.itemAt(place).widget() for place in range(self.foot.count()))
-        parts = [part for part in places if part not in (None, self._hint) and not part.isHidden()]
+        parts = [part for part in widgets_in(self.foot) if part is not self._hint and not part.isHidden()]
         menus = [part for part in parts if isinstance(part, MenuButton)]
         widths = (
             max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth())) for part in parts

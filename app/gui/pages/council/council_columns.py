@@ -34,7 +34,7 @@ from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials
-from app.gui.widgets.boxes import empty, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, thin_line, vbox, widgets_in
 from app.gui.widgets.controls import ShorteningButton, button, icon_button, put_where, stops_in
 from app.gui.widgets.text import (
     ElidedLabel,
@@ -297,8 +297,7 @@ class ColumnRow(QWidget):
 
     def columns(self) -> list[QWidget]:
         """Return the columns that are shown, as they stand side by side."""
-        found = (self.row.itemAt(place).widget() for place in range(self.row.count()))
-        return [one for one in found if one is not None and not one.isHidden()]
+        return [column for column in widgets_in(self.row) if not column.isHidden()]
 
 
 class ColumnsAccessible(QAccessibleWidget):
@@ -358,7 +357,8 @@ class CouncilColumns(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setWidget(body)
         self._switch = say(named("council_switch", QWidget()), language, name="council.switch")
-        self._names = hbox(inside=self._switch, margins=(margin, 8, margin, 0), spacing=14)
+        self._names = hbox(spacing=14)
+        hbox(self._names, STRETCH, inside=self._switch, margins=(margin, 8, margin, 0))
         vbox(self._switch, (self._area, 1), inside=self, spacing=0)
         self.setMinimumHeight(LEAST_HEIGHT)
         language.changed.connect(self._show_columns)
@@ -495,7 +495,6 @@ class CouncilColumns(QWidget):
             self._names.addWidget(tab)
             if focused and who == alone:
                 tab.setFocus()
-        self._names.addStretch(1)
         if self._switch.isVisible():
             put_where(self._switch, self._switch.findChildren(ShorteningButton))
 

@@ -136,7 +136,8 @@ class ClaimsPage(QWidget):
         self._inside = QWidget()
         self._inside.setMaximumWidth(WIDEST)
         hbox((self._inside, 1000), (QWidget(), 1), inside=body, margins=(18, 4, 8, 12))
-        self._cards = vbox(inside=self._inside, spacing=12)
+        self._cards = vbox(spacing=12)
+        vbox(self._cards, STRETCH, inside=self._inside)
         vbox(scrolling(body, keeps_bar=True), inside=self)
 
     def show_claims(self, judged: Judged) -> None:
@@ -160,7 +161,6 @@ class ClaimsPage(QWidget):
             text.show_points([Point(text="", cites=result.unsupported)], lambda one: judged.cite(one, words))
             text.cite_requested.connect(self.cite_requested)
             self._add("unsupported", "", [Paragraph("hint", text=words("council.unsupported.hint")), text])
-        self._cards.addStretch(1)
 
     def _rows(self, judged: Judged, claims: Sequence[Claim], *, question: bool = False) -> list[QWidget]:
         rows: list[QWidget] = []

@@ -76,7 +76,8 @@ class DecisionDetails(QFrame):
         # How often the parts have been made.
         self._turn = 0
         body = QWidget()
-        self._column = vbox(inside=body, margins=(16, 14, 16, 14), spacing=9)
+        self._column = vbox(spacing=9)
+        vbox(self._column, STRETCH, inside=body, margins=(16, 14, 16, 14))
         self.area = scrolling(body)
         self.memo = button("", "decision_memo", self._on_memo)
         self.memo.dress(look, "file-text", "text", room=6)
@@ -147,7 +148,6 @@ class DecisionDetails(QFrame):
                     # Something else is shown by now.
                     return
         self._column.addWidget(self._standing(decision))
-        self._column.addStretch(1)
         yield
 
     def show_back(self, shown: bool) -> None:

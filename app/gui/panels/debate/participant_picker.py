@@ -12,7 +12,7 @@ from app.core.council import Panel
 from app.core.matching import fits
 from app.core.texts import exact
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import STRETCH, drop, hbox, vbox, widgets_in
 from app.gui.widgets.controls import (
     ShorteningButton,
     TickBox,
@@ -98,7 +98,8 @@ class ParticipantPicker(SearchPopUp):
         self.favourites: Callable[[], Sequence[str]] = tuple
         self._more = plain_label("hint", wrap=True)
         body = QWidget()
-        self._column = vbox(self._more, inside=body, margins=(2, 0, 6, 0), spacing=1)
+        self._column = vbox(self._more, spacing=1)
+        vbox(self._column, STRETCH, inside=body, margins=(2, 0, 6, 0))
         vbox(self.search, (scrolling(body), 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
         self.search.textChanged.connect(lambda _text: self._fill())
 
@@ -159,14 +160,10 @@ class ParticipantPicker(SearchPopUp):
     def _fill(self) -> None:
         """Show what the search finds, each group under its heading."""
         wanted = self.search.text()
-        for row in self._model_rows:
-            row.hide()
-            row.deleteLater()
-        for heading in self._headings:
-            heading.hide()
-            heading.deleteLater()
-        while self._column.takeAt(0) is not None:
-            pass
+        for part in widgets_in(self._column):
+            self._column.removeWidget(part)
+        for part in (*self._model_rows, *self._headings):
+            drop(part)
         found = [row for row in self._rows if fits(row.words, wanted)]
         models = sorted(
             (offer for offer in self._offers if fits(self._words_of(offer), wanted)), key=self._place_of
@@ -200,7 +197,6 @@ class ParticipantPicker(SearchPopUp):
         self._more.setText(text)
         self._more.setVisible(bool(text))
         self._column.addWidget(self._more)
-        self._column.addStretch(1)
 
     def _add_panels(self, panels: Sequence[Panel]) -> None:
         """Add saved panels; a click asks for a decision by one."""
