@@ -221,26 +221,31 @@ def test_the_window_says_nothing_that_is_not_in_the_catalogue() -> None:
 
 
 def test_no_nested_event_loop() -> None:
-    found = [
-        place(path, call)
-        for path in python_files("app")
-        for name, call in calls(path)
-        if name in ("exec", "exec_", "processEvents") and isinstance(call.func, ast.Attribute)
-    ]
+    found = called("exec", "exec_", "processEvents")
     # The one that is not nested: Qt alone until the first paint, before the asyncio loop is made.
     assert [one.partition(":")[0] for one in found] in ([], ["app/main.py"])
 
 
 def test_no_item_of_a_layout_is_asked_for() -> None:
     # Qt deletes layouts and their items without telling Python: an item at the address of a deleted layout is taken
-    # for that layout, and the error that its use raises while Qt shows a widget ends the process (Python 3.11).
-    found = [
+    # for that layout.
+    assert called("itemAt", "takeAt", "itemAtPosition") == []
+
+
+def test_the_focus_chain_is_asked_in_one_place() -> None:
+    # What it returns has to be given back to its parent.
+    found = called("nextInFocusChain", "previousInFocusChain")
+    assert {one.partition(":")[0] for one in found} == {"app/gui/widgets/controls.py"} and len(found) == 2
+
+
+def called(*names: str) -> list[str]:
+    """Return where a method with one of the names is called in the program."""
+    return [
         place(path, call)
         for path in python_files("app")
         for name, call in calls(path)
-        if name in ("itemAt", "takeAt", "itemAtPosition") and isinstance(call.func, ast.Attribute)
+        if name in names and isinstance(call.func, ast.Attribute)
     ]
-    assert found == []
 
 
 def test_every_icon_asked_for_is_there() -> None:

@@ -1,11 +1,14 @@
-"""The one fault of the Qt binding that must never come back, and a smoke test of what we rely on."""
+"""Two faults of the Qt binding that must never come back, and a smoke test of what we rely on."""
 
+import re
 import sys
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QRawFont
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import dump
 
+from app.gui.widgets.controls import focus_chain, stops_in
 from app.storage.paths import resources_dir
 
 
@@ -20,6 +23,25 @@ def test_calls_into_qt_keep_the_references_of_none(qapp):
         qapp.sendPostedEvents(None, QEvent.Type.None_.value)
     assert abs(sys.getrefcount(None) - before) < 200
     widget.deleteLater()
+
+
+def test_a_walk_through_the_focus_chain_makes_no_widget_the_owner_of_another(qapp):
+    window = QWidget()
+    column, stops = QVBoxLayout(window), [QPushButton(), QPlainTextEdit(), QPushButton()]
+    for stop in stops:
+        column.addWidget(stop)
+    assert stops_in(window) == stops
+    assert [part for part in focus_chain(window, back=True) if part in stops] == stops[::-1]
+    for part in focus_chain(window)[1:]:
+        assert owner(part) == f"QWidget at {id(window):#x}"
+    assert owner(window) == ""
+    window.deleteLater()
+
+
+def owner(widget):
+    """Return what PySide would take the widget with."""
+    found = re.search(r"^parent\W+(?:\w+\.)*(.+)>", dump(widget), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def test_korean_can_be_drawn_without_a_korean_font_in_the_system(qapp):

@@ -14,7 +14,7 @@ from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox, widgets_in
-from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.controls import button, focus_chain, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
 
@@ -113,9 +113,7 @@ class RightPanel(QFrame):
     def add_button(self, widget: QWidget) -> None:
         """Insert a button before the one that closes the panel."""
         self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
-        before = self._close.previousInFocusChain()
-        if before is not None:
-            QWidget.setTabOrder(before, widget)
+        QWidget.setTabOrder(focus_chain(self._close, back=True)[1], widget)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)

@@ -47,7 +47,7 @@ from app.gui.pages.settings.settings_rows import (
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
-from app.gui.widgets.controls import button, keep_place, scrolling
+from app.gui.widgets.controls import button, focus_chain, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.search import SearchBox
@@ -315,10 +315,9 @@ class SettingsDialog(QDialog):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         # Close comes last; the page, or a part of it, may have been created after it.
-        last = self.previousInFocusChain()
-        while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
-            last = last.previousInFocusChain()
-        if last is not None and last is not self._close:
+        chain = focus_chain(self, back=True)[1:]
+        last = next(part for part in chain if part.focusPolicy() != Qt.FocusPolicy.NoFocus)
+        if last is not self._close:
             QWidget.setTabOrder(last, self._close)
         return super().focusNextPrevChild(forward)
 
