@@ -1,10 +1,11 @@
 """The files of a session: their versions, and which paths they may have."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
+from app.core.errors import BadInput
 from app.core.texts import exact
 
 MOST_FILES: Final = 200
@@ -40,8 +41,15 @@ KEY_FILES: Final = frozenset(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_
 _SIGNS: Final = '\\:*?"<>|'
 
 
-class BadPathError(ValueError):
+class BadPathError(BadInput):
     """A path that no file of a session may have; the text tells a model why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__("file_path", path=path)
+        self.why = why
+
+    def __str__(self) -> str:
+        return self.why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,25 +76,41 @@ class FileVersion:
         return not self.sha256
 
 
+Make = Callable[[FileVersion | None, bytes], bytes]
+"""What returns the contents that a file is to have of the version that is there, None for none, and its contents."""
+
+
+class Writer(NamedTuple):
+    """Who changes a file, and the message with the result of the call that does; both "" for the user."""
+
+    author: str = ""
+    message_id: str = ""
+
+
+USER: Final = Writer()
+
+
 def checked_path(path: str) -> str:
     """Return a path in its usual Unicode form. Raises BadPathError for one that is not taken on every system."""
     path = unicodedata.normalize("NFC", path)
     if len(path) > MOST_PATH:
-        raise BadPathError(f"the path has {len(path):,} characters; at most {MOST_PATH:,} are taken")
+        raise BadPathError(path, f"the path has {len(path):,} characters; at most {MOST_PATH:,} are taken")
     if exact(path) != path:
-        raise BadPathError(f"the path has a control or invisible character: {exact(path)}")
+        raise BadPathError(path, f"the path has a control or invisible character: {exact(path)}")
     if any(sign in path for sign in _SIGNS):
-        raise BadPathError(f"{path!r} has one of the characters {' '.join(_SIGNS)}; only / parts folders")
-    for character in path:
-        if character not in "./" and any(sign in unicodedata.normalize("NFKC", character) for sign in "./\\"):
-            raise BadPathError(f"{character!r} in {path!r} can be taken for a dot or a slash")
-    if path.startswith("/"):
         raise BadPathError(
-            f"{path!r} is absolute; paths begin in the session's own folder, as in notes/plan.md"
+            path, f"{path!r} has one of the characters {' '.join(_SIGNS)}; only / parts folders"
         )
+    for character in path:
+        if not character.isascii() and any(
+            sign in unicodedata.normalize("NFKC", character) for sign in "./\\"
+        ):
+            raise BadPathError(path, f"{character!r} in {path!r} can be taken for a dot or a slash")
+    if path.startswith("/"):
+        raise BadPathError(path, f"{path!r} is absolute; a path begins in the session's own folder")
     for name in path.split("/"):
         if problem := _problem(name):
-            raise BadPathError(f"{path!r}: {problem}")
+            raise BadPathError(path, f"{path!r}: {problem}")
     return path
 
 
@@ -128,9 +152,9 @@ def check_beside(path: str, others: Iterable[str]) -> None:
     for part in _begins(path):
         there, is_file = known.get(folded(part), (part, part == path))
         if there != part:
-            raise BadPathError(f"{there!r} is there already: use exactly that name instead of {part!r}")
+            raise BadPathError(path, f"{there!r} is there already: use exactly that name instead of {part!r}")
         if is_file != (part == path):
-            raise BadPathError(f"{part!r} is a {'file' if is_file else 'folder'} already")
+            raise BadPathError(path, f"{part!r} is a {'file' if is_file else 'folder'} already")
 
 
 def _begins(path: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.core.saved_prompt import SavedPrompt
     from app.core.server_secrets import McpServer
     from app.core.session import Session
-    from app.core.session_files import FileVersion
+    from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
     from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
     from app.core.summary import Folder, SessionSummary
@@ -112,7 +112,6 @@ class SessionStore(Protocol):
 class SessionFiles(Protocol):
     """Keeps the files that are made in sessions, with every version; what another program changed is taken in as a version.
 
-    `author` is the name of the assistant who asks, "" for the user, `message_id` the message with the result of its call.
     Everything raises NotFound for a file or a version that is not there, and StorageError.
     """
 
@@ -123,30 +122,23 @@ class SessionFiles(Protocol):
         """Return all that was written, moved and deleted, the oldest first."""
 
     async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
-        """Return a file as it is now, or a version of it, and what it holds."""
+        """Return a file as it is now, or a version of it, and its contents."""
 
-    async def write(
-        self,
-        session_id: str,
-        path: str,
-        make: Callable[[FileVersion | None, bytes], bytes],
-        author: str = "",
-        message_id: str = "",
-    ) -> FileVersion:
-        """Write what `make` returns of the file that is there, with what it holds, and return the new version.
+    async def write(self, session_id: str, path: str, make: Make, by: Writer = ...) -> FileVersion:
+        """Write what `make` returns, and return the new version, or the one that is there if it is just that.
 
-        `make` is called in another thread, between no two other changes; it is given None and nothing where there is no file.
-        Returns the version that is there if it holds just that. Raises what `make` raises, BadPathError, and BadInput where
-        the session has too many or too large files.
+        `make` is called in another thread, between no two other changes. Raises what it raises, BadPathError, and BadInput
+        where the session has too many or too large files.
         """
 
-    async def move(
-        self, session_id: str, source: str, target: str, author: str = "", message_id: str = ""
-    ) -> FileVersion:
+    async def move(self, session_id: str, source: str, target: str, by: Writer = ...) -> FileVersion:
         """Move a file to a path where there is none. Raises BadPathError, and BadInput where there is one."""
 
-    async def delete(self, session_id: str, path: str, author: str = "", message_id: str = "") -> FileVersion:
+    async def delete(self, session_id: str, path: str, by: Writer = ...) -> FileVersion:
         """Delete a file; its versions are kept."""
+
+    def folder(self, session_id: str) -> str:
+        """Return where the files of a session are, or will be."""
 
 
 class UsageLedger(Protocol):

@@ -23,8 +23,11 @@ from app.core.ids import is_id
 from app.core.session_files import (
     MOST_BYTES,
     MOST_FILES,
+    USER,
     BadPathError,
     FileVersion,
+    Make,
+    Writer,
     check_beside,
     checked_path,
     folded,
@@ -38,7 +41,6 @@ from app.storage.paths import DataPaths
 from app.storage.threads import OneAtATime
 
 Result = TypeVar("Result")
-Make = Callable[[FileVersion | None, bytes], bytes]
 
 VERSIONS = ".versions"
 LOG = "log.jsonl"
@@ -80,18 +82,17 @@ class VersionedFiles(SessionFiles):
     async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
         return await self._run(session_id, lambda files: files.read(path, version))
 
-    async def write(
-        self, session_id: str, path: str, make: Make, author: str = "", message_id: str = ""
-    ) -> FileVersion:
-        return await self._run(session_id, lambda files: files.write(path, make, author, message_id))
+    async def write(self, session_id: str, path: str, make: Make, by: Writer = USER) -> FileVersion:
+        return await self._run(session_id, lambda files: files.write(path, make, by))
 
-    async def move(
-        self, session_id: str, source: str, target: str, author: str = "", message_id: str = ""
-    ) -> FileVersion:
-        return await self._run(session_id, lambda files: files.move(source, target, author, message_id))
+    async def move(self, session_id: str, source: str, target: str, by: Writer = USER) -> FileVersion:
+        return await self._run(session_id, lambda files: files.move(source, target, by))
 
-    async def delete(self, session_id: str, path: str, author: str = "", message_id: str = "") -> FileVersion:
-        return await self._run(session_id, lambda files: files.delete(path, author, message_id))
+    async def delete(self, session_id: str, path: str, by: Writer = USER) -> FileVersion:
+        return await self._run(session_id, lambda files: files.delete(path, by))
+
+    def folder(self, session_id: str) -> str:
+        return str(self._paths.files / session_id)
 
     async def _run(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         if not is_id(session_id):
@@ -157,7 +158,7 @@ class _Folder:
         for _, version in versions_of(log):
             data = None if version.gone else held.get(version.sha256) or content(version.sha256)
             if data is not None and sha256(data).hexdigest() == version.sha256:
-                with contextlib.suppress(BadInput, BadPathError):
+                with contextlib.suppress(BadInput):
                     check_beside(version.path, self.now)
                     self._check_room(version.path, version.sha256, len(data))
                     held[version.sha256] = data
@@ -182,7 +183,7 @@ class _Folder:
             raise NotFound("file_version_not_found", path=path, version=version)
         return kept, self._disk.read(self._versions / kept.sha256)
 
-    def write(self, path: str, make: Make, author: str, message_id: str) -> FileVersion:
+    def write(self, path: str, make: Make, by: Writer) -> FileVersion:
         """Write a file and its line."""
         path = checked_path(path)
         before = self.now.get(path)
@@ -192,7 +193,7 @@ class _Folder:
         data = make(before, self._disk.read(place) if before else b"")
         if before is not None and before.sha256 == sha256(data).hexdigest():
             return before
-        version = self._kept(path, data, author, message_id)
+        version = self._kept(path, data, by)
         with replacing(self._disk, place, self._versions / FRESH) as descriptor:
             write_all(self._disk, descriptor, data)
             self._disk.sync(descriptor)
@@ -200,7 +201,7 @@ class _Folder:
         self._add(version)
         return version
 
-    def move(self, source: str, target: str, author: str, message_id: str) -> FileVersion:
+    def move(self, source: str, target: str, by: Writer) -> FileVersion:
         """Rename a file and write the lines of both paths."""
         before, target = self._there(source), checked_path(target)
         source = before.path
@@ -209,21 +210,21 @@ class _Folder:
         check_beside(target, (one for one in self.now if one != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
         from_place, place = self._place(source), self._place(target, is_new=folded(source) != folded(target))
-        version = self._version(target, before.bytes, before.sha256, author, message_id, source)
+        version = self._version(target, before.bytes, before.sha256, by, source)
         self._disk.make_folder(place.parent)
         self._disk.replace(from_place, place)
         self._disk.sync_folder(place.parent)
         self._forget(from_place)
-        self._add(self._gone(source, author, message_id), version)
+        self._add(self._gone(source, by), version)
         return version
 
-    def delete(self, path: str, author: str, message_id: str) -> FileVersion:
+    def delete(self, path: str, by: Writer) -> FileVersion:
         """Delete a file and write the line that says so."""
         path = self._there(path).path
         place = self._place(path)
         self._disk.remove(place)
         self._forget(place)
-        gone = self._gone(path, author, message_id)
+        gone = self._gone(path, by)
         self._add(gone)
         return gone
 
@@ -254,10 +255,10 @@ class _Folder:
         for name in ("", *names[:-1]):
             place /= name
             if os.path.lexists(place) and not is_folder(place):
-                raise BadPathError(f"{path!r} leads over a link or something else that is no folder")
+                raise BadPathError(path, f"{path!r} leads over a link or something else that is no folder")
         place /= names[-1]
         if os.path.lexists(place) and (is_new or not self._disk.exists(place)):
-            raise BadPathError(f"{path!r} is there already, and is no file of this session")
+            raise BadPathError(path, f"{path!r} is there already, and is no file of this session")
         return place
 
     def _scan(self, folder: Path, before: str) -> Iterator[tuple[str, FileId]]:
@@ -284,13 +285,13 @@ class _Folder:
             self._hashes[place] = (found, digest)
         return digest
 
-    def _kept(self, path: str, data: bytes, author: str = "", message_id: str = "") -> FileVersion:
+    def _kept(self, path: str, data: bytes, by: Writer = USER) -> FileVersion:
         """Keep what a file is to hold and return its next version. Raises BadInput where there is no room."""
         digest = sha256(data).hexdigest()
         self._check_room(path, digest, len(data))
         if not self._disk.exists(self._versions / digest):
             write_whole(self._disk, self._versions / digest, data)
-        return self._version(path, len(data), digest, author, message_id)
+        return self._version(path, len(data), digest, by)
 
     def _check_room(self, path: str, digest: str, size: int) -> None:
         if path not in self.now and len(self.now) >= MOST_FILES:
@@ -299,25 +300,20 @@ class _Folder:
         if sum({**sizes, digest: size}.values()) > MOST_BYTES:
             raise BadInput("files_too_large", most=MOST_BYTES // 1_000_000)
 
-    def _version(
-        self, path: str, size: int, digest: str, author: str, message_id: str, moved_from: str = ""
-    ) -> FileVersion:
+    def _version(self, path: str, size: int, digest: str, by: Writer, moved_from: str = "") -> FileVersion:
         return FileVersion(
             path=path,
             version=1 + max((one.version for one in self.lines if one.path == path), default=0),
             bytes=size,
             sha256=digest,
-            author=author,
-            message_id=message_id,
             created_at=utc_now(),
             moved_from=moved_from,
+            **by._asdict(),
         )
 
-    def _gone(self, path: str, author: str = "", message_id: str = "") -> FileVersion:
+    def _gone(self, path: str, by: Writer = USER) -> FileVersion:
         last = self.now[path].version
-        return FileVersion(
-            path=path, version=last, author=author, message_id=message_id, created_at=utc_now()
-        )
+        return FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
 
     def _forget(self, place: Path) -> None:
         """Remove the folders that a file has left empty."""

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from app.core.ids import new_id
-from app.core.session_files import FileVersion
+from app.core.session_files import FileVersion, Writer
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles
 
@@ -44,15 +44,15 @@ async def write_for_ever(files: VersionedFiles, session_id: str, author: str, se
         number += 1
         path = chance.choice(PATHS)
         data = content(author, seed * 1_000 + number, chance.choice((1, 200, 4_000)))
-        made = await files.write(session_id, path, lambda _before, _held, data=data: data, author)
+        made = await files.write(session_id, path, lambda _before, _held, data=data: data, Writer(author))
         os.write(tell, f"{made.path}\t{made.version}\t{made.sha256}\n".encode())
         if chance.random() < 0.2:
             # The other one may have been quicker.
             with contextlib.suppress(Exception):
-                await files.move(session_id, path, f"old/{new_id()}.md", author)
+                await files.move(session_id, path, f"old/{new_id()}.md", Writer(author))
         elif chance.random() < 0.1:
             with contextlib.suppress(Exception):
-                await files.delete(session_id, path, author)
+                await files.delete(session_id, path, Writer(author))
 
 
 async def _two(paths: DataPaths, session_id: str, seed: int, tell: int) -> None:
