@@ -97,7 +97,12 @@ async def test_the_allow_list(desk: Desk) -> None:
             ("orchestration", True, False, both),
         ),
         "step_complete": ("step", True, False, both),
-        "read_file_part": ("files", True, False, both),
+        "read_file_part": ("file_parts", True, False, both),
+        **dict.fromkeys(
+            ("write_file", "read_file", "list_files", "move_file", "delete_file"),
+            ("files", True, False, (AgentMode.DEFAULT,)),
+        ),
+        "edit_file": ("files", False, False, (AgentMode.DEFAULT,)),
     }
 
 
