@@ -9,7 +9,7 @@ from pathlib import Path
 from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.errors import BadInput, StorageError
-from app.core.events import Event, EventBus, Notice, ServersChanged, SessionRestored
+from app.core.events import Event, EventBus, FileWritten, Notice, ServersChanged, SessionRestored
 from app.core.saved_prompt import SavedPrompt
 from app.core.server_secrets import parted, texts_to_hide
 from app.core.store import StoredSession
@@ -33,6 +33,7 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
+from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive
 from app.storage.usage_ledger import UsageFile
@@ -184,11 +185,18 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         book=book,
     )
 
+    files = VersionedFiles(
+        paths,
+        read_only=lock is None,
+        file_system=disk,
+        on_written=lambda session_id, version: publish(FileWritten(session_id=session_id, file=version)),
+    )
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     tools = Toolbox(
         documents,
         secrets,
         host,
+        files,
         open_link=lambda address: engine.links(address),
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
@@ -207,6 +215,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         archive=FileArchive(paths, store, documents, file_system=disk),
         drafts=DraftFolder(paths, file_system=disk),
         tools=tools,
+        session_files=files,
         files=FileReaders(resources_dir() / "fonts"),
         network=network,
         as_html=as_html,

@@ -30,6 +30,7 @@ from app.engine.session_kinds import in_turns
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.storage.paths import DataPaths
+from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
 from tests.memory import (
     MemoryArchive,
@@ -303,6 +304,7 @@ def a_bench(
         archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=toolbox or MemoryTools(*tools),
+        session_files=VersionedFiles(DataPaths(Path("none"))),
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "stop": ("sessions.stop",),
     "show": ("sessions.show",),
     "delete": ("stored_data.delete",),
+    "files": ("stored_data.session_files",),
     "export": ("stored_data.export",),
     "import": ("stored_data.bring_in",),
     "backup": ("stored_data.back_up",),
@@ -61,7 +62,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "models": ("providers.models", "list", "get", "remove", "check", "allow", "add"),
 }
 # Of those with a function these change nothing, and neither does the action `list`.
-_READING = ("show", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
+_READING = ("show", "files", "export", "sessions", "providers", "panels", "decisions", "journal", "usage")
 _WITHOUT_JSON = ("pause", "stop", "delete", "export", "backup")
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
 from app.core.session import Plan, Session
+from app.core.session_files import FileVersion
 from app.core.tool import ToolProgress
 from app.core.workflow import StepState
 
@@ -147,6 +148,13 @@ class PlanChanged(Event):
     """The session's plan has changed; None where it was dropped."""
 
     plan: Plan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileWritten(Event):
+    """A file of the session was written, moved or deleted."""
+
+    file: FileVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.core.saved_prompt import SavedPrompt
     from app.core.server_secrets import McpServer
     from app.core.session import Session
+    from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
     from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
     from app.core.summary import Folder, SessionSummary
@@ -106,6 +107,38 @@ class SessionStore(Protocol):
 
     async def close(self) -> None:
         """Write what is left and close all files."""
+
+
+class SessionFiles(Protocol):
+    """Keeps the files that are made in sessions, with every version; what another program changed is taken in as a version.
+
+    Everything raises NotFound for a file or a version that is not there, and StorageError.
+    """
+
+    async def list(self, session_id: str) -> tuple[FileVersion, ...]:
+        """Return the newest version of each file that is there, by path."""
+
+    async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
+        """Return all that was written, moved and deleted, the oldest first."""
+
+    async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
+        """Return a file as it is now, or a version of it, and its contents."""
+
+    async def write(self, session_id: str, path: str, make: Make, by: Writer = ...) -> FileVersion:
+        """Write what `make` returns, and return the new version, or the one that is there if it is just that.
+
+        `make` is called in another thread, between no two other changes. Raises what it raises, BadPathError, and BadInput
+        where the session has too many or too large files.
+        """
+
+    async def move(self, session_id: str, source: str, target: str, by: Writer = ...) -> FileVersion:
+        """Move a file to a path where there is none. Raises BadPathError, and BadInput where there is one."""
+
+    async def delete(self, session_id: str, path: str, by: Writer = ...) -> FileVersion:
+        """Delete a file; its versions are kept."""
+
+    def folder(self, session_id: str) -> str:
+        """Return where the files of a session are, or will be."""
 
 
 class UsageLedger(Protocol):

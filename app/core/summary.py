@@ -4,7 +4,7 @@ are, and what their participants may use.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class ExportFormat(StrEnum):
@@ -13,6 +13,10 @@ class ExportFormat(StrEnum):
     MARKDOWN = "md"
     HTML = "html"
     JSON = "json"
+
+
+ZIP: Final = "zip"
+"""The export with a session's files: a Markdown document and the files beside it."""
 
 
 class Status(StrEnum):

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from app.core.agent import Agent
-from app.core.message import Attachment, Message, Prompt
+from app.core.message import Attachment, Author, Message, Prompt
 from app.core.saved_prompt import ServerPrompt
 from app.core.server_secrets import McpServer
 from app.core.session import Plan
@@ -53,8 +53,11 @@ PARTS: Final = ("name", "description", "schema", "effects", "page")
 """What of a server's tool the user's consent is bound to: each has a digest in the consent, in this order."""
 
 READ_FILE_PART: Final = "read_file_part"
-FILES: Final = "files"
+FILE_PARTS: Final = "file_parts"
 """The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a file."""
+
+FILES: Final = "files"
+"""The set of tools for the session's own files; debates have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +101,14 @@ class ToolContext(Protocol):
     @property
     def session_id(self) -> str:
         """The session it runs in."""
+
+    @property
+    def author(self) -> Author:
+        """Who called it."""
+
+    @property
+    def message_id(self) -> str:
+        """The message that its result will be."""
 
     @property
     def mode(self) -> str:

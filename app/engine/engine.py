@@ -35,6 +35,7 @@ from app.core.store import (
     Hit,
     Problem,
     Secrets,
+    SessionFiles,
     SessionStore,
     UsageLedger,
 )
@@ -112,6 +113,7 @@ class Plugs:
     archive: ArchiveFiles
     drafts: DraftFiles
     tools: Tools
+    session_files: SessionFiles
     files: FileReader
     network: Network
     as_html: Callable[[str], str]
@@ -155,6 +157,7 @@ class Engine:
         self._models = models
         self._tools = tools
         self.files = plugs.files
+        self.session_files = plugs.session_files
         self.network = plugs.network
         self._prompts = prompts
         self._as_html = plugs.as_html
@@ -299,6 +302,14 @@ class Engine:
         if file_format == PDF:
             return await self.files.as_pdf(memo_as_html(memo), memo.title)
         return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()
+
+    async def export_zip(self, session_id: str, path: str) -> None:
+        """Write a session as Markdown and its files as they are now into one zip. Raises NotFound, StorageError."""
+        entries = [("report.md", (await self.export(session_id, ExportFormat.MARKDOWN)).encode())]
+        for one in await self.session_files.list(session_id):
+            _, data = await self.session_files.read(session_id, one.path)
+            entries.append((f"files/{one.path}", data))
+        await self.archive.files.write_zip(path, iter(entries))
 
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""

@@ -6,7 +6,7 @@ A new kind of session starts here: a subclass of `Session` in `core/session.py`,
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from html import escape
 from time import perf_counter
@@ -18,6 +18,7 @@ from app.core.json_values import as_object
 from app.core.reasons import code_of_session
 from app.core.roles import role_of
 from app.core.session import Session
+from app.core.session_files import FileVersion
 from app.core.summary import ExportFormat
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
@@ -218,10 +219,12 @@ def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:
     yield ("\n  " if messages else "") + after + "\n"
 
 
-def session_document(live: LiveSession, decision: Decision | None = None) -> dict[str, object]:
-    """Return a session with its messages, and what was decided in it, as `moot show --json` prints it."""
+def session_document(
+    live: LiveSession, decision: Decision | None = None, files: Sequence[FileVersion] = ()
+) -> dict[str, object]:
+    """Return a session with its messages and files, and what was decided in it, as `moot show --json` prints it."""
     messages = [message_object(message) for message in live.whole_messages()]
-    return {**session_object(live, decision), "messages": messages}
+    return {**session_object(live, decision), "messages": messages, "files": plain(tuple(files))}
 
 
 def session_object(live: LiveSession, decision: Decision | None) -> dict[str, object]:

@@ -37,6 +37,7 @@ class Bridge(QObject):
     retry_scheduled = Signal(object)
     notice = Signal(object)
     plan_changed = Signal(object)
+    file_written = Signal(object)
     step_changed = Signal(object)
     availability_changed = Signal(object)
     assistants_changed = Signal(object)

@@ -2,8 +2,8 @@
 written, and how often text that streams is: FLUSH_SECONDS), `log` (a whole log, and replaying it), `lines` (of a log),
 `records`, `index` (the list of sessions), `search`. `codec` converts all of Moot's
 own JSON. Documents: `documents`, `definitions`, `other_versions` (of replaced files),
-`providers_file`, `mcp_file`, `drafts`, `json_file`. Also `usage_ledger`; `secrets` (also the
-keyring), `redaction` (also the log of faults); `stored_data` with `backup` (also restoring, and upgrades of
+`providers_file`, `mcp_file`, `drafts`, `json_file`. Also `session_files` (what is made in sessions, with all
+versions); `usage_ledger`; `secrets` (also the keyring), `redaction` (also the log of faults); `stored_data` with `backup` (also restoring, and upgrades of
 older files), `trash`, `foreign_file`; `paths`, `access` (lock and permissions), `file_system`,
 `threads`.
 """

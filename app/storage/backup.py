@@ -49,10 +49,13 @@ from app.storage.log import read_log, stored_session
 from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.records import MessageReader, merge_patch, read_session, summary_of
+from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
 from app.storage.usage_ledger import read_ledger
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1
+_SESSIONS, _FILES, _CONTENTS = "sessions/", "files/", "contents/"
+_LOGS = (_SESSIONS, _FILES)
 KEPT = 7
 # Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
 MOST_RATIO = 50
@@ -73,7 +76,16 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
     found += [(file.name, file) for file in small if file.is_file()]
-    return sorted((name, file) for name, file in found if may_be_packed(name))
+    for folder in paths.files.glob(f"*/{VERSIONS}"):
+        found += [
+            (
+                f"{_FILES}{folder.parent.name}.jsonl" if one.name == LOG else _CONTENTS + one.name,
+                folder / one.name,
+            )
+            for one in disk.scan(folder)
+        ]
+    # What several sessions hold is packed once.
+    return sorted({name: file for name, file in found if may_be_packed(name)}.items())
 
 
 def may_be_packed(name: str) -> bool:
@@ -81,7 +93,9 @@ def may_be_packed(name: str) -> bool:
     if name in ("settings.json", "providers.json", "mcp.json", "usage.jsonl"):
         return True
     match name.split("/"):
-        case ["sessions", file]:
+        case ["contents", file]:
+            return is_digest(file)
+        case ["sessions" | "files", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
         case [folder, file] if folder in (*DEFINITIONS, "drafts"):
             return _is_file_name(file) and file.endswith(".json")
@@ -207,7 +221,7 @@ def _entries(
             data = disk.read(file.resolve())
         except FileNotFoundError:
             continue
-        if name.startswith("sessions/"):
+        if name.startswith(_LOGS):
             data = data[: data.rfind(b"\n") + 1]
         elif name == "mcp.json":
             data = packed(data)
@@ -356,7 +370,6 @@ def _is_damaged(data: bytes) -> bool:
 # A year of work may be large, but not a single log or document.
 LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
 
-_SESSIONS = "sessions/"
 _LEDGER = "usage.jsonl"
 
 
@@ -390,12 +403,12 @@ class OpenBackup:
         return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield name and bytes of everything except sessions.
+        """Yield name and bytes of everything except sessions and their files.
 
         The usage ledger is left out too: it may be open, and is imported line by line.
         """
         for name in self._zip.names:
-            if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
+            if name not in (MANIFEST, _LEDGER) and not name.startswith((*_LOGS, _CONTENTS)):
                 data = upgraded(name, self._zip.read(name), self._schema)
                 yield name, self._with_secrets(data) if name == "mcp.json" else data
 
@@ -415,6 +428,15 @@ class OpenBackup:
         if session.kind == "unknown":
             raise BadInput("backup_log_damaged", name=self._path.name, entry=name)
         return data
+
+    def bring_files(self, session_id: str, target: str) -> None:
+        """Make the folder with a session's files for the session `target`, if it has any. Raises BadInput, OSError."""
+        if (name := f"{_FILES}{session_id}.jsonl") in self._zip.names:
+            bring_in(self._disk, self._paths.files / target, self._zip.read(name), self._content)
+
+    def _content(self, digest: str) -> bytes | None:
+        name = _CONTENTS + digest
+        return self._zip.read(name) if name in self._zip.names else None
 
     def session_state(self, session_id: str, data: bytes) -> str:
         """Compare the log of a session with the present one."""

@@ -278,13 +278,13 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def replacing(file_system: FileSystem, path: Path) -> Iterator[int]:
+def replacing(file_system: FileSystem, path: Path, fresh: Path | None = None) -> Iterator[int]:
     """Yield the descriptor of a new file, which takes the path after the block; it must be synced by then.
 
-    After a crash there is the old file or all of the new one. Raises OSError.
+    After a crash there is the old file or all of the new one. `fresh` is where the new one is until then. Raises OSError.
     """
     file_system.make_folder(path.parent)
-    fresh = path.with_name(path.name + ".tmp")
+    fresh = fresh or path.with_name(path.name + ".tmp")
     with contextlib.suppress(FileNotFoundError):
         file_system.remove(fresh)
     descriptor = file_system.create(fresh)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.core.errors import StorageError
+from app.core.session_files import DEVICES
 from app.core.store import Problem
 from app.core.texts import clean_values
 from app.storage.codec import Place, Wrong, read
@@ -27,10 +28,6 @@ VERSION = 1
 MAX_ID = 64
 # The field of a document in the trash for its former place in a list.
 PLACE = "place"
-# Windows reserves these names, with any suffix.
-_DEVICES = frozenset(
-    ("con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)))
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,5 +282,5 @@ def is_name(text: str) -> bool:
         and all(character.isalnum() or character in "-_." for character in text)
         and text[0].isalnum()
         and text[-1] != "."
-        and text.partition(".")[0].casefold() not in _DEVICES
+        and text.partition(".")[0].casefold() not in DEVICES
     )

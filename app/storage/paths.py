@@ -22,6 +22,7 @@ class DataPaths:
         self.folders = root / "folders"
         self.saved_prompts = root / "saved_prompts"
         self.drafts = root / "drafts"
+        self.files = root / "files"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"
         self.backups = root / "backups"

@@ -35,6 +35,7 @@ from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.search import find_in_sessions
+from app.storage.session_files import FOLDER, move_folder
 from app.storage.session_log import FLUSH_BYTES, SessionLog, invalid_record, log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
@@ -208,7 +209,9 @@ class JsonLogStore:
                 log.write(sync=True)
             log.close()
             self._disk.make_folder(self._paths.trash)
-            self._move(path, place_in_trash(self._disk, self._paths.trash, session_id, ".jsonl"))
+            thrown = place_in_trash(self._disk, self._paths.trash, session_id, ".jsonl")
+            self._move(path, thrown)
+            move_folder(self._disk, self._paths.files / session_id, thrown.with_suffix(FOLDER))
             log.deleted = True
             self._forget_entry(session_id)
 
@@ -235,7 +238,10 @@ class JsonLogStore:
                 summary = self._summaries.get(session_id)
                 raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
             self._disk.make_folder(self._paths.sessions)
-            self._move(self._paths.trash / (file or max(thrown)), path)
+            source = self._paths.trash / (file or max(thrown))
+            # First, so that after a crash a session that is there has its files.
+            move_folder(self._disk, source.with_suffix(FOLDER), self._paths.files / session_id)
+            self._move(source, path)
             self._writer.log(session_id).start_over()
             return read_summary(self._disk, path)
 

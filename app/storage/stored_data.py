@@ -24,7 +24,7 @@ from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_
 
 Result = TypeVar("Result")
 
-_PARTS = ("sessions", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
+_PARTS = ("sessions", "files", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"
 
 
@@ -209,6 +209,7 @@ class FileArchive:
         else:
             return
         closed = await self._do(lambda: unapproved(log))
+        await self._do(lambda: backup.bring_files(session_id, target))
         await self._store.put(target, lambda: closed)
         if closed != log:
             cleared.append(target)

@@ -13,6 +13,7 @@ from app.storage.log import read_summary
 from app.storage.mcp_file import SERVERS
 from app.storage.paths import DataPaths
 from app.storage.providers_file import PROVIDERS, read_providers
+from app.storage.session_files import FOLDER, remove_folder
 
 TRASH_DAYS = 30
 _DAY = 86_400
@@ -94,10 +95,13 @@ def remove_old(paths: DataPaths, disk: FileSystem) -> None:
 
 
 def remove_for_good(paths: DataPaths, disk: FileSystem, file: str) -> None:
-    """Permanently delete a file of the trash, and the draft of a deleted session. Raises OSError."""
+    """Permanently delete a file of the trash, and the files and the draft of a deleted session. Raises OSError."""
     name = file.rsplit(".", 2)[0]
-    # The session may have been restored from a backup meanwhile.
-    if file.endswith(".jsonl") and is_id(name) and not paths.session(name).exists():
-        with contextlib.suppress(FileNotFoundError):
-            disk.remove(paths.draft(name))
+    if file.endswith(".jsonl") and is_id(name):
+        remove_folder((paths.trash / file).with_suffix(FOLDER))
+        # The session may have been restored from a backup meanwhile.
+        if not paths.session(name).exists():
+            remove_folder(paths.files / name)
+            with contextlib.suppress(FileNotFoundError):
+                disk.remove(paths.draft(name))
     disk.remove(paths.trash / file)

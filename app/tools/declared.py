@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from app.core.settings import Settings
+from app.core.store import SessionFiles
 from app.core.summary import AgentMode
 from app.core.texts import clean_text
 from app.core.tool import Tool, ToolContext, ToolError, ToolResult
@@ -162,12 +163,14 @@ class Outside:
     """What tools can reach outside of the conversation.
 
     `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns the
-    current settings, `open_link` opens an address in the system's browser and returns whether that worked.
+    current settings, `open_link` opens an address in the system's browser and returns whether that worked, `files` are
+    those of sessions.
     """
 
     call: Call
     settings: Callable[[], Settings]
     open_link: Callable[[str], Awaitable[bool]]
+    files: SessionFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from typing import Final
 
 from app.core.files import pages_of
 from app.core.texts import clean_text
-from app.core.tool import FILES, READ_FILE_PART, ToolContext, ToolError, ToolResult
+from app.core.tool import FILE_PARTS, READ_FILE_PART, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared
 
 # Longer results are cut in requests.
@@ -28,25 +28,30 @@ async def read_file_part(context: ToolContext, name: str, pages: str) -> ToolRes
         names = ", ".join(sorted({one.name for one in attached})) or "none"
         raise ToolError(f"read_file_part: there is no file {wanted[:200]!r}. Files: {names[:2_000]}.")
     # Of several files of one name the newest counts.
-    texts = pages_of(found[-1].text)
+    return ToolResult(content=pages_text("read_file_part", found[-1].text, pages))
+
+
+def pages_text(tool: str, text: str, pages: str) -> str:
+    """Return pages of a text, each with its number before it, as many as one result holds. Raises ToolError."""
+    texts = pages_of(text)
     given = _RANGE.fullmatch(pages)
     first, last = (int(given[1]), int(given[2] or given[1])) if given is not None else (0, 0)
     if not 1 <= first <= last or first > len(texts):
         raise ToolError(
-            f"read_file_part: argument `pages` must be a page or a range from 1 to {len(texts)}, not {pages[:60]!r}."
+            f"{tool}: argument `pages` must be a page or a range from 1 to {len(texts)}, not {pages[:60]!r}."
         )
     parts: list[str] = []
     length = 0
-    for number, text in enumerate(texts[first - 1 : last], first):
-        if parts and length + len(text) > MOST_CHARACTERS:
+    for number, page in enumerate(texts[first - 1 : last], first):
+        if parts and length + len(page) > MOST_CHARACTERS:
             parts.append(
                 f"[Pages {number} to {min(last, len(texts))} did not fit: ask for them in another call.]"
             )
             break
-        length += len(text)
-        cut = text[:MOST_CHARACTERS]
-        parts.append(f"[page {number} of {len(texts)}]\n{cut}{' …' * (len(cut) < len(text))}")
-    return ToolResult(content="\n\n".join(parts))
+        length += len(page)
+        cut = page[:MOST_CHARACTERS]
+        parts.append(f"[page {number} of {len(texts)}]\n{cut}{' …' * (len(cut) < len(page))}")
+    return "\n\n".join(parts)
 
 
-TOOLS: Final = (Declared(key=READ_FILE_PART, function=read_file_part, group=FILES, repeatable=True),)
+TOOLS: Final = (Declared(key=READ_FILE_PART, function=read_file_part, group=FILE_PARTS, repeatable=True),)

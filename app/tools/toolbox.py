@@ -33,7 +33,7 @@ from app.core.server_secrets import (
     secret_place,
     texts_to_hide,
 )
-from app.core.store import Documents, Secrets
+from app.core.store import Documents, Secrets, SessionFiles
 from app.core.texts import exact
 from app.core.tool import (
     PARTS,
@@ -48,7 +48,7 @@ from app.core.tool import (
     ToolResult,
     is_page,
 )
-from app.tools import file_parts, page_viewer, planning, prompt_user, web
+from app.tools import file_parts, page_viewer, planning, prompt_user, session_files, web
 from app.tools.declared import Outside
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
@@ -236,6 +236,7 @@ class Toolbox:
         documents: Documents,
         secrets: Secrets,
         host: ToolHostClient,
+        files: SessionFiles,
         *,
         open_link: Callable[[str], Awaitable[bool]],
         log_dir: Path | None = None,
@@ -255,12 +256,13 @@ class Toolbox:
         self._closed = False
         host.on_news = self._on_news
         host.on_death = self._on_death
-        outside = Outside(call=host.call, settings=documents.settings, open_link=open_link)
+        outside = Outside(call=host.call, settings=documents.settings, open_link=open_link, files=files)
         declared = (
             *web.TOOLS,
             *prompt_user.TOOLS,
             *planning.TOOLS,
             *file_parts.TOOLS,
+            *session_files.TOOLS,
             *planning.ORCHESTRATION_TOOLS,
             *planning.STEP_TOOLS,
         )

@@ -25,6 +25,7 @@ from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
+from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
 from tests.benchmarks import model_calls
 from tests.benchmarks.chats import long_chat
@@ -111,6 +112,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         archive=MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=MemoryTools(*tools),
+        session_files=VersionedFiles(DataPaths(Path("none"))),
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,

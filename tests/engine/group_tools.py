@@ -11,7 +11,7 @@ async def _nothing(*_: object) -> dict[str, object]:
 
 def bound(*declared: Declared) -> tuple[Tool, ...]:
     """Return tools that reach nothing outside."""
-    outside = Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None)  # type: ignore[arg-type, return-value]
+    outside = Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None, files=None)  # type: ignore[arg-type, return-value]
     return tuple(one.bind(outside) for one in declared)
 
 

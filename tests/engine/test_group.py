@@ -39,7 +39,7 @@ async def _nothing(*_: object) -> dict[str, object]:
 
 
 TOOLS = tuple(
-    one.bind(Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None))  # type: ignore[arg-type, return-value]
+    one.bind(Outside(call=_nothing, settings=lambda: None, open_link=lambda _: None, files=None))  # type: ignore[arg-type, return-value]
     for one in (*planning.ORCHESTRATION_TOOLS, *planning.TOOLS)
 )
 CREW = (agent("ann", name="Ann"), agent("bo", name="Bo", tools=("planning",)))

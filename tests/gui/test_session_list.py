@@ -21,7 +21,13 @@ from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt
 
 RESOURCES = Path(__file__).parents[2] / "resources"
-FORMATS = (("md", "Markdown…"), ("html", "Web page (HTML)…"), ("pdf", "PDF…"), ("json", "JSON…"))
+FORMATS = (
+    ("md", "Markdown…"),
+    ("html", "Web page (HTML)…"),
+    ("pdf", "PDF…"),
+    ("json", "JSON…"),
+    ("zip", "ZIP with the files…"),
+)
 
 
 @dataclass

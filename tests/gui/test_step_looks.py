@@ -76,3 +76,10 @@ def test_who_does_the_steps_is_told_apart_by_letters(words):
     agents = {one: Agent(id=one, name=one.title()) for one in ("architect", "assistant", "browser")}
     states = [StepState(id=one, state="done", assistant_id=one) for one in agents]
     assert [look.letters for look in looks_of(session(*states), agents, {}, words)] == ["Ar", "As", "B"]
+
+
+def test_the_files_that_a_step_names_can_be_opened(words):
+    state = StepState(id="a", state="done", artifacts="notes/a.md, see [b](b.md) and my-c.md.")
+    files = ("a.md", "b.md", "c.md", "my-c.md", "notes/a.md", "notes/a.md.txt")
+    [look] = looks_of(session(state), {}, {}, words, files)
+    assert [address for address, _ in look.links] == ["b.md", "my-c.md", "notes/a.md"]

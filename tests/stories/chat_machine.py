@@ -30,6 +30,7 @@ from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
+from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore, autosave
 from tests.builders import PROMPTS
 from tests.engine.group_tools import PLAN_TOOLS
@@ -187,6 +188,7 @@ class ChatPlay:
             archive=MemoryArchive(),
             drafts=MemoryDrafts(),
             tools=MemoryTools(*TOOLS),
+            session_files=VersionedFiles(DataPaths(Path("none"))),
             files=FileReaders(),
             network=HostNetwork(Path("certificates.pem")),
             as_html=as_html,

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.message import Message, Prompt
+from app.core.message import Author, Message, Prompt
 from app.core.summary import AgentMode
 from app.core.tool import ToolProgress
+
+ANN = Author(id="ann", name="Ann")
 
 
 @dataclass
@@ -15,6 +17,8 @@ class Context:
     log: Sequence[Message] = ()
     pages: Sequence[str] = ()
     session_id: str = "session"
+    author: Author = ANN
+    message_id: str = "m1"
     mode: str = AgentMode.DEFAULT
 
     def messages(self) -> Sequence[Message]:

@@ -17,6 +17,7 @@ from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
+from app.storage.session_files import VersionedFiles
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import ServerLimits, Toolbox
 
@@ -78,6 +79,7 @@ class Bench:
             self.documents,
             self.secrets,
             self.host,
+            VersionedFiles(DataPaths(folder)),
             open_link=_refuse,
             log_dir=folder / "logs",
             on_change=self._on_change,

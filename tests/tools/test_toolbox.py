@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -12,7 +13,9 @@ from app.core.server_secrets import McpServer
 from app.core.settings import Settings
 from app.core.summary import AgentMode
 from app.core.tool import ServerState, Tool, ToolError, ToolResult, Tools
+from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets
+from app.storage.session_files import VersionedFiles
 from app.tools.tool_host_client import ToolHostClient
 from app.tools.toolbox import Toolbox
 from tests.tools.contexts import Context
@@ -47,6 +50,7 @@ class Desk:
             self.documents,  # type: ignore[arg-type]
             KeyringSecrets(environment={}),
             self.host,
+            VersionedFiles(DataPaths(Path("none"))),
             open_link=self._open,
         )
 
@@ -93,7 +97,12 @@ async def test_the_allow_list(desk: Desk) -> None:
             ("orchestration", True, False, both),
         ),
         "step_complete": ("step", True, False, both),
-        "read_file_part": ("files", True, False, both),
+        "read_file_part": ("file_parts", True, False, both),
+        **dict.fromkeys(
+            ("write_file", "read_file", "list_files", "move_file", "delete_file"),
+            ("files", True, False, (AgentMode.DEFAULT,)),
+        ),
+        "edit_file": ("files", False, False, (AgentMode.DEFAULT,)),
     }
 
 

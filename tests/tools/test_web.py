@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.core.settings import Settings
+from app.storage.paths import DataPaths
+from app.storage.session_files import VersionedFiles
 from app.tools.declared import Outside
 from app.tools.tool_host.web import MAX_CHARACTERS, AddressPolicy, fetch
 from app.tools.web import fenced, source_of, web_fetch
@@ -29,7 +32,9 @@ async def _call(service: str, arguments: Mapping[str, Any], _seconds: float) -> 
     return await fetch(arguments["url"], policy=AddressPolicy(named=frozenset({"127.0.0.1"})))
 
 
-OUTSIDE = Outside(call=_call, settings=Settings, open_link=_show)
+OUTSIDE = Outside(
+    call=_call, settings=Settings, open_link=_show, files=VersionedFiles(DataPaths(Path("none")))
+)
 
 
 @pytest.mark.threat("T4")

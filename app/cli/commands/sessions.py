@@ -146,7 +146,9 @@ async def show(run: CommandRun, session: SessionId) -> int:
     if live.damaged:
         await run.out.complain(run.texts("cli.damaged", count=live.damaged, session_id=live.session.id))
     if run.arguments.json:
-        return await run.answer(session_document(live, run.moot.engine.journal.get(live.id)), "")
+        engine = run.moot.engine
+        files = await engine.session_files.list(live.id)
+        return await run.answer(session_document(live, engine.journal.get(live.id), files), "")
     for text in printer_of(live.session, run.texts).whole(live):
         await run.out.write(text)
     await run.out.write(end_text(live.session, live, run.texts, read=True))

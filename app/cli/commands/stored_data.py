@@ -1,4 +1,4 @@
-"""`moot import`, `moot backup`, `moot restore`, `moot export` and `moot delete`."""
+"""`moot import`, `moot backup`, `moot restore`, `moot export`, `moot files` and `moot delete`."""
 
 import asyncio
 from collections import Counter
@@ -12,7 +12,8 @@ from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
-from app.core.summary import ExportFormat
+from app.core.summary import ZIP, ExportFormat
+from app.core.usage import size_text
 from app.engine.decisions.memo_formats import PDF
 from app.engine.export.event_lines import fields_of
 
@@ -87,13 +88,19 @@ async def restore(
 async def export(
     run: CommandRun,
     session: SessionId,
-    form: Annotated[str, Typed("--format", text="format", choices=(*ExportFormat, PDF), required=True)],
+    form: Annotated[str, Typed("--format", text="format", choices=(*ExportFormat, PDF, ZIP), required=True)],
     memo: Annotated[bool, Typed("--memo")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
     if memo:
         return await _export_memo(run, checked_id(session), form, output)
+    if form == ZIP:
+        if not output:
+            raise BadInput("file_needs_output", path=ZIP)
+        await run.moot.engine.export_zip(checked_id(session), output)
+        await run.print(run.texts("cli.exported", path=output))
+        return OK
     text = await run.moot.engine.export(checked_id(session), form)
     if not output:
         text = safe_json(text) if form == ExportFormat.JSON else text
@@ -120,6 +127,44 @@ async def _write(run: CommandRun, path: Path, data: bytes) -> int:
         raise BadInput("cannot_write", path=path, detail=error.strerror or error) from error
     await run.print(run.texts("cli.exported", path=path))
     return OK
+
+
+async def session_files(
+    run: CommandRun,
+    session: SessionId,
+    what: Annotated[str, Typed(text="files_get", nargs="?", choices=("get",), metavar="get")] = "",
+    path: Annotated[str, Typed(text="files_path", nargs="?", metavar="PATH")] = "",
+    version: Annotated[int | None, Typed("--version", text="files_version", type=int, metavar="N")] = None,
+    output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
+) -> int:
+    """List the files made in a session, or print one of them or write it to a file."""
+    live = await run.open(session)
+    files = run.moot.engine.session_files
+    if not what:
+        there = await files.list(live.id)
+        paths = {one.path for one in there}
+        made = [one for one in await files.versions(live.id) if not one.gone]
+        lines = columns(
+            (
+                one.path,
+                run.texts("files.version", version=one.version),
+                size_text(run.texts, one.bytes),
+                one.author,
+            )
+            for one in there
+        )
+        rows = [{**asdict(one), "deleted": one.path not in paths} for one in made]
+        return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
+    if not path:
+        raise BadInput("usage_missing", what="PATH", help="moot files --help")
+    found, data = await files.read(live.id, path, version)
+    if output:
+        return await _write(run, Path(output), data)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise BadInput("file_needs_output", path=path) from None
+    return await run.answer({**asdict(found), "text": text}, text)
 
 
 async def delete(run: CommandRun, session: SessionId) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 from app.core.events import (
     AvailabilityChanged,
     Event,
+    FileWritten,
     MessageDelta,
     MessageFinished,
     MessageStarted,
@@ -71,6 +72,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
         case PromptAsked():
             return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
+        case FileWritten(file=file):
+            return "file.written", {**asdict(file), "deleted": file.gone}
         case PlanChanged():
             return "plan.changed", {"plan": plan_object(event.plan)}
         case StepChanged(step=step):

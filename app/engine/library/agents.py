@@ -21,7 +21,7 @@ from app.core.session import GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.summary import AgentMode
-from app.core.tool import FILES, ServerStatus, Tool, ToolChoice, ToolError, Tools
+from app.core.tool import FILE_PARTS, FILES, ServerStatus, Tool, ToolChoice, ToolError, Tools
 from app.core.workflow import STEP_TOOLS, WORKFLOW
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
@@ -163,7 +163,7 @@ Readers = Agent | Group | Sequence[Participant] | None
 
 # Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
-GIVEN = (ORCHESTRATION, STEP_TOOLS, FILES)
+GIVEN = (ORCHESTRATION, STEP_TOOLS, FILE_PARTS)
 MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 10
 MAX_STEPS = 100
@@ -226,7 +226,8 @@ class Assistants(Definitions[Agent]):
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[Agent]:
         """Return a shared assistant without the tools that are not on the allow-list."""
         shared = super()._from_shared(document)
-        known = {key for tool in self.tools() for key in (tool.key, tool.group) if key}
+        # A definition from elsewhere never writes files unless the user ticks that.
+        known = {key for tool in self.tools() if tool.group != FILES for key in (tool.key, tool.group) if key}
         wanted = shared.definition.tools
         agent = replace(shared.definition, tools=tuple(key for key in wanted if key in known))
         dropped = (f"tools: {key}" for key in wanted if key not in known)
@@ -358,11 +359,11 @@ class AgentDirectory:
     def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
         its MCP servers. Keys that are not on the list are nobody's; of the sets that a turn is
-        given, it has those `given`.
+        given, it has those `given`, and those for files only in a turn that is given them.
         """
         off = tools_off(self.settings(), agent.id)
         # The tool for parts of files comes with the file and not with the agent.
-        keys = {*agent.tools, *({FILES} & {*given})}
+        keys = {*agent.tools, *({FILE_PARTS} & {*given})}
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
         return {
@@ -370,7 +371,7 @@ class AgentDirectory:
             for tool in found
             if mode in tool.modes
             # A server may have the name of such a set.
-            and (tool.consent or tool.group in given or tool.group not in GIVEN)
+            and (tool.consent or tool.group in given or tool.group not in (*GIVEN, FILES))
             and tool.key not in off
         }
 
@@ -409,9 +410,10 @@ class AgentDirectory:
         return [one for one in self.agents() if one.enabled and role in roles_of(one)]
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
-        """Return the members of a group that are still there and switched on, in order."""
+        """Return the members of a group that are still there and switched on, in order, with the tools for files."""
         found = [self.agent(agent_id) for agent_id in group.members]
-        return tuple(agent for agent in found if agent is not None and agent.enabled)
+        members = (agent for agent in found if agent is not None and agent.enabled)
+        return tuple(replace(agent, tools=(*agent.tools, FILES)) for agent in members)
 
     def group(self, group_id: str) -> Group | None:
         """Return a group of the user's, None where it is gone."""

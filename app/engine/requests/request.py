@@ -27,7 +27,7 @@ from app.core.message import (
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AnswerChoice, Plan
 from app.core.summary import AgentMode
-from app.core.tool import FILES, is_object
+from app.core.tool import FILE_PARTS, FILES, is_object
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
@@ -80,9 +80,11 @@ def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
 
 
 def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
-    """Return the set with the tool for parts of files, if the session has a long file and the model chooses tools."""
+    """Return the sets for files, if the model chooses tools: the session's own, and parts of a long file where it has one."""
+    if model.guided or model.tools is False:
+        return ()
     long = any(is_long(one.text, model) for message in live.messages for one in message.attachments)
-    return (FILES,) if long and not model.guided else ()
+    return (FILES, FILE_PARTS) if long else (FILES,)
 
 
 def root_turn(
@@ -468,7 +470,7 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
 def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> Item:
     if message.author.program:
         message = replace(message, content=f"[{label_of(message.author)}]: {message.content}")
-    content = user_content(message, words, turn.agent_model, partly=FILES in turn.given)
+    content = user_content(message, words, turn.agent_model, partly=FILE_PARTS in turn.given)
     return {"role": Role.USER, "content": content}
 
 
@@ -491,7 +493,7 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
         name=live.chat_session.chat.assistant_name,
         **asdict(leader),
         instructions=saved.instructions if saved else "",
-        tools=(REPORT_RESULT,) if last else (ORCHESTRATION,),
+        tools=(REPORT_RESULT,) if last else (ORCHESTRATION, FILES),
         max_steps=1 if last else MOST_STEPS,
     )
 

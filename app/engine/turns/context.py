@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.core.agent import Agent
-from app.core.message import Message, Prompt, ToolCall
+from app.core.message import Author, Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore
 from app.core.tool import ToolProgress
@@ -91,6 +91,8 @@ class ToolRun:
     """
 
     live: LiveSession
+    author: Author
+    message_id: str
     mode: str
     pages: Sequence[str]
     members: Sequence[Agent]

@@ -360,7 +360,16 @@ class ToolCalls:
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
         ask, report = partial(self.ask, turn, call), partial(self._report, turn, call, tool)
-        run = ToolRun(self._live, turn.mode, turn.agent.pages, self._context.members, ask, report)
+        run = ToolRun(
+            self._live,
+            turn.author,
+            started.id,
+            turn.mode,
+            turn.agent.pages,
+            self._context.members,
+            ask,
+            report,
+        )
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:

@@ -21,7 +21,7 @@ from app.core.reasons import Reason
 from app.core.roles import role_of
 from app.core.session import WorkflowState
 from app.core.summary import Status
-from app.core.tool import read_arguments
+from app.core.tool import FILES, read_arguments
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns
@@ -351,7 +351,7 @@ class WorkflowRun(ChatRun):
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
                 turn_id=self._live.turns.child_turn(root, step_call) or new_id(),
-                agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
+                agent=replace(agent, tools=(*agent.tools, STEP_TOOLS, FILES)),
                 agent_model=model,
                 stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,

@@ -16,6 +16,7 @@ from app.core.agent import Agent, Group
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.store import Definition
+from app.core.tool import FILES
 from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
@@ -405,7 +406,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         return self._page
 
     def _made(self, name: str) -> Agent:
-        return Agent(id=new_id(), name=name)
+        return Agent(id=new_id(), name=name, tools=(FILES,))
 
     def _name_it(self) -> None:
         self._made_page().editor.name_it()

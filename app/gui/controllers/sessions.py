@@ -28,7 +28,7 @@ from app.core.events import (
 from app.core.message import SPOKEN, Attachment, Message
 from app.core.reasons import resumable
 from app.core.session import Session
-from app.core.summary import DebateMode, Folder, SessionSummary, Status
+from app.core.summary import ZIP, DebateMode, Folder, SessionSummary, Status
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS, Bridge
@@ -110,7 +110,8 @@ class SessionController(PageController):
         """Ask for a file name, then export a session in one of the formats of EXPORTS."""
         if session is not None:
             title = self._language("top.export")
-            self._ask_where(title, session.title, format_name, partial(self._write, session, format_name))
+            write = partial(self._write, session, format_name)
+            self._ask_where(title, session.title, format_name, write, opens=format_name != ZIP)
 
     def export_memo(self, session_id: str, title: str, format_name: str) -> None:
         """Ask for a file name, then save the memo about a session in one of MEMO_FORMATS."""
@@ -120,14 +121,14 @@ class SessionController(PageController):
     def on_picture(self, action: str, pictures: Sequence[PictureSize], place: int) -> None:
         """Show a picture of a message large, or save it or another file."""
         if action in (SAVE_PICTURE, SAVE_FILE):
-            self._ask_to_save(pictures[place][0])
+            self.ask_to_save(pictures[place][0])
             return
         over = QApplication.activeWindow() or self._window
         viewer = PictureViewer(self._language, self._look, pictures, place, over)
-        viewer.save_requested.connect(self._ask_to_save)
+        viewer.save_requested.connect(self.ask_to_save)
         viewer.open()
 
-    def _ask_to_save(self, file: Attachment) -> None:
+    def ask_to_save(self, file: Attachment) -> None:
         """Ask for a file name, then save a picture or another file of a message."""
         name = PurePath(file.name)
         title = self._language("transcript.save_picture" if is_image(file) else "transcript.save_file")
@@ -190,6 +191,9 @@ class SessionController(PageController):
         await asyncio.to_thread(save_whole, path, data)
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
+        if format_name == ZIP:
+            await self._engine.export_zip(session.id, str(path))
+            return
         if format_name != PDF:
             text = await self._engine.export(session.id, format_name)
             await asyncio.to_thread(save_whole, path, text.encode())

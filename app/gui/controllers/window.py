@@ -23,6 +23,7 @@ from app.gui.controllers.definitions import AssistantCommands, GroupCommands, Sh
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
+from app.gui.controllers.session_files import FilesController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
@@ -83,6 +84,7 @@ class WindowController(QObject):
             parts, self.chat_page, (self.panel.discussion, self.session_page), self.views, self.chats
         )
         self.groups = GroupController(parts, self.chat_page, self.pages)
+        self.files = FilesController(parts, self.chat_page, self.pages, self.sessions)
         shared = SharedKinds()
         self.council_panels = PanelCommands(parts, shared, self.panel.setup)
         self.workflows = WorkflowController(parts, self.chat_page, self.pages, shared)

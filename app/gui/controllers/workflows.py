@@ -25,6 +25,7 @@ from app.gui.controllers.sessions import MainPages
 from app.gui.controllers.working_assistants import QueueController
 from app.gui.display.descriptions import colours_of, estimate_text
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.chat.session_files import OPEN
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
@@ -167,7 +168,8 @@ class WorkflowController(Controller):
         work.resume_requested.connect(lambda: self._with_session(self._engine.resume))
         work.cancel_requested.connect(lambda: self._with_session(self._engine.stop))
         work.steps.opened.connect(self._go_to)
-        work.steps.linked.connect(self._page.link_requested)
+        work.steps.linked.connect(self._on_linked)
+        self._page.files.rows.modelReset.connect(self._show_work)
         work.steps.acted.connect(self._on_acted)
         work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
 
@@ -223,6 +225,12 @@ class WorkflowController(Controller):
         elif session_id:
             commands = {ACCEPT: workflows.accept, RETRY: workflows.retry, SKIP: workflows.skip}
             self._start(commands.get(action, workflows.stop_step)(session_id, step_id))
+
+    def _on_linked(self, address: str, text: str) -> None:
+        if address in self._page.files.ids():
+            self._page.files.asked.emit(address, OPEN)
+        else:
+            self._page.link_requested.emit(address, text)
 
     def _answer(self, step_id: str) -> None:
         """Go to the question that a step waits for."""
@@ -281,7 +289,11 @@ class WorkflowController(Controller):
         session, live = self.session, self._live
         agents = self._agents()
         looks = (
-            looks_of(session, agents, colours_of(tuple(agents.values())), self._language) if session else []
+            looks_of(
+                session, agents, colours_of(tuple(agents.values())), self._language, self._page.files.ids()
+            )
+            if session
+            else []
         )
         self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
         # The clock only runs while a step does.

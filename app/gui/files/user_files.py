@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.errors import BadInput
 from app.core.files import PDF, FileReader, is_document, is_pdf
 from app.core.message import Attachment
+from app.core.session_files import DEVICES, folded
 from app.core.texts import clean_text
 from app.core.usage import tokens_text
 from app.engine.library.agents import AgentModel, look_of
@@ -86,9 +87,6 @@ MOST_BYTES = 1_000_000
 MOST_NAME_BYTES = 80
 """Bytes of UTF-8 of a suggested name with its suffix: Korean has three a letter."""
 NAMELESS = "moot"
-# Reserved names on Windows, whatever the suffix.
-_DEVICES = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}
-_DEVICES |= {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 
 
 def ask_where(
@@ -146,7 +144,7 @@ def file_name(title: str, suffix: str) -> str:
     text = whole.encode("utf-8", "ignore")[:room].decode("utf-8", "ignore")
     begun = text.rpartition(" ")[0] if text != whole and whole[len(text)] != " " else ""
     text = (begun if len(begun) * 4 >= len(text) * 3 else text).strip()
-    return f"_{text}" if text.upper() in _DEVICES else text or NAMELESS
+    return f"_{text}" if folded(text) in DEVICES else text or NAMELESS
 
 
 def save_whole(path: Path, data: bytes) -> None:

@@ -234,7 +234,9 @@ class CardRow(ContextRow[CardContext]):
     def title(self) -> str:
         """Return the call in one line."""
         context = self.context
-        return title(context.call, self.style.texts, context.names, done=context.state == CallState.DONE)
+        result = context.result.content if context.result is not None else ""
+        done = context.state == CallState.DONE
+        return title(context.call, self.style.texts, context.names, done=done, result=result)
 
     @property
     def turning(self) -> QRect:

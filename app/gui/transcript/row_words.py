@@ -190,6 +190,12 @@ _ICONS = {
     "open_url": "external-link",
     "get_pages": "file-text",
     READ_FILE_PART: "file-text",
+    "write_file": "file-text",
+    "edit_file": "pencil",
+    "read_file": "file-text",
+    "list_files": "folder-open",
+    "move_file": "file-text",
+    "delete_file": "trash-2",
     "get_current_page": "file-text",
     AGENT_PLAN: "list-checks",
     "agent_edit": "pencil",
@@ -212,6 +218,12 @@ _BLANKS: dict[str, tuple[str, ...]] = {
     "get_pages": (),
     "get_current_page": (),
     READ_FILE_PART: ("name", "pages"),
+    "write_file": ("path",),
+    "edit_file": ("path",),
+    "read_file": ("path",),
+    "list_files": (),
+    "move_file": ("source", "target"),
+    "delete_file": ("path",),
     "create_goal": ("goal",),
     "clear_goal": (),
     "add_todo": ("name",),
@@ -225,12 +237,20 @@ _BLANKS: dict[str, tuple[str, ...]] = {
     SUB_AGENT: ("name", "task"),
 }
 _WHO = {SWITCH_ASSISTANT: "assistant", SUB_AGENT: "name", STEP: "assistant"}
+_WRITTEN = re.compile(r"\w+ (.+) \(version (\d+)\), ")
 _PUNCTUATION = re.compile(r'[{}\[\]"\\]+')
 _JOINT = re.compile(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
-def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool = True) -> str:
-    """Return in one line what a call did, or does; `names` are those of the assistants by id."""
+def title(
+    call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool = True, result: str = ""
+) -> str:
+    """Return in one line what a call did, or does; `names` are those of the assistants by id, `result` is what came of it."""
+    if call.name in ("write_file", "edit_file") and not call.by:
+        if written := _WRITTEN.match(result):
+            path, version = one_line(visible(written[1])), written[2]
+            return texts(f"did.{call.name}", path=path, version=version)
+        done = False
     text = call.arguments.strip()
     values = _values(text)
     if isinstance(values, dict):

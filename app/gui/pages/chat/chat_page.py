@@ -29,6 +29,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.chat.session_files import FilesList
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -84,7 +85,8 @@ class ChatPage(ConversationView):
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
         self.queue.after = self.state_line.resume
-        for part in (self.queue, self.state_line):
+        self.files = FilesList(language, look)
+        for part in (self.queue, self.state_line, self.files):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
@@ -117,6 +119,7 @@ class ChatPage(ConversationView):
     def show_new(self) -> None:
         """Show the page for a new session."""
         self._session, self._read_only = None, False
+        self.files.show_files(())
         self.transcript.feed.clear_speaking()
         self.transcript.feed.show_session(NOBODY, ())
         self._follow(())
@@ -351,7 +354,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.state_line, self.box, self.queue, self.composer)
+        parts = (self.state_line, self.box, self.files, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()

@@ -457,7 +457,8 @@ def turns_menu(
 
 def add_exports(menu: QMenu, chosen: Callable[[str], None], language: Language) -> None:
     """Add an entry for each form in which a session can be saved."""
-    for name in EXPORTS:
+    # A debate has no files.
+    for name in EXPORTS[:-1]:
         menu.addAction(language(f"export.{name}"), partial(chosen, name))
 
 

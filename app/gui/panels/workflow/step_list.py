@@ -3,6 +3,7 @@
 `StepLook`: text and tone of its state, its assistant, and its actions; pure.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -110,9 +111,13 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
 
 
 def looks_of(
-    session: WorkflowSession, agents: Mapping[str, Agent], colours: Mapping[str, int], words: Language
+    session: WorkflowSession,
+    agents: Mapping[str, Agent],
+    colours: Mapping[str, int],
+    words: Language,
+    files: Sequence[str] = (),
 ) -> list[StepLook]:
-    """Return the rows of a workflow's steps in order; `agents` and `colours` are by id."""
+    """Return the rows of a workflow's steps in order; `agents` and `colours` are by id, `files` the paths of the session's."""
     work = session.workflow
     states = {state.id: state for state in work.steps}
     names = {step.id: step.name for step in work.definition.steps}
@@ -143,6 +148,10 @@ def looks_of(
             if len(awaited) > SHORT_NAME:
                 text, why = words("step.waits"), text
         made, links = made_of(state.artifacts)
+        named = (
+            path for path in files if re.search(rf"(?<![\w./-]){re.escape(path)}(?![\w/])", state.artifacts)
+        )
+        links = (*links, *((path, path) for path in named))[:MOST_LINKS]
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
         looks.append(
             StepLook(

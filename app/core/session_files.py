@@ -1,0 +1,165 @@
+"""The files of a session: their versions, and which paths they may have."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from app.core.errors import BadInput
+from app.core.texts import exact
+
+MOST_FILES: Final = 200
+MOST_BYTES: Final = 50_000_000
+MOST_PATH: Final = 1_000
+# Bytes of UTF-8 of a folder's or a file's own name.
+MOST_NAME: Final = 240
+
+DEVICES: Final = frozenset(
+    (
+        *("con", "prn", "aux", "nul", "conin$", "conout$"),
+        *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)),
+    )
+)
+"""The names that Windows reserves, with any suffix."""
+
+FORBIDDEN_SUFFIXES: Final = frozenset(
+    """
+    action ade adp apk app appimage appinstaller applescript application appref-ms appx appxbundle bas bat
+    cab chm class cmd com command cpl crt csh deb desktop diagcab dll dmg docm dotm dylib exe fileloc flatpak flatpakref
+    gadget grp hlp hta htc img inetloc inf ins iso isp jar jnlp jse kext ksh lib library-ms link lnk mad maf mag mam maq
+    mar mas mat mau mav maw mda mdb mde mdt mdw mdz mht mhtml mobileconfig mpkg msc msh msh1 msh1xml msh2 msh2xml mshxml
+    msi msix msixbundle msp mst ocx ops osax osd pcd pif pkg plg potm ppam ppsm pptm prefpane prf prg ps1 ps1xml ps2
+    ps2xml psc1 psc2 psd1 psdm1 psm1 pyc pyd pyo pyw pyz pyzw reg rpm run scf scpt scptd scr sct search-ms searchconnector-ms
+    service settingcontent-ms shb shs snap so sys terminal theme themepack timer tmp tool udl url vb vbe vbp vbs
+    vhd vhdx vsmacros vsw webloc website wflow workflow ws wsc wsf wsh xbap xlam xll xlm xlsm xltm xnk
+    """.split()  # noqa: SIM905
+)
+"""The suffixes of what a system starts, installs or opens by itself; of folders too."""
+
+KEY_SUFFIXES: Final = frozenset("asc gpg jks kdb kdbx key keystore p12 p8 pem pfx ppk".split())  # noqa: SIM905
+KEY_FILES: Final = frozenset(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"))
+_SIGNS: Final = '\\:*?"<>|'
+
+
+class BadPathError(BadInput):
+    """A path that no file of a session may have; the text tells a model why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__("file_path", path=path)
+        self.why = why
+
+    def __str__(self) -> str:
+        return self.why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileVersion:
+    """One version of a file of a session, or the news that the file is gone."""
+
+    path: str
+    # Counted from 1; 0 is the user's own original.
+    version: int
+    bytes: int = 0
+    # Of what the file holds, "" where it is gone.
+    sha256: str = ""
+    # The name of the assistant who wrote it, "" for the user, in Moot or with another program.
+    author: str = ""
+    # The message with the result of the tool that wrote it, "" for the user.
+    message_id: str = ""
+    created_at: str = ""
+    # The path it was moved from, "" where it was not.
+    moved_from: str = ""
+
+    @property
+    def gone(self) -> bool:
+        """Whether the file was deleted or moved away."""
+        return not self.sha256
+
+
+Make = Callable[[FileVersion | None, bytes], bytes]
+"""What returns the contents that a file is to have of the version that is there, None for none, and its contents."""
+
+
+class Writer(NamedTuple):
+    """Who changes a file, and the message with the result of the call that does; both "" for the user."""
+
+    author: str = ""
+    message_id: str = ""
+
+
+USER: Final = Writer()
+
+
+def checked_path(path: str) -> str:
+    """Return a path in its usual Unicode form. Raises BadPathError for one that is not taken on every system."""
+    path = unicodedata.normalize("NFC", path)
+    if len(path) > MOST_PATH:
+        raise BadPathError(path, f"the path has {len(path):,} characters; at most {MOST_PATH:,} are taken")
+    if exact(path) != path:
+        raise BadPathError(path, f"the path has a control or invisible character: {exact(path)}")
+    if any(sign in path for sign in _SIGNS):
+        raise BadPathError(
+            path, f"{path!r} has one of the characters {' '.join(_SIGNS)}; only / parts folders"
+        )
+    for character in path:
+        if not character.isascii() and any(
+            sign in unicodedata.normalize("NFKC", character) for sign in "./\\"
+        ):
+            raise BadPathError(path, f"{character!r} in {path!r} can be taken for a dot or a slash")
+    if path.startswith("/"):
+        raise BadPathError(path, f"{path!r} is absolute; a path begins in the session's own folder")
+    for name in path.split("/"):
+        if problem := _problem(name):
+            raise BadPathError(path, f"{path!r}: {problem}")
+    return path
+
+
+def _problem(name: str) -> str:
+    """Return what is wrong with a folder's or a file's own name, "" for nothing."""
+    if name in ("", ".", ".."):
+        return "a part is empty, . or .., and nothing outside the session's folder can be reached"
+    if name.startswith("."):
+        return f"{name!r} begins with a dot, and hidden files are never read or written"
+    if name[-1] in ". ":
+        return f"{name!r} ends with a dot or a blank"
+    if len(name.encode()) > MOST_NAME:
+        return f"a name is over {MOST_NAME} bytes long"
+    told = folded(name)
+    if told.partition(".")[0].rstrip() in DEVICES:
+        return f"{name!r} is a name that Windows reserves"
+    _, dot, suffix = told.rpartition(".")
+    if dot and suffix.strip() in FORBIDDEN_SUFFIXES:
+        return f"files that end in .{suffix} are never written: a system might run them"
+    if told in KEY_FILES or (dot and suffix.strip() in KEY_SUFFIXES):
+        return f"{name!r} is the name of a file for keys, and such files are never read or written"
+    return ""
+
+
+def folded(path: str) -> str:
+    """Return a path without what some file systems don't tell apart: case and forms of Unicode."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
+
+
+def check_beside(path: str, others: Iterable[str]) -> None:
+    """Raise BadPathError for a path that cannot stand beside the others.
+
+    It differs from one by case alone, or a file has the name of one of its folders.
+    """
+    known: dict[str, tuple[str, bool]] = {}
+    for other in others:
+        for part in _begins(other):
+            known.setdefault(folded(part), (part, part == other))
+    for part in _begins(path):
+        there, is_file = known.get(folded(part), (part, part == path))
+        if there != part:
+            raise BadPathError(path, f"{there!r} is there already: use exactly that name instead of {part!r}")
+        if is_file != (part == path):
+            raise BadPathError(path, f"{part!r} is a {'file' if is_file else 'folder'} already")
+
+
+def _begins(path: str) -> Iterator[str]:
+    """Yield each folder of a path, the outermost first, and the path itself."""
+    for place, character in enumerate(path):
+        if character == "/":
+            yield path[:place]
+    yield path

@@ -1,0 +1,183 @@
+"""The tools for the files of a session: each path is one in the session's own folder."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from app.core.errors import BadInput
+from app.core.message import MessageState, Role
+from app.core.session_files import BadPathError, FileVersion, Writer
+from app.core.summary import AgentMode
+from app.core.texts import clean_text
+from app.core.tool import FILES, ToolContext, ToolError, ToolResult
+from app.tools.declared import Declared, Outside
+from app.tools.file_parts import MOST_CHARACTERS, pages_text
+
+_SAID: Final = {
+    "file_not_found": "there is no file {path!r}; list_files says which there are",
+    "file_is_there": "there is {path!r} already: delete it first, or choose another path",
+    "too_many_files": "the session has {most} files, and no more are taken: delete some first",
+    "files_too_large": "all versions of the session's files may take {most} MB, and this would be more",
+}
+
+
+async def write_file(outside: Outside, context: ToolContext, path: str, content: str) -> ToolResult:
+    """Write a text file, such as a report, that stays with the session and that the user can open. It replaces what the
+    file held; all versions are kept.
+
+    Args:
+        outside: The files.
+        context: The session.
+        path: The file's name, with folders if there are several, as in report.md or notes/plan.md.
+        content: The whole text of the file.
+    """
+    data = clean_text(content).encode()
+    with _explained("write_file"):
+        made = await outside.files.write(context.session_id, path, lambda _before, _held: data, _by(context))
+    return ToolResult(content=f"Wrote {_name(made)}, {made.bytes:,} bytes.")
+
+
+async def edit_file(outside: Outside, context: ToolContext, path: str, old: str, new: str) -> ToolResult:
+    """Replace a passage of a file. It fails where somebody has changed the file since you read it, and where the passage is
+    not there just once.
+
+    Args:
+        outside: The files.
+        context: The session.
+        path: The file's name, as list_files says it.
+        old: The passage, to the letter, with enough around it to be there only once.
+        new: What stands in its place.
+    """
+    known = _version_known(context, path)
+
+    def change(before: FileVersion | None, held: bytes) -> bytes:
+        if before is None:
+            raise BadInput("file_not_found", path=path)
+        if known is not None and known != before.version:
+            by = before.author or "the user"
+            raise ToolError(
+                f"edit_file: {path!r} has changed since you read it: you know version {known}, and {by} wrote version "
+                f"{before.version}. Read it again first."
+            )
+        text = _text("edit_file", path, held)
+        count = text.count(clean_text(old)) if old else 0
+        if count != 1:
+            places = f"is in {path!r} {count} times: give more of what stands around it"
+            nowhere = f"is not in {path!r}: read the file, and give it to the letter"
+            raise ToolError(f"edit_file: the text of `old` {places if count else nowhere}.")
+        return text.replace(clean_text(old), clean_text(new)).encode()
+
+    with _explained("edit_file"):
+        made = await outside.files.write(context.session_id, path, change, _by(context))
+    return ToolResult(content=f"Changed {_name(made)}, {made.bytes:,} bytes.")
+
+
+async def read_file(outside: Outside, context: ToolContext, path: str, pages: str = "") -> ToolResult:
+    """Read a text file of the session; of a long one the first pages.
+
+    Args:
+        outside: The files.
+        context: The session.
+        path: The file's name, as list_files says it.
+        pages: Of a long file: a page, or the first and the last page, such as "2" or "2-5".
+    """
+    with _explained("read_file"):
+        found, held = await outside.files.read(context.session_id, path)
+    text = _text("read_file", path, held)
+    if pages or len(text) > MOST_CHARACTERS:
+        text = pages_text("read_file", text, pages or "1-9999999")
+    return ToolResult(content=f"{_name(found)}:\n{text}")
+
+
+async def list_files(outside: Outside, context: ToolContext) -> ToolResult:
+    """List the files of the session, with who wrote each last.
+
+    Args:
+        outside: The files.
+        context: The session.
+    """
+    files = await outside.files.list(context.session_id)
+    lines = [f"{_name(one)}, {one.bytes:,} bytes, by {one.author or 'the user'}" for one in files]
+    return ToolResult(content="\n".join(lines) or "There are no files yet.")
+
+
+async def move_file(outside: Outside, context: ToolContext, source: str, target: str) -> ToolResult:
+    """Give a file of the session another name, or move it to another folder.
+
+    Args:
+        outside: The files.
+        context: The session.
+        source: The file's name, as list_files says it.
+        target: Its new name, which no file has.
+    """
+    with _explained("move_file"):
+        made = await outside.files.move(context.session_id, source, target, _by(context))
+    return ToolResult(content=f"Moved {made.moved_from} to {_name(made)}.")
+
+
+async def delete_file(outside: Outside, context: ToolContext, path: str) -> ToolResult:
+    """Delete a file of the session. The user can bring it back.
+
+    Args:
+        outside: The files.
+        context: The session.
+        path: The file's name, as list_files says it.
+    """
+    with _explained("delete_file"):
+        gone = await outside.files.delete(context.session_id, path, _by(context))
+    return ToolResult(content=f"Deleted {gone.path}.")
+
+
+def _by(context: ToolContext) -> Writer:
+    return Writer(context.author.name, context.message_id)
+
+
+@contextlib.contextmanager
+def _explained(tool: str) -> Iterator[None]:
+    """Raise a ToolError that says why a file could not be read or written."""
+    try:
+        yield
+    except BadPathError as error:
+        raise ToolError(f"{tool}: {error}.") from error
+    except BadInput as error:
+        raise ToolError(f"{tool}: {_SAID[error.code].format(**error.details)}.") from error
+
+
+def _text(tool: str, path: str, held: bytes) -> str:
+    try:
+        return held.decode()
+    except UnicodeDecodeError:
+        raise ToolError(f"{tool}: {path!r} holds no text.") from None
+
+
+def _name(version: FileVersion) -> str:
+    return f"{version.path} (version {version.version})"
+
+
+def _version_known(context: ToolContext, path: str) -> int | None:
+    """Return which version of a file its caller read or wrote last, as its results say; None for none."""
+    said = re.compile(rf"(?:Wrote |Changed |Moved .+ to )?{re.escape(path)} \(version (\d+)\)")
+    messages = context.messages()
+    for message in reversed(messages):
+        found = said.match(message.content) if message.role == Role.TOOL else None
+        if found is None or message.author.id != context.author.id or message.state != MessageState.DONE:
+            continue
+        calls = (call for one in messages if one.turn_id == message.turn_id for call in one.tool_calls)
+        if any(call.id == message.tool_call_id and call.name in _KEYS for call in calls):
+            return int(found[1])
+    return None
+
+
+# An edit that was cut may have been made, and would be made twice: the user is asked. What the others do may be done again.
+TOOLS: Final = tuple(
+    Declared(
+        key=function.__name__,
+        function=function,
+        group=FILES,
+        repeatable=function is not edit_file,
+        modes=(AgentMode.DEFAULT,),
+    )
+    for function in (write_file, edit_file, read_file, list_files, move_file, delete_file)
+)
+_KEYS: Final = ("write_file", "edit_file", "read_file", "move_file")

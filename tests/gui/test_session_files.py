@@ -1,0 +1,187 @@
+"""The files of a session in the window: listed, read, saved, copied, brought back and deleted with undo."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from app.core.message import ToolCall
+from app.core.session_files import FileVersion
+from app.core.texts import Texts
+from app.core.tool import FILES
+from app.gui.dialogs.file_dialog import MOST_SHOWN, FileDialog, shown_text
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.chat.session_files import COPY, MOST_ROWS, SAVE, FilesList
+from app.gui.transcript.row_words import title
+from app.wiring import resources_dir
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.stories.group_crew import call
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+def version(path: str = "report.md", number: int = 1, **fields: object) -> FileVersion:
+    return FileVersion(
+        **{"path": path, "version": number, "bytes": 12, "sha256": "0" * 64, "author": "Ann", **fields}
+    )
+
+
+def listed(person: Person) -> list[str]:
+    files = person.find("files_list", FilesList)
+    return [files.item(row).said for row in range(files.count())] if files.isVisible() else []
+
+
+@pytest.mark.timeout(150)
+async def test_a_file_that_a_chat_wrote_is_shown_changed_back_and_deleted_with_undo(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    (data_dir / "assistants").mkdir(parents=True)
+    ann = {
+        "version": 1,
+        "id": "ann",
+        "name": "Ann",
+        "provider": "openai",
+        "model": "openai-wire",
+        "tools": [FILES],
+    }
+    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann), encoding="utf-8")
+    wire_home["openai"].script(
+        "openai-wire",
+        [
+            Answer(calls=(call("write_file", path="notes/보고서.md", content="# One\n"),)),
+            Answer(calls=(call("edit_file", path="notes/보고서.md", old="One", new="<b>Two</b>"),)),
+            "It is written.",
+        ],
+    )
+    async with at_window(data_dir) as person:
+        desk = person.window.controller
+        desk.show_new("ann")
+        page = desk.chat_page
+        assert not person.sees("files_list")
+        await person.write("composer", "Write a report.")
+        await person.press("composer", Qt.Key.Key_Return)
+        await until(lambda: page.session and page.session.status == "idle", what="the answer")
+        await until(lambda: listed(person) == ["notes/보고서.md, version 2 · Ann · 13 B"], what="the file")
+        said = "\n".join(person.transcript("transcript"))
+        assert "Wrote notes/보고서.md (version 1)" in said and "Changed notes/보고서.md (version 2)" in said
+
+        files = person.find("files_list", FilesList)
+        files.setFocus()
+        files.setCurrentRow(0)
+        await person.press("files_list", Qt.Key.Key_Return)
+        await until(lambda: person.sees("file_dialog"), what="the file's text")
+        # What stands in a file is text, whatever it looks like.
+        assert person.find("file_text").toPlainText() == "# <b>Two</b>\n"
+        assert not person.find("file_restore").isVisible()
+        await person.choose("file_versions", "version 1")
+        await until(lambda: person.find("file_text").toPlainText() == "# One\n", what="the older version")
+        await person.click("file_copy")
+        await until(lambda: QGuiApplication.clipboard().text() == "# One\n", what="the copy")
+        await person.click("file_restore")
+        await until(lambda: listed(person) == ["notes/보고서.md, version 3 · You · 6 B"], what="version 3")
+        target = data_dir / "files" / page.session_id / "notes" / "보고서.md"
+        assert target.read_text() == "# One\n"
+
+        files.asked.emit("notes/보고서.md", SAVE)
+        await until(lambda: person.window.findChildren(app_driver.QFileDialog), what="where to")
+        person.choose_file(tmp_path / "saved.md")
+        await until((tmp_path / "saved.md").exists, what="the saved file")
+        assert (tmp_path / "saved.md").read_text() == "# One\n"
+
+        await person.press("files_list", Qt.Key.Key_Delete)
+        await until(lambda: not person.sees("files_list") and not target.exists(), what="the deletion")
+        await until(lambda: any("Deleted" in one.text for one in desk.window.toasts._toasts))
+        toast = next(one for one in desk.window.toasts._toasts if "Deleted" in one.text)
+        toast.button.click()
+        await until(lambda: listed(person) == ["notes/보고서.md, version 4 · You · 6 B"], what="the undo")
+        assert target.read_text() == "# One\n"
+        desk.show_new("ann")
+        assert not person.sees("files_list")
+
+
+@pytest.fixture
+def language() -> Language:
+    return Language(resources_dir() / "i18n", "en")
+
+
+def test_the_list_takes_the_room_of_three_rows_and_says_who_wrote_what(qapp, language: Language) -> None:
+    made = FilesList(language, Look(qapp, resources_dir(), "light"))
+    made.show_files([version(f"{number}.md", number) for number in range(1, 9)])
+    assert made.count() == 8
+    one = made.rows_height() // 8
+    assert made.height() == MOST_ROWS * one
+    made.show_files([version("a\u202eb.md", author=""), version("b.md", 2)])
+    assert made.height() == 2 * one
+    assert [made.item(row).said for row in range(2)] == [
+        "a⟨U+202E⟩b.md, version 1 · You · 12 B",
+        "b.md, version 2 · Ann · 12 B",
+    ]
+    asked = []
+    made.asked.connect(lambda *said: asked.append(said))
+    entries = made.menu_of("b.md").actions()
+    assert [one.text().partition("\t")[0] for one in entries] == [
+        *("Open", "Save as…", "Copy text", "Show in folder", "Delete")
+    ]
+    entries[2].trigger()
+    assert asked == [("b.md", COPY)]
+    made.show_files([])
+    assert made.isHidden()
+    made.deleteLater()
+
+
+async def test_a_long_file_is_shown_whole_and_what_is_no_text_is_not(qapp, language: Language) -> None:
+    over = app_driver.QWidget()
+    over.resize(900, 700)
+    dialog = FileDialog(language, Look(qapp, resources_dir(), "light"), [version()], over)
+    text = "".join(f"line {number}\n" for number in range(20_000))
+    dialog.show()
+    dialog.show_version(version(), text)
+    assert len(dialog.text.toPlainText()) < len(text)
+    await until(lambda: dialog.text.toPlainText() == text, what="all of it")
+    dialog.show_version(version(), None)
+    assert dialog.text.isHidden() and "larger than 1 MB" in dialog._no_text.text()
+    assert not dialog.buttons[COPY].isEnabled()
+    over.deleteLater()
+
+
+def test_only_a_text_of_at_most_1_mb_is_shown_and_what_hides_is_seen() -> None:
+    assert shown_text("a\u202eb\n".encode()) == "a⟨U+202E⟩b\n"
+    assert shown_text(b"\xff\xfe") is None
+    assert shown_text(b"x" * MOST_SHOWN) == "x" * MOST_SHOWN
+    assert shown_text(b"x" * (MOST_SHOWN + 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "done", "shown"),
+    [
+        ("write_file", "Wrote a (b).md (version 12), 3 bytes.", True, "Wrote a (b).md (version 12)"),
+        ("edit_file", "Changed a\u202e.md (version 2), 3 bytes.", True, "Changed a⟨U+202E⟩.md (version 2)"),
+        ("write_file", "", False, "Writing report.md"),
+        ("write_file", "write_file: there is 'Report.md' already.", True, "Writing report.md"),
+        ("read_file", "report.md (version 1):\n", True, "Read report.md"),
+        ("delete_file", "Deleted report.md.", True, "Deleted report.md"),
+        ("list_files", "There are no files yet.", True, "Listed the files"),
+    ],
+)
+def test_the_row_of_a_call_says_which_version_came_of_it(
+    name: str, result: str, done: bool, shown: str
+) -> None:
+    texts = Texts.load(resources_dir() / "i18n", "en")
+    arguments = json.dumps({"path": "report.md", "content": "x"} if name != "list_files" else {})
+    assert (
+        title(ToolCall(id="c", name=name, arguments=arguments), texts, {}, done=done, result=result) == shown
+    )
+    # However long the content is.
+    long = json.dumps({"path": "report.md", "content": "x" * 90_000})
+    if result.startswith(("Wrote", "Changed")):
+        assert (
+            title(ToolCall(id="c", name=name, arguments=long), texts, {}, done=done, result=result) == shown
+        )

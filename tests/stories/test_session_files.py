@@ -1,0 +1,184 @@
+"""Files that assistants write in a chat, a group and a workflow, from the command line."""
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stories.group_crew import REPORT, call, in_order, write_group
+from tests.stories.processes import Finished, look, moot
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+KEYS = {"write_file", "edit_file", "read_file", "list_files", "move_file", "delete_file"}
+
+
+def write_assistant(data_dir: Path, agent_id: str, **fields: object) -> None:
+    folder = data_dir / "assistants"
+    folder.mkdir(exist_ok=True)
+    whole = {
+        "version": 1,
+        "id": agent_id,
+        "name": agent_id.title(),
+        "provider": "openai",
+        "model": "openai-wire",
+    }
+    (folder / f"{agent_id}.json").write_text(json.dumps(whole | fields), encoding="utf-8")
+
+
+def session_of(done: Finished) -> str:
+    return str(done.events[0]["session_id"])
+
+
+def files_of(session_id: str) -> list[tuple[str, int, str]]:
+    shown = look("show", session_id, "--json").json
+    messages = {one["id"]: one for one in shown["messages"]}
+    for one in shown["files"]:
+        # It is the message with the result of the call that wrote it.
+        assert messages[one["message_id"]]["role"] == "tool"
+        assert one["path"] in messages[one["message_id"]]["content"]
+    return [(one["path"], one["version"], one["author"]) for one in shown["files"]]
+
+
+def results(session_id: str) -> list[tuple[str, str]]:
+    shown = look("show", session_id, "--json").json
+    return [(one["state"], one["content"]) for one in shown["messages"] if one["role"] == "tool"]
+
+
+def test_a_chat_writes_a_file_and_the_terminal_lists_gets_and_keeps_it(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    wire_home["openai"].script(
+        "openai-wire",
+        [
+            Answer(calls=(call("write_file", path="notes/보고서.md", content="One\n"),)),
+            Answer(calls=(call("edit_file", path="notes/보고서.md", old="One", new="둘"),)),
+            "It is written.",
+        ],
+    )
+    done = moot("ask", "ann", "Write it", "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    written = [one for one in done.events if one["event"] == "file.written"]
+    assert [(one["path"], one["version"], one["bytes"], one["author"]) for one in written] == [
+        ("notes/보고서.md", 1, 4, "Ann"),
+        ("notes/보고서.md", 2, 4, "Ann"),
+    ]
+    assert [one["ok"] for one in done.events if one["event"] == "tool.finished"] == [True, True]
+    assert files_of(session_id) == [("notes/보고서.md", 2, "Ann")]
+    assert set(wire_home["openai"].requests[0].tools) == KEYS
+    listed = look("files", session_id, "--json").json
+    assert [(one["version"], one["deleted"]) for one in listed] == [(1, False), (2, False)]
+    assert look("files", session_id, "--lang", "en").out == "notes/보고서.md  version 2  4 B  Ann\n"
+    assert look("files", session_id, "get", "notes/보고서.md").out == "둘\n"
+    assert look("files", session_id, "get", "notes/보고서.md", "--version", "1").out == "One\n"
+    target = tmp_path / "saved.md"
+    assert look("files", session_id, "get", "notes/보고서.md", "-o", str(target)).status == 0
+    assert target.read_bytes() == "둘\n".encode()
+    for typed in (["none.md"], ["notes/보고서.md", "--version", "3"], ["../../settings.json"], []):
+        gone = look("files", session_id, "get", *typed)
+        assert gone.status == 2 and gone.out == "" and gone.err.count("\n") == 1
+    assert look("files", "none").status == 2
+    # In the next process the assistant still knows what it read.
+    wire_home["openai"].script(
+        "openai-wire",
+        [Answer(calls=(call("edit_file", path="notes/보고서.md", old="둘", new="셋"),)), "Changed."],
+    )
+    assert moot("ask", "ann", "Change it", "--session", session_id).status == 0
+    assert files_of(session_id) == [("notes/보고서.md", 3, "Ann")]
+    (data_dir / "files" / session_id / "mine.txt").write_text("by hand")
+    wire_home["openai"].script("openai-wire", [Answer(calls=(call("list_files"),)), "Seen."])
+    assert moot("ask", "ann", "Look", "--session", session_id).status == 0
+    assert results(session_id)[-1][1].splitlines()[0] == "mine.txt (version 1), 7 bytes, by the user"
+    assert moot("delete", session_id).status == 0
+    assert not (data_dir / "files" / session_id).exists()
+
+
+def test_without_the_tick_there_are_no_files(wire_home: dict[str, WireServer], data_dir: Path) -> None:
+    write_assistant(data_dir, "ann", tools=["planning"])
+    write = Answer(calls=(call("write_file", path="a.md", content="x"),))
+    wire_home["openai"].script("openai-wire", [write, "Then not."])
+    done = moot("ask", "ann", "Write it", "--json")
+    assert done.status == 0
+    assert wire_home["openai"].requests[0].tools and not KEYS & set(wire_home["openai"].requests[0].tools)
+    [(state, said)] = results(session_of(done))
+    assert state == "failed" and "There is no tool 'write_file' here" in said
+    assert not (data_dir / "files").exists()
+
+
+def test_a_group_works_on_one_file_together(wire_home: dict[str, WireServer], data_dir: Path) -> None:
+    write_group(data_dir)
+    in_order(
+        wire_home,
+        [call("write_file", path="plan.md", content="Paint it.")],
+        [call("switchAssistant", assistant="ann", instruction="Change the plan.")],
+        [call("edit_file", path="plan.md", old="blue", new="green")],
+        [call("read_file", path="plan.md")],
+        [call("reportResult", result_in_detail=REPORT)],
+    )
+    wire_home["openai"].script(
+        "openai-wire",
+        [
+            Answer(calls=(call("read_file", path="plan.md"),)),
+            Answer(calls=(call("edit_file", path="plan.md", old="Paint it.", new="Paint it blue."),)),
+            "Changed.",
+        ],
+    )
+    done = moot("ask", "crew", "Make it.", "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    assert files_of(session_id) == [("plan.md", 2, "Ann")]
+    orchestrator, ann = wire_home["anthropic"].requests[0], wire_home["openai"].requests[0]
+    assert set(orchestrator.tools) > KEYS and set(ann.tools) >= KEYS
+    refused = [said for state, said in results(session_id) if state == "failed"]
+    assert len(refused) == 1
+    assert "you know version 1, and Ann wrote version 2" in refused[0]
+    assert look("files", session_id, "get", "plan.md").out == "Paint it blue."
+
+
+@pytest.mark.timeout(150)
+def test_the_steps_of_a_workflow_write_and_read_files(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    write_assistant(data_dir, "wren", role="Writer")
+    write_assistant(data_dir, "rita", role="Reader", provider="gemini", model="gemini-wire")
+    steps: list[dict[str, Any]] = [
+        {"id": "write", "name": "Write", "role": "Writer", "prompt": "Write it."},
+        {"id": "read", "name": "Read", "role": "Reader", "prompt": "Read it.", "depends_on": ["write"]},
+    ]
+    (data_dir / "workflows").mkdir()
+    definition = {"version": 1, "id": "two", "name": "Two", "keywords": ["two"], "steps": steps}
+    (data_dir / "workflows" / "two.json").write_text(json.dumps(definition), encoding="utf-8")
+    end = "Done.\n\n[STEP_COMPLETE]\nartifacts: report.md\nstatus: done"
+    wire_home["openai"].script(
+        "openai-wire", [Answer(calls=(call("write_file", path="report.md", content="The report."),)), end]
+    )
+    wire_home["gemini"].script("gemini-wire", [Answer(calls=(call("read_file", path="report.md"),)), end])
+    done = moot("workflow", "Do two things", "--definition", "two", "--json", seconds=90)
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    assert files_of(session_id) == [("report.md", 1, "Wren")]
+    assert "report.md (version 1):\nThe report." in [said for _, said in results(session_id)]
+    assert (data_dir / "files" / session_id / "report.md").read_text() == "The report."
+
+
+def test_a_zip_holds_the_report_and_the_files(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    wire_home["openai"].script(
+        "openai-wire", [Answer(calls=(call("write_file", path="notes/a.md", content="One"),)), "Done."]
+    )
+    session_id = session_of(moot("ask", "ann", "Write it", "--json"))
+    target = tmp_path / "all.zip"
+    assert look("export", session_id, "--format", "zip").status == 2
+    assert look("export", session_id, "--format", "zip", "-o", str(target)).status == 0
+    with zipfile.ZipFile(target) as packed:
+        assert packed.namelist() == ["report.md", "files/notes/a.md"]
+        assert packed.read("files/notes/a.md") == b"One"
+        assert "Write it" in packed.read("report.md").decode()
