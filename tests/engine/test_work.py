@@ -187,13 +187,13 @@ async def test_who_waits_for_a_busy_assistant_says_at_which_place(tmp_path: Path
     await until(lambda: len(made.engine.queues.jobs()) == 3)
     rows = [found(made, one) for one in ids]
     assert [row.state for row in rows] == [WorkState.RUNNING, WorkState.WAITING, WorkState.WAITING]
-    assert rows[1].says == "Waits for Mina, number 1 in the queue"
-    assert rows[2].says == "Waits for Mina, number 2 in the queue"
+    assert rows[1].says == "Waiting for Mina, number 1 in the queue"
+    assert rows[2].says == "Waiting for Mina, number 2 in the queue"
     assert (rows[2].action, rows[2].who) == (WorkAction.OPEN, ("Mina",)), "nobody else could do it"
     assert korean(made, ids[2]) == "Mina 대기열 2번째"
     assert made.engine.queues.takers(rows[2].job) == []
     await made.engine.queues.hold("po", True)
-    assert found(made, ids[1]).says == "Waits: Mina takes no new work"
+    assert found(made, ids[1]).says == "Waiting: Mina takes no new work"
     assert [row.id for row in made.engine.work.rows(EN)] == [ids[0], ids[2], ids[1]], (
         "newest first in a state"
     )

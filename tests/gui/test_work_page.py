@@ -131,7 +131,7 @@ async def test_a_row_says_where_it_waits_and_is_given_to_somebody_else(busy):
     await until(lambda: len(jobs(person)) == 3)
     page = await shown(person)
     assert headings(person) == ["Running  1", "Waiting  2"]
-    assert f"Waits for {ONE.name}, number 2 in the queue" in said(person, sessions[2])
+    assert f"Waiting for {ONE.name}, number 2 in the queue" in said(person, sessions[2])
     page.list.choose(sessions[2])
     await person.settle()
     assert person.sees(f"queue_out_{jobs(person)[2][0]}"), "the queue stands in the details of what waits"
