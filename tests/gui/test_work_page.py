@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app.core.agent import Busy
 from app.core.summary import Status
@@ -165,7 +166,12 @@ async def test_an_action_is_carried_out_once_it_has_been_shown_for_half_a_second
     await person.settle(0.2)
     assert status(person, session_id) == Status.PAUSED, "it can cost money: Resume came under the finger"
     await person.settle(SHOWN_S)
-    await person.press("work_list", Qt.Key.Key_Return)
+    key, plain = Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier
+    held = QKeyEvent(QEvent.Type.KeyPress, key, plain, "", True)
+    QApplication.sendEvent(person.find("work_list"), held)
+    await person.settle(0.2)
+    assert status(person, session_id) == Status.PAUSED, "a held key was meant for something else"
+    await person.press("work_list", key)
     await until(lambda: status(person, session_id) == Status.RUNNING)
 
 

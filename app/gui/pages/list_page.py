@@ -30,7 +30,9 @@ class ActingList(ItemList):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER and self.current_id():
-            self.act(self.current_id())
+            # A held key was meant for what was here before.
+            if not event.isAutoRepeat():
+                self.act(self.current_id())
         elif event.key() == Qt.Key.Key_Space and self.current_id():
             self.details_requested.emit()
         else:

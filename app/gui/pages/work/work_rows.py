@@ -184,6 +184,7 @@ class WorkList(ActingList):
         self.setItemDelegate(self._delegates[WIDE])
         # The action of each row, and since when it is shown.
         self._shown: dict[str, tuple[object, float]] = {}
+        self._pressed = ""
         self.viewport().setMouseTracking(True)
 
     def show_work(self, rows: Sequence[WorkRow | AssistantRow | str]) -> None:
@@ -218,10 +219,14 @@ class WorkList(ActingList):
             self.setItemDelegate(self._delegates[style])
             self.scheduleDelayedItemsLayout()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._pressed = self._button_at(event.position().toPoint())
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         row_id = self._button_at(event.position().toPoint())
-        if row_id and event.button() == Qt.MouseButton.LeftButton:
+        if row_id and row_id == self._pressed and event.button() == Qt.MouseButton.LeftButton:
             self.act(row_id)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
