@@ -75,9 +75,6 @@ class Limits(NamedTuple):
     usd: float = 0
 
 
-NO_LIMITS = Limits()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRow:
     """The work of one session.
@@ -96,7 +93,7 @@ class WorkRow:
     who: tuple[str, ...] = ()
     since: str = ""
     cost_usd: float | None = 0.0
-    limits: Limits = NO_LIMITS
+    limits: Limits
     reason_code: str = ""
     stands: str = ""
     job: str = ""

@@ -180,8 +180,13 @@ async def test_something_is_told_and_waits_until_the_next_turn(busy):
     engine = person.window.controller.engine
     session_id = await engine.chats.start(ONE.id, "One")
     await until(lambda: len(jobs(person)) == 1)
+    other = await engine.chats.start("other", "Two")
     page = await shown(person)
+    page.list.choose(session_id)
     await person.write("work_tell", "Mind the budget.")
+    page.list.choose(other)
+    assert not person.find("work_tell").toPlainText()
+    page.list.choose(session_id)
     await person.press("work_tell", Qt.Key.Key_Return)
     live = engine.live(session_id)
     await until(lambda: [one.text for one in live.session.chat.queue] == ["Mind the budget."])

@@ -43,9 +43,12 @@ class WorkDetails(Details):
         self._questions: Sequence[Message] = ()
         self._names: Mapping[str, str] = {}
         self._card: PromptCard | None = None
+        # What is written for other sessions and not sent yet, by their ids.
+        self._unsaid: dict[str, str] = {}
         self.cards = QuestionCards(
             language, look, self, {}, names=lambda: self._names, together=lambda _: self._questions
         )
+        self.cards.left.connect(self.left)
         self._kind, self._cost = ElidedLabel("hint"), plain_label("hint")
         self._title = named("work_title", Paragraph("card_title"))
         self._says, self._nothing = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
@@ -89,11 +92,12 @@ class WorkDetails(Details):
 
         `queued` is how many messages wait for the session's next turn.
         """
-        words, same = self._language, row is not None and row.id == self.session_id
+        words, before = self._language, self.session_id
         self._row, self._questions, self._names = row, questions, names or {}
-        if not same:
+        if self.session_id != before:
             self.area.verticalScrollBar().setValue(0)
-            self.tell.box.clear()
+            self._unsaid[before] = self.tell.box.toPlainText()
+            self.tell.box.setPlainText(self._unsaid.pop(self.session_id, ""))
         set_shown(self._head, row is not None)
         set_shown(self._nothing, row is None and not tasks)
         if row is not None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QResizeEvent
@@ -20,9 +20,7 @@ from app.gui.widgets.item_list import ItemDelegate, ItemModel, ListStyle, RowIte
 WIDE = ListStyle(
     height=54, heading=36, edge=8, size=14, weight=560, selected_weight=560, fill="surface", left=14, space=14
 )
-NARROW = ListStyle(
-    height=76, heading=36, edge=9, size=14, weight=560, selected_weight=560, fill="surface", left=14, space=14
-)
+NARROW = replace(WIDE, height=76, edge=9)
 LEAST_WIDE = 640
 """How wide the list must be for columns; else a row has three lines."""
 BUTTON, COST, AGE, WHO = 96, 100, 66, 172
