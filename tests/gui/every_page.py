@@ -332,9 +332,7 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     desk.palette.search()
     yield await shown("palette")
     desk.palette.palette.leave()
-    window.toasts.show_toast(
-        window.language("queue.title", count=2), window.language("notice.dismiss"), print
-    )
+    window.toasts.show_toast(window.language("queue.taken_out"), window.language("notice.dismiss"), print)
     yield await shown("toast")
     for toast in window.toasts.findChildren(QWidget, "toast"):
         toast.leave()
