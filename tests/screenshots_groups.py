@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tests.app_driver import Person, until
@@ -32,10 +31,10 @@ async def take_groups(
     window.top_bar.plan_button.setChecked(True)
     await keep(window, path("group-plan"))
     window.top_bar.plan_button.setChecked(False)
-    window.top_bar.needs_you.open()
-    await keep(window, path("group-needs-you"))
-    await person.press("needs_you_list", Qt.Key.Key_Escape)
-    page.take_focus()
+    window.controller.work.show()
+    await keep(window, path("work"))
+    window.controller.work.show_assistant()
+    await keep(window, path("work-by-assistant"))
     window.controller.show_new(group_id="crew")
     await person.write("composer", "@")
     await keep(window, path("group-new"))

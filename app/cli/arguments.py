@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "backup": ("stored_data.back_up",),
     "restore": ("stored_data.restore",),
     "sessions": ("session_list.sessions",),
+    "work": ("sessions.work",),
     "providers": ("providers.list_providers",),
     "panels": ("debates.list_panels",),
     "decisions": ("decisions.list_decisions",),

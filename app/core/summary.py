@@ -92,7 +92,8 @@ class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
     A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the assistant's, `always`
-    is the session's. A tuple, because a thousand of them are made before the list shows.
+    is the session's. `cost_usd` is what counts towards the limits so far: of a debate all, else what came after the user's
+    last message; None where no price is known. A tuple, because a thousand of them are made before the list shows.
     """
 
     id: str
@@ -111,3 +112,4 @@ class SessionSummary(NamedTuple):
     asked_by: str = ""
     speakers: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
+    cost_usd: float | None = 0.0

@@ -30,6 +30,7 @@ from app.storage.records import (
     apply_patch,
     mended_message,
     mended_session,
+    price_of,
     read_session,
     summary_of,
 )
@@ -324,11 +325,12 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Return the summary of a log, None if the file contains nothing."""
-    replay = read_log(lambda: file_system.open_read(path))
+    replay = read_log(lambda: file_system.open_read(path), price_of)
     if not replay.session and not replay.messages and not replay.damaged:
         return None
+    prices = {one: price for one, price in replay.messages.items() if isinstance(price, float)}
     return summary_of(
-        path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER
+        path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER, prices
     )
 
 

@@ -4,6 +4,8 @@ The conversion itself is in `codec`.
 """
 
 import dataclasses
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from app.core.json_values import as_object, objects_in
@@ -190,8 +192,36 @@ def mended_message(message: Message) -> Message:
     return message
 
 
-def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
-    """Return a session's summary; `latest` is the time of its newest message."""
+UNPRICED = -1.0
+
+
+def price_of(made: Plain | Message) -> float:
+    """Return what the call that made a message cost in dollars: 0 without a call, UNPRICED where no price is known."""
+    if isinstance(made, Message):
+        cost: object = made.usage.cost_usd if made.usage is not None else 0.0
+    else:
+        usage = made.get("usage")
+        cost = usage.get("cost_usd") if isinstance(usage, dict) else 0.0
+    return float(cost) if isinstance(cost, int | float) else UNPRICED
+
+
+def sum_of(prices: Iterable[float]) -> float | None:
+    """Return the sum of what `price_of` returned, None where no call has a price."""
+    known, unpriced = 0.0, False
+    for price in prices:
+        known, unpriced = known + max(price, 0.0), unpriced or price < 0
+    return known if known or not unpriced else None
+
+
+def summary_of(
+    session_id: str,
+    record: Plain,
+    messages: int,
+    latest: str,
+    read_only: bool,
+    prices: Mapping[str, float] = MappingProxyType({}),
+) -> SessionSummary:
+    """Return a session's summary; `latest` is the time of its newest message, `prices` are those of all by their ids."""
     kind = _text(record, "kind") if record else "unknown"
     debate, chat, group = (as_object(record.get(part)) for part in ("debate", "chat", "group"))
     speakers = [_text(seat, "name") for seat in objects_in(debate.get("participants"))]
@@ -200,6 +230,8 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
     elif name := _text(chat, "assistant_name"):
         speakers.append(name)
     always = (chat if isinstance(record.get("chat"), dict) else debate).get("always")
+    # Ids begin with their time.
+    since = _text(chat, "budget_from")
     return SessionSummary(
         id=session_id,
         kind=kind,
@@ -219,6 +251,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
         always=tuple(one for one in always if isinstance(one, str))
         if isinstance(always, list | tuple)
         else (),
+        cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
     )
 
 
@@ -236,9 +269,14 @@ def summary_record(session: Session) -> Plain:
             "always": debate.always,
         }
     elif session.chat is not None:
-        record["chat"] = {"assistant_name": session.chat.assistant_name, "always": session.chat.always}
-        if session.group is not None:
-            record["group"] = {"name": session.group.name}
+        chat = session.chat
+        record["chat"] = {
+            "assistant_name": chat.assistant_name,
+            "always": chat.always,
+            "budget_from": chat.budget_from,
+        }
+        record |= {"group": {"name": session.group.name}} if session.group is not None else {}
+        record |= {"workflow": {}} if session.workflow is not None else {}
     return record
 
 

@@ -33,7 +33,7 @@ from app.storage.json_file import place_in_trash
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
-from app.storage.records import checked_session, summary_of, summary_record
+from app.storage.records import UNPRICED, checked_session, price_of, sum_of, summary_of, summary_record
 from app.storage.search import find_in_sessions
 from app.storage.session_files import FOLDER, move_folder
 from app.storage.session_log import FLUSH_BYTES, SessionLog, invalid_record, log_of
@@ -76,7 +76,8 @@ class JsonLogStore:
         self._index: SessionIndex | None = None
         self._index_stale = False
         self._summaries: dict[str, SessionSummary] = {}
-        self._live: dict[str, set[str]] = {}
+        # What the calls of each session that was read cost, by the ids of all its messages.
+        self._live: dict[str, dict[str, float]] = {}
         self._appended: set[str] = set()
         # Text of sessions that the writer was not given yet, and when it will be.
         self._text: dict[str, list[Event]] = {}
@@ -121,9 +122,9 @@ class JsonLogStore:
         with self._errors(path):
             known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
         if not self._read_only and session_id not in self._appended:
-            self._live[session_id] = {message.id for message in stored.messages}
+            prices = self._live[session_id] = {message.id: price_of(message) for message in stored.messages}
             self._summaries[session_id] = summary_of(
-                session_id, replay.session, len(stored.messages), replay.latest, stored.read_only
+                session_id, replay.session, len(prices), replay.latest, stored.read_only, prices
             )
             self._writer.call(lambda: self._writer.log(session_id).adopt(replay, known))
         return stored
@@ -361,9 +362,10 @@ class JsonLogStore:
         known = self._live.get(session_id)
         count = summary.messages if summary else 0
         latest = summary.updated_at if summary else ""
+        cost = summary.cost_usd if summary else 0.0
         session: Session | None = None
         if isinstance(events[0], SessionStarted):
-            known, count, latest = self._live.setdefault(session_id, set()), 0, ""
+            known, count, latest = self._live.setdefault(session_id, {}), 0, ""
         for event in events:
             match event:
                 case SessionStarted() | SessionChanged():
@@ -373,11 +375,15 @@ class JsonLogStore:
                     if known is None or event.message.id not in known:
                         count += 1
                     if known is not None:
-                        known.add(event.message.id)
+                        price = price_of(event.message)
+                        if known.get(event.message.id, 0.0) != price:
+                            cost = sum_of((UNPRICED if cost is None else cost, price))
+                        known[event.message.id] = price
         if session is not None:
-            summary = summary_of(session_id, summary_record(session), count, latest, read_only=False)
+            record, prices = summary_record(session), known or {}
+            summary = summary_of(session_id, record, count, latest, read_only=False, prices=prices)
         elif summary is not None:
-            summary = summary._replace(messages=count, updated_at=latest)
+            summary = summary._replace(messages=count, updated_at=latest, cost_usd=cost)
         if summary is not None:
             self._summaries[session_id] = summary
         return summary if known is not None else None

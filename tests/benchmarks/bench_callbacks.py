@@ -21,8 +21,10 @@ from PySide6.QtWidgets import QApplication
 from app.core.council import Participant
 from app.engine.debate.setup import DebateSetup
 from app.gui.desktop.event_loop import AppLoop
+from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.benchmarks.bench_engine_streams import STREAMS, _server
+from tests.benchmarks.bench_storage import write_sessions
 from tests.benchmarks.table import Benchmark, Result
 from tests.gui.every_page import every_dialog, every_page, keep_all
 from tests.wire import WireServer, write_providers
@@ -31,6 +33,7 @@ from tests.wire.hub import catalogue_entry, hub
 MOST_MS = 8.0
 # One frame of a screen that shows 60 a second.
 FRAME_MS = 16.0
+OPENING_MS = 50.0
 
 
 class _Timed(QApplication):
@@ -67,7 +70,7 @@ def _result(longest: float, extra: str, most: float = MOST_MS) -> Result:
     return Result(measured=longest, baseline=most, unit="ms", ratio=longest / most, extra=extra)
 
 
-async def _streams(folder: Path, model: str, seconds: float) -> Result:
+async def _streams(folder: Path, model: str, seconds: float, *, work: bool = False) -> Result:
     app = _application()
     seats = tuple(
         Participant(id=f"p{place}", name=name, provider="openai", model=model)
@@ -80,7 +83,10 @@ async def _streams(folder: Path, model: str, seconds: float) -> Result:
             for number in range(STREAMS)
         ]
         controller.show_session(started[0])
-        await controller.debates.show_discussion(started[1])
+        if work:
+            controller.work.show()
+        else:
+            await controller.debates.show_discussion(started[1])
         await until(lambda: all(controller.engine.live(one).messages for one in started), 60)
         await asyncio.sleep(1)
         app.longest = 0.0
@@ -88,7 +94,8 @@ async def _streams(folder: Path, model: str, seconds: float) -> Result:
         longest = app.longest
         for one in started:
             await controller.engine.stop(one)
-    return _result(longest, f"{STREAMS} debates of 200 tokens/s, two of them on screen")
+    seen = "the page of all work on screen" if work else "two of them on screen"
+    return _result(longest, f"{STREAMS} debates of 200 tokens/s, {seen}")
 
 
 def streams(short: bool) -> Result:
@@ -98,6 +105,39 @@ def streams(short: bool) -> Result:
     with tempfile.TemporaryDirectory() as folder, _server() as server.address:
         os.environ.update(write_providers(Path(folder), [server]))
         return _run(lambda: _streams(Path(folder), server.model, 2.0 if short else 10.0))
+
+
+def stream_at_work(short: bool) -> Result:
+    """The longest event while debates stream and the page of work shows them with a thousand more."""
+    _application()
+    server = WireServer("openai")
+    with tempfile.TemporaryDirectory() as folder, _server() as server.address:
+        os.environ.update(write_providers(Path(folder), [server]))
+        asyncio.run(write_sessions(DataPaths(Path(folder))))
+        seconds = 2.0 if short else 10.0
+        return _run(lambda: _streams(Path(folder), server.model, seconds, work=True))
+
+
+async def _open_work(folder: Path) -> Result:
+    app = _application()
+    await write_sessions(DataPaths(folder))
+    async with at_window(folder) as person:
+        controller = person.window.controller
+        texts, began = person.window.language.texts, time.thread_time()
+        rows = controller.engine.work.rows(texts)
+        made = (time.thread_time() - began) * 1000
+        app.longest = 0.0
+        QTest.mouseClick(person.find("work_button"), Qt.MouseButton.LeftButton)
+        await until(lambda: person.sees("work_page"))
+        longest = app.longest
+    return _result(longest, f"{len(rows)} rows made in {made:.1f} ms, of the index alone", OPENING_MS)
+
+
+def open_work(short: bool) -> Result:
+    """The longest event while the page of work is opened with a thousand rows."""
+    _application()
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(lambda: _open_work(Path(folder)))
 
 
 async def _pages(folder: Path) -> Result:
@@ -167,6 +207,14 @@ def download(short: bool) -> Result:
 _NAME = "the window's longest callback, in CPU, against 8 ms: {}"
 BENCHMARKS = (
     Benchmark(name=_NAME.format("8 debates of 200 tokens/s"), target=1.0, run=streams),
+    Benchmark(
+        name=_NAME.format("the same with all work on screen, 1,000 rows"), target=1.0, run=stream_at_work
+    ),
+    Benchmark(
+        name="the page of all work opens, in CPU of one callback, against 50 ms: 1,000 rows",
+        target=1.0,
+        run=open_work,
+    ),
     Benchmark(
         name=_NAME.format("opening every page and dialog"),
         target=1.0,

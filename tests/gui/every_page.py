@@ -293,9 +293,10 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     top.plan_button.setChecked(True)
     yield await shown("plan")
     top.plan_button.setChecked(False)
-    top.needs_you.open()
-    yield await shown("needs you")
-    top.needs_you._popup.hide()
+    desk.work.show()
+    yield await shown("work")
+    desk.work.show_assistant()
+    yield await shown("work by assistant")
     desk.debates.show_setup(USERS_WORDS)
     yield await shown("setup")
     desk.panel.setup.mode.set_value(DebateMode.ROLES)
@@ -331,9 +332,7 @@ async def every_page(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     desk.palette.search()
     yield await shown("palette")
     desk.palette.palette.leave()
-    window.toasts.show_toast(
-        window.language("queue.title", count=2), window.language("notice.dismiss"), print
-    )
+    window.toasts.show_toast(window.language("queue.taken_out"), window.language("notice.dismiss"), print)
     yield await shown("toast")
     for toast in window.toasts.findChildren(QWidget, "toast"):
         toast.leave()
@@ -365,7 +364,6 @@ async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     dialog.accept()
     openers: list[tuple[str, Callable[[], object]]] = [
         ("ready_groups_dialog", desk.group_commands.show_ready),
-        ("queue_dialog", desk.workflows.queues.show),
     ]
     for name, open_it in openers:
         open_it()

@@ -13,7 +13,7 @@ from app.core.message import MessageState, Role
 from app.core.summary import Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.gui.test_queue_dialog import MODEL, ONE, Pace, jobs, status
+from tests.gui.test_work_page import MODEL, ONE, Pace, jobs, status
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 until = partial(app_driver.until, seconds=120.0)

@@ -52,8 +52,9 @@ async def test_an_approval_in_a_debate_is_given_on_its_card(person, wire_servers
     await until(lambda: view.session is not None and view.session.status == "waiting", what="the question")
     await until(lambda: person.sees("prompt_card"))
     assert view.controls._banner_text.text() == "Waiting for your answer."
-    waiting = person.window.top_bar.needs_you
-    await until(lambda: waiting.isVisible())
+    await until(lambda: person.window.top_bar.status.text() == "Waiting for you")
+    [row] = engine.work.rows(person.window.language.texts)
+    assert (row.needs, row.says) == ("approval", "Ann asks: Allow “Open links”?")
     card = view.transcript.findChild(ApprovalCard)
     assert card.accessibleName() == "Allow “Open links”?"
     await person.settle(0.6)

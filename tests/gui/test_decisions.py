@@ -72,17 +72,16 @@ async def test_a_decision_is_kept_with_two_clicks_and_comes_back_when_it_is_due(
     await person.write("decision_sure", "75")
     await person.write("decision_why_box", "We deploy by day.")
     await person.click("decision_keep")
-    badge = person.window.top_bar.needs_you
-    await until(badge.isVisible, what="the decision that is due")
+    badge = person.find("decisions_button")
+    await until(lambda: badge.accessibleName() == "Decisions, 1 due", what="the decision that is due")
     (known,) = journal.all()
     assert (known.sure, known.why, known.option != "") == (75, "We deploy by day.", True)
-    badge.open()
-    badge._list.picked.emit(0)
+    await person.click("decisions_button")
     await until(lambda: person.sees("decisions_page"))
     assert "Why: We deploy by day." in details(person)
     await person.write("decision_note", "Locks in May.")
     await person.click("decision_false")
-    await until(lambda: not badge.isVisible())
+    await until(lambda: badge.accessibleName() == "Decisions")
     assert "Locks in May." in details(person)
     await person.choose("decision_right", HOLDS["anthropic"])
     await until(lambda: journal.find(page.session_id).right == HOLDS["anthropic"])
@@ -173,19 +172,18 @@ async def test_what_came_of_a_decision_is_saved_with_a_click_and_undone(person: 
 
 async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> None:
     controller = person.window.controller
-    journal, badge = controller.engine.journal, person.window.top_bar.needs_you
+    journal = controller.engine.journal
     journal.today = lambda: date(2026, 1, 30)
     journal.look_at_day()
     await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
     await person.settle()
     button = person.window.side_bar.decisions_button
-    assert controller.decisions.clock.isActive() and not badge.isVisible()
+    assert controller.decisions.clock.isActive()
     assert button.accessibleName() == "Decisions"
     # The computer slept over midnight, and the clock goes on.
     journal.today = lambda: date(2026, 2, 1)
     controller.decisions.clock.timeout.emit()
-    await until(badge.isVisible, what="the decision that is due")
-    assert button.accessibleName() == "Decisions, 1 due"
+    await until(lambda: button.accessibleName() == "Decisions, 1 due", what="the decision that is due")
 
 
 async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
@@ -194,7 +192,7 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
         await journal.save(kept(name.lower(), f"{name}?", name, due="2026-01-31"))
     person.window.controller.actions()["journal"]()
     await until(lambda: person.sees("decisions_list"))
-    view, badge = person.find("decisions_list"), person.window.top_bar.needs_you
+    view, badge = person.find("decisions_list"), person.find("decisions_button")
     await person.press("decisions_list", Qt.Key.Key_Delete)
     await until(lambda: view.count() == 2)
     await person.click("toast_action")
@@ -204,7 +202,7 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
         person.find("decision_menu", QToolButton).menu().actions()[-1].trigger()
         await until(lambda left=left: view.count() == left, what="the list without the decision")
     assert not journal.all()
-    await until(lambda: person.sees("decisions_none") and not badge.isVisible())
+    await until(lambda: person.sees("decisions_none") and badge.accessibleName() == "Decisions")
     gone = await person.window.controller.engine.archive.files.thrown()
     assert {one.kind for one in gone} == {"decision_file"}
 

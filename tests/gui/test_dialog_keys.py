@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QDialog, QPushButton
 from app.core.summary import Folder
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, FolderDialog, LinkDialog, PromptDialog, RenameDialog
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ServerDialog
-from app.gui.dialogs.queue_dialog import QueueDialog
 from tests.app_driver import at_window, until
 from tests.gui.every_page import every_dialog, keep_all
 
@@ -27,7 +26,6 @@ MADE = {
         "link_cancel",
     ),
     "server": (lambda words, _look, window: ServerDialog(words, window), "server_add"),
-    "queue": (lambda words, look, window: QueueDialog(words, look, window), "queue_close"),
     "connect": (
         lambda words, look, window: ConnectDialog(words, look, window.controller.engine, [], window),
         "connect_go",

@@ -328,34 +328,6 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
 
 
 @pytest.mark.slow
-async def test_what_needs_the_user_is_one_list_that_leads_there(person):
-    page = await begin(person, WHICH)
-    await until(lambda: page.session.status == "waiting")
-    first = page.session_id
-    await set_up(person, ask_before_hand_over=True)
-    await begin(person, CAREFULLY)
-    await until(lambda: page.session.id != first and page.session.status == "waiting")
-    badge = person.find("needs_you")
-    await until(lambda: badge.text() == "2")
-    assert badge.accessibleName() == "2 questions are waiting for you"
-    QTest.keyClick(
-        person.window, KEYS.Key_J, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    )
-    questions = person.find("needs_you_list")
-    assert questions.isVisible()
-    lines = [questions.item(row).text for row in range(questions.count())]
-    assert lines[0].startswith("Which file types must the first release import?\nOrchestrator · Ask me")
-    assert lines[1].startswith("Hand over to Architect?")
-    QTest.keyClick(questions, KEYS.Key_Return)
-    await until(lambda: page.session_id == first)
-    await until(lambda: person.sees("prompt_card"))
-    await until(lambda: person.find("prompt_card").isAncestorOf(person.window.focusWidget()))
-    await person.write("prompt_text", "CSV")
-    await person.click("prompt_answer")
-    await until(lambda: badge.text() == "1" and badge.isVisible())
-
-
-@pytest.mark.slow
 async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_servers):  # noqa: F811
     assert not person.sees("plan_panel")
     await person.click("plan_button")

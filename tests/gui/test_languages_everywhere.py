@@ -37,7 +37,6 @@ PASSING = (
     "consent_dialog",
     "server_dialog",
     "ready_groups_dialog",
-    "queue_dialog",
 )
 # Names, also those of what comes along and its definitions, units, and what is written in no language.
 KNOWN = {

@@ -20,7 +20,7 @@ EVIL = '<img src="file:///etc/passwd"><b>bold</b> &amp; <a href="file:///etc/pas
 
 # What needs no `plain_tip`: texts of the catalogue with at most a number put in, keys, nothing.
 _FIXED = re.compile(
-    r"""(words|style\.texts)\([^=]*\)|shortcut|''|f'\{name\}  \(Ctrl.*|f"\{name\} — \{words\('needs_you.count', count=.*"""
+    r"""(words|style\.texts)\([^=]*\)|shortcut|''|f'\{name\}  \(Ctrl.*|f"\{name\} — \{words\('side.need_you', count=.*"""
 )
 
 

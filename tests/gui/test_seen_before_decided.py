@@ -12,11 +12,11 @@ from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
+from app.engine.questions import question_text
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
 from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
-from app.gui.navigation.needs_you import question_text
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.item_list import ItemList
@@ -115,7 +115,7 @@ def test_unseen_characters_are_shown_where_the_user_decides(qtbot, qapp, surface
     "message", [asked(type=PromptType.TEXT), asked(type=PromptType.APPROVAL), HAND_OVER], ids=str
 )
 def test_a_question_on_one_line_hides_nothing(qapp, message: Message) -> None:
-    text = question_text(message, Language(resources_dir() / "i18n", "en"), {})
+    text = question_text(message, Language(resources_dir() / "i18n", "en").texts, {})
     assert "⟨U+3164⟩" in text
     assert not set(text) & set(SIGNS)
 
@@ -146,6 +146,6 @@ def test_allowing_a_server_weighs_no_more_than_refusing_it(qtbot, qapp) -> None:
 def test_a_tool_of_moot_is_named_in_words_on_one_line_and_one_of_a_server_exactly(qapp) -> None:
     words = Language(resources_dir() / "i18n", "en")
     ours = asked(type=PromptType.APPROVAL, tool="open_url", question="")
-    assert question_text(ours, words, {}) == f"Allow “{words('tool.open_url.name')}”?"
+    assert question_text(ours, words.texts, {}) == f"Allow “{words('tool.open_url.name')}”?"
     theirs = asked(type=PromptType.APPROVAL, tool="open_url", server="files", question="")
-    assert question_text(theirs, words, {}) == "Allow “open_url”?"
+    assert question_text(theirs, words.texts, {}) == "Allow “open_url”?"

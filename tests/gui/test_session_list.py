@@ -243,8 +243,9 @@ async def test_work_and_decisions_say_what_waits_and_open_it(qapp, data_dir):
         side.show_waiting(0)
         assert side.work_button.accessibleName() == "Work"
         await person.click("work_button")
-        await until(lambda: person.sees("queue_dialog"), what="who works, where nothing waits for the user")
-        person.find("queue_dialog").reject()
+        await until(lambda: person.sees("work_page") and person.sees("work_none"))
+        await person.click("work_begin")
+        await until(lambda: person.find("composer_mode").value() == "work")
         await person.click("decisions_button")
         await until(lambda: person.sees("decisions_page"))
 

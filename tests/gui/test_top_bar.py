@@ -5,16 +5,9 @@ from pathlib import Path
 from app.core.session import Chat, Session
 from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
-from app.gui.navigation.needs_you import Waiting
 from app.gui.navigation.top_bar import TopBar
 
 RESOURCES = Path(__file__).parents[2] / "resources"
-
-
-def question(session_id: str, message_id: str = "m1") -> Waiting:
-    return Waiting(
-        session_id=session_id, message_id=message_id, who="Files", session="Trip", question="Where?"
-    )
 
 
 def test_a_question_asked_while_the_session_runs_is_its_state(qapp, qtbot):
@@ -23,10 +16,10 @@ def test_a_question_asked_while_the_session_runs_is_its_state(qapp, qtbot):
     qtbot.addWidget(bar)
     bar.show_state(Session(id="s1", title="Trip", chat=Chat(assistant_id="a1"), status=Status.RUNNING))
     assert bar.status.text() == "Running"
-    bar.show_waiting([question("s2"), question("s1", "")])
+    bar.show_asking(frozenset({"s2"}))
     assert bar.status.text() == "Running"
-    bar.show_waiting([question("s2"), question("s1")])
+    bar.show_asking(frozenset({"s2", "s1"}))
     assert bar.status.text() == "Waiting for you"
-    bar.show_waiting([])
+    bar.show_asking(frozenset())
     assert bar.status.text() == "Running"
     look.deleteLater()

@@ -11,7 +11,7 @@ from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.group_scenes import leads
-from tests.gui.test_queue_dialog import DONE, MODEL, ONE, jobs, status, until
+from tests.gui.test_work_page import DONE, MODEL, ONE, jobs, status, until
 from tests.repeats import slow_after
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

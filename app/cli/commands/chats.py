@@ -272,7 +272,7 @@ def _approval(text: str) -> str:
 
 async def workflow(
     run: CommandRun,
-    text: Annotated[str, Typed(text="work", metavar="COMMAND")],
+    text: Annotated[str, Typed(text="work_wanted", metavar="COMMAND")],
     definition: Annotated[str, Typed("--definition", metavar="ID")] = "",
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""

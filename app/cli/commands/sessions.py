@@ -11,7 +11,7 @@ from app.cli.command_run import CommandRun, end_text, is_council, printer_of
 from app.cli.commands import calls, chats, debates
 from app.cli.exit_status import OK
 from app.cli.interrupt import Interrupt
-from app.cli.printing.lines import load_texts, one_line
+from app.cli.printing.lines import columns, lines_text, load_texts, one_line
 from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
@@ -21,6 +21,7 @@ from app.core.reasons import has_ended
 from app.core.summary import Status
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
+from app.engine.work import NEVER, Needs, work_object
 from app.wiring import Moot
 
 
@@ -138,6 +139,22 @@ async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[Non
     await run.moot.store.flush(live.id)
     await run.print(last_line(ended, run.texts))
     return OK
+
+
+async def work(run: CommandRun, everything: Annotated[bool, Typed("--all", text="work_all")] = False) -> int:
+    """Print all work that needs the user, stopped, runs or waits, and what is done where that is wanted."""
+    engine, texts = run.moot.engine, run.texts
+    done_since = "" if everything else NEVER
+    for row in engine.work.rows(texts, done_since):
+        if row.needs == Needs.ANSWER and engine.live(row.id) is None:
+            # What it asks is in no index.
+            await engine.open(row.id)
+    rows = engine.work.rows(texts, done_since)
+    lines = columns(
+        (row.id, texts(f"work.state.{row.state}"), texts.named("kind", row.kind), row.title[:80], row.says)
+        for row in rows
+    )
+    return await run.answer([work_object(row) for row in rows], lines_text(lines or [texts("work.nothing")]))
 
 
 async def show(run: CommandRun, session: SessionId) -> int:

@@ -71,7 +71,6 @@ class DecisionController(Controller):
             verdict.scores = lambda: scores(self._journal.all())
             verdict.decision = self._decision
             verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
-        parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
         parts.window.side_bar.decisions_button.clicked.connect(lambda: self.show())
         parts.bridge.journal_changed.connect(lambda _event: self._refresh())
         for changed in (parts.bridge.session_deleted, parts.bridge.session_restored):
@@ -116,7 +115,7 @@ class DecisionController(Controller):
         page.begin_requested.connect(self.begin_requested)
         page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
         page.change_requested.connect(lambda decision_id: self._start(self._ask(decision_id)))
-        page.list.session_requested.connect(self._open)
+        page.list.acted.connect(self._open)
         details.session_requested.connect(self._open)
         self._run(details.memo_requested, self._show_memo)
         details.settled.connect(lambda *said: self._start(self._settle(*said)))
@@ -210,10 +209,6 @@ class DecisionController(Controller):
             self._state.keep_place(decision_id, f"{decision.message}:0")
         if self._sessions.summary(decision_id) is not None:
             self.session_requested.emit(decision_id)
-
-    def _on_question(self, session_id: str, message_id: str) -> None:
-        if not message_id:
-            self.show(session_id)
 
     def _on_asked(self, decision_id: str, action: str) -> None:
         if action == CHANGE:

@@ -27,6 +27,7 @@ from app.gui.controllers.session_files import FilesController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
+from app.gui.controllers.work import WorkController
 from app.gui.controllers.workflows import WorkflowController
 from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
@@ -96,6 +97,7 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(parts, shared)
         self.group_commands = GroupCommands(parts, shared, self.assistants)
         self.server_consent = ServerConsent(parts)
+        self.work = WorkController(parts, self.pages, self.sessions, self.groups, self.server_consent.viewer)
         composer = self.chat_page.chat_composer
         self.saved_prompts = SavedPromptController(parts, composer)
         self.saved_prompts.files_given.connect(self.chats.files.attach)
@@ -136,6 +138,7 @@ class WindowController(QObject):
         self.views.close()
         self._list_timer.stop()
         self.decisions.close()
+        self.work.close()
         await self._close_moot()
 
     # Connections
@@ -145,7 +148,9 @@ class WindowController(QObject):
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_requested.connect(self.first_page.show)
         side.import_requested.connect(lambda: self.settings.open("data"))
-        side.work_button.clicked.connect(self.show_work)
+        self.work.begin_requested.connect(lambda: self.first_page.show(WORK))
+        self.work.counted.connect(self.notifications.show_waiting)
+        self.notifications.count = self.work.refresh
         self.decisions.begin_requested.connect(lambda: self.first_page.show(DECIDE))
         side.sessions.pin_requested.connect(self._on_pin_requested)
         self.folders.begin_requested.connect(self.show_new)
@@ -186,7 +191,7 @@ class WindowController(QObject):
             left.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        of_sessions = (self.debates, self.councils, self.groups, self.workflows, self.decisions)
+        of_sessions = (self.debates, self.councils, self.work, self.workflows, self.decisions)
         for asking in (*of_sessions, self.palette, self.notifications, self.quick, self.first_page):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
@@ -248,14 +253,13 @@ class WindowController(QObject):
             "history": lambda: self.debates.show_tab(2),
             "workflow": top.workflow_button.toggle,
             "plan": top.plan_button.toggle,
-            "work": self.show_work,
+            "work": self.work.show,
             "journal": self.decisions.show,
-            "needs_you": top.needs_you.open,
             "pause": self.pause_or_resume,
             "settings_mode": self.chats.switch_settings_mode,
             "summarise": self.summaries.summarise,
             "next_pin": self.summaries.next_pin,
-            "queue": self.workflows.queues.show,
+            "queue": self.work.show_assistant,
             "side": self.toggle_side,
             "settings": lambda: self.settings.open("appearance"),
             "shortcuts": lambda: self.settings.open("shortcuts"),
@@ -275,14 +279,6 @@ class WindowController(QObject):
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show where a session begins, one with an assistant or a group if one is given."""
         self.first_page.show(assistant_id=assistant_id, group_id=group_id)
-
-    def show_work(self) -> None:
-        """Show what waits for the user; where nothing does, who works and what is queued."""
-        needs_you = self.window.top_bar.needs_you
-        if needs_you.isHidden():
-            self.workflows.queues.show()
-        else:
-            needs_you.open()
 
     def pause_or_resume(self) -> None:
         """Pause or resume the session in front."""

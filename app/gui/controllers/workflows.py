@@ -12,23 +12,20 @@ from app.core.errors import MootError
 from app.core.events import Event
 from app.core.ids import new_id
 from app.core.message import Attachment
-from app.core.roles import role_of, roles_of
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability import MADE_FOR, policy_of
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.controllers.sessions import MainPages
-from app.gui.controllers.working_assistants import QueueController
 from app.gui.display.descriptions import colours_of, estimate_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.session_files import OPEN
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
-from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
+from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
 from app.gui.transcript.transcript_model import group_id
 from app.gui.window_frame import WindowFrame
 
@@ -92,7 +89,6 @@ class WorkflowController(Controller):
         super().__init__(parts)
         self._page, self._pages = page, pages
         self.panel = WorkflowPanel(self._language, self._look, parts.engine.workflows.faults)
-        self.queues = QueueController(parts)
         self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
         self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
@@ -128,7 +124,6 @@ class WorkflowController(Controller):
     async def close(self) -> None:
         """Save unsaved definitions and cancel tasks."""
         self._clock.stop()
-        self.queues.close()
         await self._definitions.close()
 
     # Connections
@@ -137,10 +132,7 @@ class WorkflowController(Controller):
         work = self.panel.work
         for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
             changed.connect(self._on_changed)
-        self.queues.changed.connect(self._show_busy)
-        self.queues.session_requested.connect(self.session_requested)
-        self._window.side_bar.assistants.queue_requested.connect(self.queues.show)
-        work.busy.queue_requested.connect(self.queues.show)
+        bridge.availability_changed.connect(lambda _event: self._show_held())
         self._page.state_line.let_go_requested.connect(self._on_let_go)
         bridge.workflows_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
@@ -301,29 +293,10 @@ class WorkflowController(Controller):
             self._clock.start()
         else:
             self._clock.stop()
-        self._show_busy()
+        self._show_held()
 
-    def _show_busy(self) -> None:
-        """Show how busy the assistants of the workflow in front are, and whether a chat's assistant is held."""
+    def _show_held(self) -> None:
+        """Show whether the assistant of the chat in front is held."""
         shown = self._page.session
         chat = shown.chat if shown is not None else None
         self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
-        session = self.session
-        if session is None:
-            return
-        agents = self._agents()
-        colours = colours_of(tuple(agents.values()))
-        rows: dict[str, BusyRow] = {}
-        for step in session.workflow.definition.steps:
-            role = role_of(step.role)
-            fitting = [one for one in agents.values() if one.enabled and role in roles_of(one)]
-            those = fitting or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
-            for agent in those:
-                policy = policy_of(agent.busy, agent.role)
-                rows[agent.id] = BusyRow(
-                    name=agent.name,
-                    strategy=self._language(f"busy.strategy.{policy.strategy}"),
-                    text=self.queues.text_of(agent.id),
-                    colour=colours.get(agent.id),
-                )
-        self.panel.work.busy.show_rows(list(rows.values()))

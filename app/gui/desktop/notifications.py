@@ -22,12 +22,12 @@ from app.core.session import Session
 from app.core.settings import Settings
 from app.core.summary import Status
 from app.engine.engine import Engine
+from app.engine.questions import question_text
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK
 from app.gui.desktop.session_bus import BusService
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import names_of
-from app.gui.navigation.needs_you import question_text
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
@@ -73,11 +73,11 @@ class Tray(QObject):
         self.icon.showMessage(title, text, self.icon.icon())
 
     def show_waiting(self, count: int) -> None:
-        """Show how many questions wait for the user."""
+        """Show how much needs the user."""
         self._waiting = count
         words = self._language
         name = words("app.name")
-        self.icon.setToolTip(f"{name} — {words('needs_you.count', count=count)}" if count else name)
+        self.icon.setToolTip(f"{name} — {words('side.need_you', count=count)}" if count else name)
 
     def retranslate(self) -> None:
         """Set every text in the language in use."""
@@ -158,8 +158,11 @@ class Notifications(QObject):
         super().__init__(window)
         self._window, self._engine, self._tasks = window, engine, tasks
         self._language = window.language
+        self.count: Callable[[], int] = lambda: 0
+        """What tells how much needs the user."""
         self._notifies = True
         self._noted = ""
+        self._waiting = 0
         self._wants_tray: bool | None = None
         self.tray: Tray | None = None
         self._panel = QTimer(self, interval=PANEL_MS)
@@ -169,8 +172,6 @@ class Notifications(QObject):
         self._attention.called.connect(self._on_called)
         self.notes.clicked.connect(self._on_clicked)
         window.hidden.connect(self._on_hidden)
-        for changed in (bridge.session_changed, bridge.prompt_asked, bridge.session_deleted):
-            changed.connect(lambda _event: self._show_waiting())
 
     def choose(self, settings: Settings) -> None:
         """Apply the settings."""
@@ -202,7 +203,7 @@ class Notifications(QObject):
         tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
         tray.command_requested.connect(self._on_command)
         tray.show()
-        self._show_waiting()
+        tray.show_waiting(self._waiting)
 
     def _on_command(self, name: str) -> None:
         if name not in (QUICK, QUIT):
@@ -218,7 +219,9 @@ class Notifications(QObject):
     def _on_called(self, session_id: str) -> None:
         live = self._engine.live(session_id)
         if self._notifies and live is not None:
-            self._note(session_id, live.session.title, self._what(live.session))
+            count, text = self.count(), self._what(live.session)
+            more = self._language("side.need_you", count=count) if count > 1 else ""
+            self._note(session_id, live.session.title, "\n".join(filter(None, (text, more))))
 
     def _on_hidden(self) -> None:
         """Say once that the program goes on without its window."""
@@ -244,7 +247,7 @@ class Notifications(QObject):
         words = self._language
         for session_id, message in self._engine.chats.needs_you():
             if session_id == session.id:
-                return question_text(message, words, names_of(self._engine.assistants.all()))
+                return question_text(message, words.texts, names_of(self._engine.assistants.all()))
         if session.status == Status.PAUSED:
             return words.paused(session.reason) or words("status.paused")
         if session.status == Status.ERROR:
@@ -258,9 +261,11 @@ class Notifications(QObject):
         if session_id:
             self.session_requested.emit(session_id)
 
-    def _show_waiting(self) -> None:
+    def show_waiting(self, count: int) -> None:
+        """Show at the icon how much needs the user."""
+        self._waiting = count
         if self.tray is not None:
-            self.tray.show_waiting(len(self._engine.chats.needs_you()))
+            self.tray.show_waiting(count)
 
 
 log = logging.getLogger(__name__)

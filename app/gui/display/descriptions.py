@@ -13,12 +13,12 @@ from app.core.catalog import ProviderStatus, provider_kind
 from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.ids import is_id
-from app.core.message import Message, Prompt, Usage
+from app.core.message import Message, Usage
 from app.core.reasons import Reason, main_code
 from app.core.server_secrets import McpServer, shown_line
 from app.core.session import Chat, ChatSession, Debate, DebateSession, GroupSession, GroupState, Session
 from app.core.summary import AgentMode, DebateMode, SessionSummary, Status
-from app.core.texts import Texts, exact
+from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.core.usage import (
     Total,
@@ -424,9 +424,3 @@ def tool_name(key: str, words: Language) -> str:
         if f"tool.{key}.name" in words.texts
         else exact(key.partition("__")[2] or key)
     )
-
-
-def called(prompt: Prompt, texts: Texts) -> str:
-    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by the server's names."""
-    ours = f"tool.{prompt.tool}.name"
-    return texts(ours) if not prompt.server and ours in texts else prompt.called

@@ -1,6 +1,5 @@
 """The bar over the main area: title, state and cost of what is in front, and the buttons of the panels."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -12,7 +11,6 @@ from app.core.session import Session
 from app.core.summary import AgentMode
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
-from app.gui.navigation.needs_you import NeedsYou, Waiting
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox
@@ -135,20 +133,19 @@ class TopBar(QFrame):
         self._export.setMenu(self._export_menu)
         self._export.setPopupMode(self._export.ToolButtonPopupMode.InstantPopup)
         self._export.setVisible(False)
-        self.needs_you = NeedsYou(language, look)
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
         self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
         self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
         self._page_tools: QWidget | None = None
         self._session: Session | None = None
+        self._asking: frozenset[str] = frozenset()
         self._row = row = hbox(
             self.side_button,
             self._title,
             self.mode,
             self.status,
             STRETCH,
-            self.needs_you,
             self.cost,
             self._export,
             inside=self,
@@ -178,7 +175,7 @@ class TopBar(QFrame):
         A bar that has too little room without them has narrower gaps.
         """
         chips = (self.status, self.mode, self.cost)
-        buttons = (self.side_button, self.needs_you, self._export, *self._panel_buttons)
+        buttons = (self.side_button, self._export, *self._panel_buttons)
         tools = [one.width() for one in buttons if not one.isHidden()]
         if self._page_tools:
             tools.append(self._page_tools.sizeHint().width())
@@ -216,16 +213,17 @@ class TopBar(QFrame):
         self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
         self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
-        asks = self.needs_you.asks_in(session.id)
+        asks = session.id in self._asking
         state = words("status.waiting") if asks else kind.title_state(session, words)
         self.status.set_text(state, TONES["waiting"] if asks else state_of(session, words)[1])
 
-    def show_waiting(self, waiting: Sequence[Waiting]) -> None:
-        """Show the questions that wait, and in the state of the session in front whether one is its own."""
-        self.needs_you.show_waiting(waiting)
-        if self._session is not None:
-            self.show_state(self._session)
-        self.fit()
+    def show_asking(self, asking: frozenset[str]) -> None:
+        """Show in the state of the session in front whether it asks the user; `asking` are the ids of those that do."""
+        if asking != self._asking:
+            self._asking = asking
+            if self._session is not None:
+                self.show_state(self._session)
+            self.fit()
 
     def show_mode(self, mode: str) -> None:
         """Show the mode of a new chat."""
@@ -245,7 +243,7 @@ class TopBar(QFrame):
             tools.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
             self._row.insertWidget(self._row.indexOf(self.cost), tools)
             tools.show()
-            put_in_tab_order((self.needs_you, *tools.findChildren(QAbstractButton)))
+            put_in_tab_order(tools.findChildren(QAbstractButton))
         self.fit()
 
     def show_session_tools(self, shown: bool) -> None:

@@ -1,4 +1,4 @@
-"""Pages of the main area: chat with first_page around its input, council, decisions, assistants and groups.
+"""Pages of the main area: chat with first_page around its input, council, decisions, work, assistants and groups.
 
-Also the settings dialog.
+list_page is the base of those that have a list with details beside it. Also the settings dialog.
 """

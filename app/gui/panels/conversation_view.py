@@ -15,13 +15,14 @@ from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, Turn
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
 from app.core.session import Session
 from app.core.summary import Status
+from app.engine.questions import is_hand_over
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button
@@ -79,7 +80,14 @@ class ConversationView(QWidget):
         self.find_bar.closed.connect(self.transcript.setFocus)
         composer.text_changed.connect(self._on_text_changed)
         self._unsent_answers: dict[str, str] = {}
-        self.cards = QuestionCards(language, look, self.transcript, self._unsent_answers)
+        self.cards = QuestionCards(
+            language,
+            look,
+            self.transcript,
+            self._unsent_answers,
+            names=lambda: self.transcript.model.names,
+            together=lambda message: self.transcript.model.book.together(message),
+        )
         self._connect_cards()
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
@@ -293,7 +301,9 @@ def empty_state(text: Paragraph, act: Button) -> QWidget:
 
 
 class QuestionCards(QObject):
-    """Makes the cards, and keeps unfinished answers in `answers` by message id.
+    """Makes the cards of a widget, and keeps unfinished answers in `answers` by message id.
+
+    `names` are those of assistants by their ids, `together` what is asked together with a question.
 
     Signals: answered(message, answer), calls_answered(messages, answer), dismissed(message), handed_over(message,
     arguments), link_requested(address), written() after a change of an unfinished answer, came() when a card is
@@ -310,12 +320,20 @@ class QuestionCards(QObject):
     left = Signal()
 
     def __init__(
-        self, language: Language, look: Look, transcript: TranscriptView, answers: dict[str, str]
+        self,
+        language: Language,
+        look: Look,
+        holder: QWidget,
+        answers: dict[str, str],
+        *,
+        names: Callable[[], Mapping[str, str]],
+        together: Callable[[Message], Sequence[Message]],
     ) -> None:
-        super().__init__(transcript)
+        super().__init__(holder)
         self._language = language
         self._look = look
-        self._transcript = transcript
+        self._holder = holder
+        self._names, self._together = names, together
         self._answers = answers
         self.viewer = ViewerOffer(self)
         """What offers to install the viewer of pages."""
@@ -339,9 +357,9 @@ class QuestionCards(QObject):
 
     def refresh(self) -> None:
         """Show the calls that are asked about now: one more may have come, or one was answered."""
-        for card in self._transcript.findChildren(ApprovalCard):
+        for card in self._holder.findChildren(ApprovalCard):
             if card.message.prompt is not None and card.message.prompt.joins:
-                together = self._transcript.model.book.together(card.message)
+                together = self._together(card.message)
                 if together and together[0].id == card.message.id:
                     card.show_calls(together)
 
@@ -350,18 +368,18 @@ class QuestionCards(QObject):
         kept = dict(answers)
         self._answers.clear()
         self._answers.update(kept)
-        for card in self._transcript.findChildren(PromptCard):
+        for card in self._holder.findChildren(PromptCard):
             if isinstance(card, QuestionCard | FormCard):
                 card.write(self._answers.get(card.message.id, ""))
 
     def shown(self) -> PromptCard | None:
         """Return the first card on screen."""
-        return next((one for one in self._transcript.findChildren(PromptCard) if one.isVisible()), None)
+        return next((one for one in self._holder.findChildren(PromptCard) if one.isVisible()), None)
 
     def _new(self, message: Message) -> PromptCard:
         prompt = message.prompt
         assert prompt is not None
-        names, author = self._transcript.model.names, message.author
+        names, author = self._names(), message.author
         path = tuple(names.get(step, step) for step in author.path)
         message = replace(message, author=replace(author, path=path))
         if is_hand_over(message):
@@ -376,7 +394,7 @@ class QuestionCards(QObject):
         if prompt.type != PromptType.APPROVAL:
             return QuestionCard(self._language, self._look, message)
         approval = ApprovalCard(self._language, self._look, message)
-        approval.show_calls(self._transcript.model.book.together(message))
+        approval.show_calls(self._together(message))
         approval.call_answered.connect(self.answered)
         approval.all_answered.connect(self.calls_answered)
         approval.all_answered.connect(lambda *_: self._leave(approval))
@@ -384,7 +402,7 @@ class QuestionCards(QObject):
 
     def _leave(self, card: PromptCard) -> None:
         """Focus the next question, or have the composer focused."""
-        others = (one for one in self._transcript.findChildren(PromptCard) if one is not card)
+        others = (one for one in self._holder.findChildren(PromptCard) if one is not card)
         following = next((one for one in others if one.isVisible()), None)
         if following is not None:
             following.setFocus()

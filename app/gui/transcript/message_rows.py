@@ -16,7 +16,7 @@ from app.core.texts import visible
 from app.core.usage import size_text
 from app.engine.chat.commands import answer_words
 from app.engine.council.record import quotes_of
-from app.gui.display.descriptions import called
+from app.engine.questions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript.painted_row import (
     CHIP,

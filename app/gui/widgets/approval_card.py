@@ -8,11 +8,9 @@ from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFo
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core.call_arguments import readable_rows
-from app.core.json_values import object_in
 from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,
-    SWITCH_ASSISTANT,
     Consent,
     Message,
     Prompt,
@@ -20,8 +18,8 @@ from app.core.message import (
 )
 from app.core.texts import exact, visible
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
+from app.engine.questions import arguments_of, called
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import called
 from app.gui.widgets.boxes import FlowBox, drop, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, TextBox, scrolling
 from app.gui.widgets.question_card import PromptCard
@@ -413,17 +411,3 @@ class HandOverCard(GuardedCard):
             self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
         else:
             super()._on_answer(answer)
-
-
-def arguments_of(text: str) -> dict[str, object]:
-    """Return the arguments of a hand-over from JSON, empty if they are no object."""
-    return object_in(text) or {}
-
-
-def is_hand_over(message: Message) -> bool:
-    """Say whether a question is a hand-over whose member and instruction are texts."""
-    prompt = message.prompt
-    if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == PromptReason.MAY_HAVE_RUN:
-        return False
-    arguments = arguments_of(prompt.arguments)
-    return all(isinstance(arguments.get(name), str) for name in ("assistant", "instruction"))

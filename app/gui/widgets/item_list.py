@@ -54,6 +54,8 @@ class RowItem:
     title: str
     id: str = ""
     second: str = ""  # under the title
+    second_colour: str = "text_2"
+    third: str = ""  # under the second line
     note: str = ""  # at the right
     note_colour: str = "text_2"
     title_first: bool = False  # the note has only the room that the title leaves
@@ -75,7 +77,7 @@ class RowItem:
     @property
     def text(self) -> str:
         """The lines of the row."""
-        return "\n".join(filter(None, (self.title, self.second)))
+        return "\n".join(filter(None, (self.title, self.second, self.third)))
 
     @property
     def said(self) -> str:
@@ -188,7 +190,9 @@ class ItemDelegate(QStyledItemDelegate):
         if item.second:
             font = sized(painter.font(), 12)
             room.setLeft(self._paint_dot(painter, room, item.dot, QFontMetrics(font).height()))
-            self._write(painter, room, item.second, font, "text_2", Qt.AlignmentFlag.AlignBottom)
+            line = Qt.AlignmentFlag.AlignVCenter if item.third else Qt.AlignmentFlag.AlignBottom
+            self._write(painter, room, item.second, font, item.second_colour, line)
+            self._write(painter, room, item.third, font, "text_2", Qt.AlignmentFlag.AlignBottom)
 
     def _paint_back(
         self, painter: QPainter, rect: QRect, selected: bool, hovered: bool, focused: bool
@@ -287,6 +291,11 @@ class ItemModel(QAbstractListModel):
         self.beginResetModel()
         self._rows = list(rows)
         self.endResetModel()
+
+    def change_rows(self, rows: Sequence[Any]) -> None:
+        """Replace the rows by as many of the same ids."""
+        self._rows = list(rows)
+        self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
 
     def item_of(self, row: Any) -> RowItem:
         """Return what a row shows that is no text."""

@@ -5,7 +5,6 @@ from datetime import date
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
@@ -25,6 +24,7 @@ from app.gui.pages.decisions.decision_rows import (
     state_text,
     verdict_text,
 )
+from app.gui.pages.list_page import Details
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
 from app.gui.widgets.controls import (
@@ -40,12 +40,11 @@ from app.gui.widgets.form import Field, Form
 from app.gui.widgets.steps import Steps
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
-WIDTH = 396
 WEEK, MONTH, DATE, NEVER = "week", "month", "date", "never"
 CHANGE, DELETE = "change", "delete"
 
 
-class DecisionDetails(QFrame):
+class DecisionDetails(Details):
     """Shows a decision; emits what the user asks for, with its id.
 
     Signals: settled(id, result, note), right_chosen(id, option), early(id, WEEK, MONTH, DATE or NEVER),
@@ -58,7 +57,6 @@ class DecisionDetails(QFrame):
     asked = Signal(str, str)
     session_requested = Signal(str)
     memo_requested = Signal(str)
-    left = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -150,20 +148,10 @@ class DecisionDetails(QFrame):
         self._column.addWidget(self._standing(decision))
         yield
 
-    def show_back(self, shown: bool) -> None:
-        """Show the button that leads back to the list, where the details cover that."""
-        set_shown(self._back, shown)
-
     def finish(self) -> None:
         """Make the parts that are not made yet."""
         if self._steps is not None:
             self._steps.finish()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
 
     # Parts
 

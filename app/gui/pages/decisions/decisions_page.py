@@ -7,53 +7,39 @@ from functools import lru_cache, partial
 from itertools import groupby
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QWidget
+from PySide6.QtWidgets import QButtonGroup
 
 from app.core.council import Decision
 from app.core.matching import finder, fold
 from app.engine.decisions.journal import DecisionState, listed, made_at, standing
 from app.engine.scores import Score
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.decisions.decision_details import WIDTH, DecisionDetails
+from app.gui.pages.decisions.decision_details import DecisionDetails
 from app.gui.pages.decisions.decision_rows import STYLE, DecisionDelegate, DecisionRows
+from app.gui.pages.list_page import ActingList, ListPage
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.boxes import FlowBox, hbox, vbox
-from app.gui.widgets.controls import ENTER, Button, button
-from app.gui.widgets.item_list import ItemList
+from app.gui.widgets.controls import Button, button
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, say, set_shown
 
 ALL = ""
 FILTERS = (ALL, *DecisionState)
 DUE = "due"
-BESIDE = 760
-"""How wide the page must be for the details to stand beside the list; else they cover it."""
 SEARCH = 190
 
 
-class DecisionList(ItemList):
-    """The list of decisions; emits session_requested(id) on Enter, details_requested() on Space."""
-
-    session_requested = Signal(str)
-    details_requested = Signal()
+class DecisionList(ActingList):
+    """The list of decisions; acting on one opens its session."""
 
     def __init__(self, language: Language, look: Look) -> None:
         self.decisions = DecisionRows(language)
         super().__init__(look, "decisions_list", STYLE, self.decisions)
         self.setItemDelegate(DecisionDelegate(language, look, self))
-        self.doubleClicked.connect(lambda _index: self.session_requested.emit(self.current_id()))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER and self.current_id():
-            self.session_requested.emit(self.current_id())
-        elif event.key() == Qt.Key.Key_Space and self.current_id():
-            self.details_requested.emit()
-        else:
-            super().keyPressEvent(event)
+        self.doubleClicked.connect(lambda _index: self.act(self.current_id()))
 
 
-class DecisionsPage(QWidget):
+class DecisionsPage(ListPage):
     """Lists all decisions; the details of the chosen one emit what the user asks for.
 
     Signals: begin_requested() from the empty page, delete_requested(id) and change_requested(id) from the list.
@@ -64,7 +50,9 @@ class DecisionsPage(QWidget):
     change_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
+        self.list = say(DecisionList(language, look), language, name="journal.title")
+        self.details = DecisionDetails(language, look)
+        super().__init__(self.list, self.details)
         self.setObjectName("decisions_page")
         self._language = language
         self._decisions: Sequence[Decision] = ()
@@ -75,22 +63,15 @@ class DecisionsPage(QWidget):
         self._sessions: Collection[str] = ()
         self._today = date.min
         self._filter = ALL
-        # Whether the details cover the list where there is no room for both.
-        self._covers = False
-        self.list = say(DecisionList(language, look), language, name="journal.title")
         self.search = say(
             SearchBox(look, "decisions_search"), language, name="journal.filter", hint="journal.filter"
         )
-        self.details = DecisionDetails(language, look)
         self._nothing = say(named("decisions_nothing", plain_label("hint")), language, "side.nothing_found")
         self._chips = {name: self._chip(name) for name in FILTERS}
         self._lay_out()
         self.list.currentItemChanged.connect(lambda _now, _before: self._show_details())
-        self.list.clicked.connect(lambda _index: self._cover(True))
-        self.list.details_requested.connect(self._on_details)
         self.list.delete_requested.connect(self.delete_requested)
         self.list.edit_requested.connect(self.change_requested)
-        self.details.left.connect(self._on_left)
         self.search.textChanged.connect(lambda _text: self._show_rows())
         language.changed.connect(self._show)
 
@@ -124,10 +105,6 @@ class DecisionsPage(QWidget):
             self._show_details()
         self._cover(bool(decision_id))
 
-    def take_focus(self) -> None:
-        """Take the keyboard to the list."""
-        self.list.setFocus()
-
     def summary(self) -> str:
         """Return how many are due, and how many came true, in words."""
         words, count = self._language, Counter(self._states.values())
@@ -135,16 +112,6 @@ class DecisionsPage(QWidget):
         due = words("journal.due_count", count=count[DecisionState.DUE]) if count[DecisionState.DUE] else ""
         true = words("journal.came_true", count=count[DecisionState.CAME_TRUE], all=known) if known else ""
         return " · ".join(filter(None, (due, true)))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._covers:
-            self._on_left()
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     # Parts
 
@@ -160,29 +127,12 @@ class DecisionsPage(QWidget):
             group.addButton(chip)
             chips.add(chip)
         self.search.setFixedWidth(SEARCH)
-        self.side = QWidget()
         head = hbox((chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        vbox(head, self._nothing, (self.list, 1), inside=self.side, margins=(10, 12, 10, 0), spacing=8)
-        both = QWidget()
-        hbox((self.side, 1), self.details, inside=both, spacing=0)
+        self._all = self._lay_out_list(head, self._nothing)
         begin = say(button("primary", "decisions_begin", self.begin_requested), words, "journal.begin")
         none = say(named("decisions_none", Paragraph("card_text", centred=True)), words, "journal.none")
-        self._all, self._none = both, empty_state(none, begin)
-        vbox((both, 1), (self._none, 1), inside=self)
-
-    def _fit(self) -> None:
-        """Put the details beside the list, or let them cover it."""
-        beside = self.width() >= BESIDE
-        self.details.setMinimumWidth(WIDTH if beside else 0)
-        self.details.setMaximumWidth(WIDTH if beside else 16_777_215)
-        set_shown(self.side, beside or not self._covers)
-        set_shown(self.details, beside or self._covers)
-        self.details.show_back(not beside)
-
-    def _cover(self, covers: bool) -> None:
-        """Show the details in place of the list where there is no room for both, or the list again."""
-        self._covers = covers
-        self._fit()
+        self._none = empty_state(none, begin)
+        vbox((self._all, 1), (self._none, 1), inside=self)
 
     # Display
 
@@ -246,16 +196,6 @@ class DecisionsPage(QWidget):
     def _on_filter(self, name: str) -> None:
         self._filter = name
         self._show_rows()
-
-    def _on_details(self) -> None:
-        self._cover(True)
-        self.details.finish()
-        self.details.area.setFocus()
-        self.details.focusNextChild()
-
-    def _on_left(self) -> None:
-        self._cover(False)
-        self.list.setFocus()
 
 
 @lru_cache(maxsize=2_000)

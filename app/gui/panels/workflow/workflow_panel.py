@@ -1,10 +1,10 @@
-"""The panel of workflows: Work, with the box that starts one and its assistants, and Workflows as tabs."""
+"""The panel of workflows: Work, with the box that starts one, and Workflows as tabs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft
 from app.core.reasons import resumable
@@ -20,75 +20,12 @@ from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
-from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
+from app.gui.widgets.badge import Chip
+from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, restyle, say, show_or_hide
 
 WORK, DEFINITIONS = 0, 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusyRow:
-    """An assistant: name, busy strategy, and state in words."""
-
-    name: str
-    strategy: str
-    text: str
-    colour: int | None = None
-
-
-def busy_text(counts: tuple[int, int, int], words: Language) -> str:
-    """Return the state for the counts (running, queued, waiting with a timeout) in words, such as "idle"."""
-    running, queued, waiting = counts
-    parts = [words("busy.running", count=running)] if running else []
-    if queued + waiting:
-        parts.append(words("busy.waiting", count=queued + waiting))
-    return ", ".join(parts) or words("busy.idle")
-
-
-class BusyList(QFrame):
-    """A card with a line for each assistant; emits queue_requested() to open the queues."""
-
-    queue_requested = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
-        self.setObjectName("workflow_busy")
-        self.setProperty("kind", "big_card")
-        self._language = language
-        self._look = look
-        self._shown: tuple[BusyRow, ...] = ()
-        self._title = say(plain_label("value"), language, "busy.title")
-        self.texts: list[QLabel] = []
-        self.queue = say(button("link", "workflow_queue", self.queue_requested), language, "queue.show")
-        self._lines = vbox(spacing=7)
-        head = hbox((self._title, 1), self.queue)
-        vbox(head, self._lines, inside=self, margins=(14, 11, 14, 12), spacing=7)
-        say(self, language, name="busy.title")
-
-    def show_rows(self, rows: Sequence[BusyRow]) -> None:
-        """Show these assistants."""
-        if tuple(rows) == self._shown:
-            return
-        self._shown = tuple(rows)
-        empty(self._lines)
-        self.texts = []
-        for row, letters in zip(rows, initials([one.name for one in rows]), strict=True):
-            self._lines.addWidget(self._line(row, letters))
-
-    def _line(self, row: BusyRow, letters: str) -> QWidget:
-        line = QWidget()
-        avatar = Avatar(self._look, 20)
-        name = ElidedLabel("meta", text=visible(row.name))
-        chip = Chip(self._look)
-        avatar.set_speaker(row.name, row.colour, letters=letters)
-        chip.set_text(row.strategy)
-        text = plain_label("hint", text=row.text)
-        text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        hbox(avatar, (name, 1), chip, text, inside=line, spacing=8)
-        self.texts.append(text)
-        return line
 
 
 class StartBox(QFrame):
@@ -286,7 +223,6 @@ class WorkView(QWidget):
         self._head = QWidget()
         self._teach = say(Paragraph("hint"), language, "workflow.teach")
         self.steps = StepList(language, look)
-        self.busy = BusyList(language, look)
         self._lay_out()
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -319,8 +255,6 @@ class WorkView(QWidget):
             self._reason,
             self._buttons,
             self.steps,
-            4,
-            self.busy,
             STRETCH,
             inside=body,
             margins=(18, 14, 14, 18),
@@ -331,7 +265,7 @@ class WorkView(QWidget):
     def _retranslate(self) -> None:
         words, session = self._language, self._session
         self._teach.setVisible(session is None)
-        for part in (self._head, self.steps, self.busy, self._buttons):
+        for part in (self._head, self.steps, self._buttons):
             part.setVisible(session is not None)
         if session is None:
             self._reason.hide()

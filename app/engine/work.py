@@ -1,0 +1,368 @@
+"""All work as rows: what needs the user, what stopped, what runs and waits, and what is done; `engine.work`.
+
+A row is made of the index, and of a session that is open anyway; no log is read for it.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from operator import attrgetter
+from typing import NamedTuple
+
+from app.core.agent import Agent
+from app.core.message import Message, PromptType
+from app.core.reasons import (
+    LIMITS,
+    RESTART,
+    Reason,
+    code_of_session,
+    main_code,
+    reason_code,
+    reason_text,
+    resumable,
+)
+from app.core.session import Session
+from app.core.settings import Settings
+from app.core.store import Documents, SessionStore
+from app.core.summary import DebateMode, SessionSummary, Status
+from app.core.texts import Texts, visible
+from app.core.usage import amount_text
+from app.core.workflow import StepStatus
+from app.engine.availability import MADE_FOR, Job, Queues
+from app.engine.chat.run import open_questions
+from app.engine.export.event_lines import fields_of
+from app.engine.library.agents import AgentDirectory
+from app.engine.live_session import LiveSession
+from app.engine.questions import question_text
+from app.engine.sessions import Sessions
+
+
+class WorkState(StrEnum):
+    """How work stands, in the order of the list."""
+
+    NEEDS_YOU = "needs_you"
+    STOPPED = "stopped"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DONE = "done"
+
+
+class Needs(StrEnum):
+    """What work needs the user for."""
+
+    ANSWER = "answer"
+    APPROVAL = "approval"
+    LIMIT = "limit"
+    FAILURE = "failure"
+
+
+class WorkAction(StrEnum):
+    """The one action that fits."""
+
+    ANSWER = "answer"
+    RESUME = "resume"
+    GIVE = "give"
+    OPEN = "open"
+
+
+class Limits(NamedTuple):
+    """The limits of a run, 0 for none."""
+
+    minutes: float = 0
+    calls: int = 0
+    usd: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRow:
+    """The work of one session.
+
+    `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last changed (ISO
+    8601). `stands` says how far it is. `job` is the task that waits in a queue, "" for none.
+    """
+
+    id: str
+    kind: str
+    title: str
+    state: WorkState
+    says: str
+    needs: str = ""
+    action: WorkAction = WorkAction.OPEN
+    who: tuple[str, ...] = ()
+    since: str = ""
+    cost_usd: float | None = 0.0
+    limits: Limits
+    reason_code: str = ""
+    stands: str = ""
+    job: str = ""
+
+    @property
+    def seconds(self) -> int:
+        """For how many seconds it has been so."""
+        try:
+            return max(0, round((datetime.now(UTC) - datetime.fromisoformat(self.since)).total_seconds()))
+        except (ValueError, TypeError):
+            return 0
+
+
+NEVER = "~"
+"""Later than every time in ISO 8601."""
+_ORDER = {state: place for place, state in enumerate(WorkState)}
+# Why work was put aside without anything being wrong.
+_PUT_ASIDE = ("", Reason.BY_USER, Reason.FORKED, Reason.FROM_FILE)
+# The settings that hold the numbers of limits.
+_SETTINGS: Mapping[str, str] = {
+    Reason.BUDGET_MODEL_CALLS: "max_model_calls",
+    Reason.BUDGET_TOOL_ROUNDS: "max_tool_rounds",
+    Reason.BUDGET_SUB_AGENT_RUNS: "max_sub_agent_runs",
+    Reason.BUDGET_MINUTES: "max_minutes",
+    Reason.BUDGET_COST: "max_cost_usd",
+    "budget_month": "max_month_usd",
+}
+_IN_USD = (Reason.BUDGET_COST, "budget_month")
+
+
+@dataclass(eq=False, repr=False)
+class WorkList:
+    """Makes the rows; those of sessions that are not open are made once."""
+
+    _store: SessionStore
+    _sessions: Sessions
+    _queues: Queues
+    _directory: AgentDirectory
+    _documents: Documents
+    _kept: dict[str, tuple[SessionSummary, WorkRow | None]] = field(default_factory=dict, init=False)
+    _made_with: tuple[Texts, Settings] | None = field(default=None, init=False)
+
+    def rows(self, texts: Texts, done_since: str = "") -> list[WorkRow]:
+        """Return all work by its state, the newest first, which so never changes places while it goes on.
+
+        Of what is done, only what was done since then (ISO 8601).
+        """
+        settings = self._documents.settings()
+        if self._made_with != (texts, settings):
+            self._kept, self._made_with = {}, (texts, settings)
+        jobs: dict[str, list[Job]] = {}
+        for job in self._queues.jobs():
+            jobs.setdefault(job.work.session_id, []).append(job)
+        found, kept = list[WorkRow](), self._kept
+        for summary in self._store.summaries():
+            live = self._sessions.live(summary.id)
+            known = kept.get(summary.id) if live is None else None
+            if known is not None and known[0] == summary:
+                row = known[1]
+            else:
+                maker = _Maker(texts, settings, self._directory, summary, live, jobs.get(summary.id, ()))
+                row = maker.row()
+                if live is None:
+                    kept[summary.id] = (summary, row)
+            if row is not None and (row.state != WorkState.DONE or row.since >= done_since):
+                found.append(row)
+        # By age, as ids begin with their time, and then by state.
+        found.sort(key=attrgetter("id"), reverse=True)
+        found.sort(key=lambda row: _ORDER[row.state])
+        return found
+
+
+def questions_of(live: LiveSession | None) -> Sequence[Message]:
+    """Return what a session asks the user, the oldest first; nothing where it is not open, or has ended."""
+    if live is None or not (live.session.chat or live.session.debate):
+        return ()
+    # An answer to one that is paused is kept until it is resumed.
+    asks = live.session.status in (Status.RUNNING, Status.WAITING, Status.PAUSED)
+    return tuple(open_questions(live)) if asks else ()
+
+
+def name_of(agent: Agent | None, agent_id: str) -> str:
+    """Return the name of an assistant, also of one made for a role: `QA`, `Designer`."""
+    if agent is not None:
+        return agent.name
+    role = agent_id.removeprefix(MADE_FOR)
+    return role.upper() if len(role) < 4 else role.capitalize()
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Makes the row of one session."""
+
+    texts: Texts
+    settings: Settings
+    directory: AgentDirectory
+    summary: SessionSummary
+    live: LiveSession | None
+    jobs: Sequence[Job]
+
+    def row(self) -> WorkRow | None:
+        """Return the row, None for what is no work: a chat in which it is the user's turn, and what cannot be changed."""
+        summary, status, code = self.summary, self.summary.status, main_code(self.summary.reason)
+        if summary.read_only:
+            return None
+        if asked := questions_of(self.live):
+            return self._asks(asked[0])
+        if status == Status.WAITING:
+            _place, unsure, _why = self._step(StepStatus.WAITING)
+            text = self.texts("work.unsure", step=unsure) if unsure else self.texts("work.asks_something")
+            action = WorkAction.OPEN if unsure else WorkAction.ANSWER
+            return self._make(WorkState.NEEDS_YOU, text, Needs.ANSWER, action=action)
+        if status == Status.RUNNING:
+            return self._running()
+        if status in (Status.PAUSED, Status.IDLE) and self._code in LIMITS:
+            return self._make(WorkState.NEEDS_YOU, self._limit(code), Needs.LIMIT)
+        if status == Status.ERROR or (status, code) == (Status.COMPLETED, Reason.TOO_FEW):
+            return self._failed()
+        if status == Status.PAUSED:
+            aside = self._code == RESTART or code in _PUT_ASIDE
+            return self._make(WorkState.STOPPED, self._put_aside()) if aside else self._failed()
+        if status == Status.STOPPED or (status == Status.IDLE and code == Reason.BY_USER):
+            # An answer that was stopped in a chat is none that waits to go on.
+            is_chat = status == Status.IDLE and summary.kind == "chat"
+            return None if is_chat else self._make(WorkState.STOPPED, self._put_aside())
+        began = summary.kind == "group" or summary.asked_by
+        if status == Status.COMPLETED or (status == Status.IDLE and began and summary.messages):
+            return self._make(WorkState.DONE, self.texts("status.completed"))
+        return None
+
+    @property
+    def _session(self) -> Session | None:
+        return self.live.session if self.live is not None else None
+
+    @property
+    def _code(self) -> str:
+        return code_of_session(self._session) if self._session else reason_code(self.summary.reason)
+
+    def _make(
+        self,
+        state: WorkState,
+        says: str,
+        needs: str = "",
+        *,
+        action: WorkAction | None = None,
+        **more: object,
+    ) -> WorkRow:
+        summary, settings = self.summary, self.settings
+        if action is None:
+            ended = state in (WorkState.NEEDS_YOU, WorkState.STOPPED) and resumable(summary)
+            action = WorkAction.RESUME if ended else WorkAction.OPEN
+        limits = Limits(settings.max_minutes, settings.max_model_calls, settings.max_cost_usd)
+        if summary.kind == "debate":
+            debate = self._session.debate if self._session else None
+            limits = Limits(usd=debate.council.max_usd if debate and debate.council else 0)
+        fields: dict[str, object] = {"who": self._who(), "stands": self._stands(), **more}
+        return WorkRow(
+            id=summary.id,
+            kind=summary.kind,
+            title=summary.title,
+            state=state,
+            needs=needs,
+            action=action,
+            says=" ".join(says.split()),
+            since=summary.updated_at,
+            cost_usd=summary.cost_usd,
+            limits=limits,
+            reason_code=self._code,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    def _asks(self, question: Message) -> WorkRow:
+        names = {agent.id: agent.name for agent in self.directory.agents()}
+        name = visible(question.author.name)
+        text = self.texts("work.asks", name=name, question=question_text(question, self.texts, names))
+        approval = question.prompt is not None and question.prompt.type == PromptType.APPROVAL
+        needs = Needs.APPROVAL if approval else Needs.ANSWER
+        return self._make(WorkState.NEEDS_YOU, text, needs, action=WorkAction.ANSWER, who=(name,))
+
+    def _running(self) -> WorkRow:
+        texts, waits = self.texts, [job for job in self.jobs if job.place is not None]
+        if self._step(StepStatus.FAILED)[0]:
+            return self._failed()
+        if waits and (self.summary.reason == Reason.BUSY or len(waits) == len(self.jobs)):
+            job = waits[0]
+            name, place = name_of(self.directory.agent(job.agent_id), job.agent_id), (job.place or 0) + 1
+            held = job.agent_id in self.settings.held_back
+            text = texts("work.held" if held else "work.waits", name=name, place=place)
+            others = (one for one in self.directory.agents() if one.enabled and one.id != job.agent_id)
+            action = WorkAction.GIVE if job.work.may_move and any(others) else WorkAction.OPEN
+            return self._make(WorkState.WAITING, text, action=action, who=(name,), job=job.id)
+        if self.summary.reason == Reason.BUSY and self.summary.kind != "workflow":
+            return self._make(WorkState.WAITING, texts("status.busy"))
+        if main_code(self.summary.reason) == Reason.CHECKING_VOTES:
+            return self._make(WorkState.RUNNING, reason_text(self.summary.reason, texts))
+        writing = self.live.streaming() if self.live is not None else ()
+        names = ", ".join(dict.fromkeys(visible(message.author.name) for message in writing))
+        says = texts("work.writes", name=names) if names else self._stands() or texts("status.running")
+        return self._make(WorkState.RUNNING, says)
+
+    def _failed(self) -> WorkRow:
+        """Return the row of what cannot go on by itself; of a workflow with the step that failed."""
+        place, name, why = self._step(StepStatus.FAILED)
+        reason = reason_text(why or self.summary.reason, self.texts) or self.texts("status.error")
+        says = self.texts("work.failed", reason=f"{name}: {reason}" if place else reason)
+        return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE)
+
+    def _put_aside(self) -> str:
+        if self._code == RESTART:
+            return self.texts("work.closed")
+        if main_code(self.summary.reason) in ("", Reason.BY_USER):
+            paused = self.summary.status == Status.PAUSED
+            return self.texts("status.paused_by_user" if paused else "work.stopped")
+        return reason_text(self.summary.reason, self.texts)
+
+    def _limit(self, code: str) -> str:
+        """Return at which limit it is paused: `Paused at 100 calls`."""
+        said = self.summary.reason.partition("+")[0].partition(":")[2]
+        most = float(said) if said.isdecimal() else getattr(self.settings, _SETTINGS.get(code, ""), 0)
+        count = amount_text(most) if code in _IN_USD else round(most)
+        with suppress(KeyError):
+            return self.texts(f"work.limit.{code}", count=count)
+        return reason_text(self.summary.reason, self.texts)
+
+    def _who(self) -> tuple[str, ...]:
+        works = (job.agent_id for job in self.jobs if job.place is None)
+        names = [name_of(self.directory.agent(one), one) for one in works if self._is_assistant(one)]
+        writing = self.live.streaming() if self.live is not None and not names else ()
+        names += [visible(message.author.name) for message in writing]
+        return tuple(dict.fromkeys(names)) or self.summary.speakers
+
+    def _is_assistant(self, agent_id: str) -> bool:
+        return agent_id.startswith(MADE_FOR) or self.directory.agent(agent_id) is not None
+
+    def _step(self, *states: str) -> tuple[int, str, str]:
+        """Return the first step of a workflow in one of these states: its place from 1, name and reason; 0 for none."""
+        work = self._session.workflow if self._session else None
+        for place, state in enumerate(work.steps if work else (), 1):
+            if work and state.state in states:
+                return place, visible(work.definition.steps[place - 1].name), state.reason
+        return 0, "", ""
+
+    def _stands(self) -> str:
+        """Return how far it is: the step of a workflow or a plan, or the round of a debate."""
+        summary, session = self.summary, self._session
+        if summary.rounds and summary.mode != DebateMode.COUNCIL and summary.status != Status.COMPLETED:
+            return self.texts("discussion.round", round=summary.round, rounds=summary.rounds)
+        place, name, _why = self._step(StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED)
+        done: list[bool] = []
+        if session is not None and session.workflow is not None:
+            done = [state.state == StepStatus.DONE for state in session.workflow.steps]
+        elif session is not None and session.plan is not None:
+            done = [item.done for item in session.plan.items]
+            if False in done:
+                place, name = done.index(False) + 1, visible(session.plan.open[0].text)
+        if place:
+            return self.texts("work.step", step=place, steps=len(done), name=name)
+        return self.texts("work.steps_done", done=sum(done), count=len(done)) if done else ""
+
+
+def work_object(row: WorkRow) -> Mapping[str, object]:
+    """Return a row as `moot work --json` prints it."""
+    return {
+        **fields_of(
+            row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since", "seconds"
+        ),
+        "cost_usd": row.cost_usd,
+        "limits": row.limits._asdict(),
+        "reason_code": row.reason_code,
+        "files": 0,
+        "criteria": None,
+    }

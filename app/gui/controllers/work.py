@@ -1,0 +1,372 @@
+"""Work: its page, the badge of what needs the user, and how busy assistants are, with the queues of what waits for them."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+
+from app.core.errors import MootError
+from app.core.events import AvailabilityChanged
+from app.core.message import Consent
+from app.core.session import Session
+from app.core.texts import visible
+from app.engine.availability import Job
+from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.sessions import MainPages, SessionController
+from app.gui.controllers.working_assistants import GroupController
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import colours_of, names_of, time_text
+from app.gui.pages.work.queue_view import QueueTask
+from app.gui.pages.work.work_details import OPEN, PAUSE, RESUME, STOP
+from app.gui.pages.work.work_rows import AssistantRow
+from app.gui.web_view.viewer_offer import ViewerOffer
+from app.gui.window_frame import WindowFrame
+
+if TYPE_CHECKING:
+    from app.gui.pages.work.work_page import WorkPage
+
+REFRESH_MS, TICK_MS = 200, 1_000
+SEEN = "work_seen"
+
+
+class WorkController(Controller):
+    """Keeps the page of work and the badge as the engine is, and carries out what is asked there.
+
+    Signals: session_requested(session id), begin_requested(), counted(how much needs the user and was not opened yet).
+    """
+
+    session_requested = Signal(str)
+    begin_requested = Signal()
+    counted = Signal(int)
+
+    def __init__(
+        self,
+        parts: Parts[WindowFrame],
+        pages: MainPages,
+        sessions: SessionController,
+        groups: GroupController,
+        viewer: ViewerOffer,
+    ) -> None:
+        super().__init__(parts)
+        self._pages, self._sessions, self._groups, self._viewer = pages, sessions, groups, viewer
+        self._page: WorkPage | None = None
+        # What each session that the user has looked at needed then.
+        self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
+        # The assistants whose load the sidebar shows.
+        self._known = set(parts.engine.queues.held())
+        self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
+        self._soon.timeout.connect(self.refresh)
+        # Times that count up and down, while the page is seen.
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._on_tick)
+        self._wire(parts.bridge)
+
+    def _wire(self, bridge: Bridge) -> None:
+        sessions = (
+            bridge.session_started,
+            bridge.session_changed,
+            bridge.session_deleted,
+            bridge.session_restored,
+        )
+        messages = (bridge.message_started, bridge.message_finished, bridge.prompt_asked, bridge.plan_changed)
+        for changed in (*sessions, *messages, bridge.step_changed, bridge.assistants_changed):
+            changed.connect(self._refresh_soon)
+        bridge.availability_changed.connect(self._on_availability)
+        self._pages.shown.connect(self._refresh_soon)
+        side = self._window.side_bar
+        side.work_button.clicked.connect(lambda: self.show())
+        side.assistants.queue_requested.connect(self.show_assistant)
+        self._language.follow(self._say_all)
+        self._start(self._look_for_waiting())
+
+    def show(self) -> None:
+        """Show the page of all work."""
+        page = self._shown_page()
+        page.choose(page.list.current_id())
+        page.take_focus()
+
+    def show_assistant(self, assistant_id: str = "") -> None:
+        """Show the work of each assistant, with one of them chosen."""
+        page = self._shown_page()
+        page.by_assistant(assistant_id)
+        page.take_focus()
+
+    def close(self) -> None:
+        """Refresh no longer."""
+        self._soon.stop()
+        self._clock.stop()
+
+    def refresh(self) -> int:
+        """Show all work as it is now, and return how much needs the user and was not opened yet."""
+        self._soon.stop()
+        page, engine = self._page, self._engine
+        shown = page is not None and page.isVisible()
+        today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+        since = today.astimezone(UTC).isoformat() if shown else NEVER
+        rows = engine.work.rows(self._language.texts, since)
+        needing = [row for row in rows if row.state == WorkState.NEEDS_YOU]
+        self._window.top_bar.show_asking(
+            frozenset(row.id for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL))
+        )
+        front = self._pages.session
+        if front is not None and self._window.isActiveWindow():
+            self._seen |= {row.id: _need(row) for row in needing if row.id == front.id}
+        fresh = [row for row in needing if self._seen.get(row.id) != _need(row)]
+        self._seen = {row.id: self._seen[row.id] for row in needing if row.id in self._seen}
+        if (seen := json.dumps(self._seen)) != self._state.text(SEEN):
+            self._state.keep(SEEN, seen)
+        self._window.side_bar.show_waiting(len(fresh))
+        self.counted.emit(len(fresh))
+        if page is None or not shown:
+            self._clock.stop()
+            return len(fresh)
+        agents = [agent for agent in engine.assistants.all() if agent.enabled]
+        colours = colours_of(tuple(engine.assistants.all()))
+        named = [
+            AssistantRow(
+                id=agent.id,
+                name=agent.name,
+                text=self.busy_text(agent.id),
+                held=engine.queues.is_held(agent.id),
+                colour=colours[agent.id],
+            )
+            for agent in agents
+        ]
+        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents})
+        top = self._window.top_bar
+        top.show_title(self._language("side.work"))
+        top.show_mode(page.summary(len(fresh)))
+        self._clock.start()
+        return len(fresh)
+
+    def busy_text(self, agent_id: str) -> str:
+        """Return the state of an assistant: held, idle, or how much runs and waits."""
+        words, queues = self._language, self._engine.queues
+        if queues.is_held(agent_id):
+            return words("queue.held")
+        running, queued, waiting = queues.counts(agent_id)
+        counts = (("busy.running", running), ("busy.waiting", queued + waiting))
+        return ", ".join(words(key, count=count) for key, count in counts if count) or words("busy.idle")
+
+    # The page
+
+    def _shown_page(self) -> "WorkPage":
+        if self._page is None:
+            self._page = self._made_page()
+        self._window.show_page(self._page)
+        self.refresh()
+        return self._page
+
+    def _made_page(self) -> "WorkPage":
+        # The first session needs no such page.
+        from app.gui.pages.work.work_page import WorkPage
+
+        page, chats = WorkPage(self._language, self._look), self._engine.chats
+        details, queues = page.details, self._engine.queues
+        page.begin_requested.connect(self.begin_requested)
+        page.opened.connect(self._on_opened)
+        page.chosen.connect(lambda _id: self._show_details())
+        page.list.acted.connect(self._on_acted)
+        details.asked.connect(self._on_asked)
+        self._run(details.told, self._tell)
+        cards = details.cards
+        cards.viewer = self._viewer
+        cards.answered.connect(lambda one, answer: self._start(chats.answer(details.session_id, one, answer)))
+        cards.calls_answered.connect(
+            lambda those, answer: self._start(chats.answer_calls(details.session_id, those, answer))
+        )
+        cards.dismissed.connect(lambda one: self._start(chats.dismiss(details.session_id, one)))
+        cards.handed_over.connect(
+            lambda one, given: self._start(chats.answer(details.session_id, one, Consent.ALLOW, given))
+        )
+        cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
+        details.plan.plan_requested.connect(lambda plan: self._groups.change(details.session_id, plan))
+        details.plan.item_removed.connect(
+            lambda item, place: self._groups.offer_back(details.session_id, item, place)
+        )
+        details.queue.opened.connect(self.session_requested)
+        details.queue.moved_up.connect(lambda job: self._try(lambda: queues.move_to_front(job)))
+        details.queue.given.connect(lambda job, who: self._try(lambda: queues.send(job, who)))
+        details.queue.taken_out.connect(self._on_taken_out)
+        self._window.main_area.addWidget(page)
+        return page
+
+    def _show_details(self) -> None:
+        page, engine = self._page, self._engine
+        if page is None:
+            return
+        chosen = page.list.current_id()
+        row, live = page.row(chosen), engine.live(chosen)
+        asks = questions_of(live)
+        session = live.session if live is not None else None
+        chat = session.chat if session is not None else None
+        # Of a session what waits, of an assistant also what it does.
+        jobs = engine.queues.jobs()
+        if row is not None:
+            jobs = [job for job in jobs if job.work.session_id == row.id and job.place is not None]
+        else:
+            jobs = [job for job in jobs if job.agent_id == chosen]
+        page.details.show_work(
+            row,
+            questions=live.turns.together(asks[0]) if asks and live is not None else (),
+            names=names_of(engine.assistants.all()),
+            plan=session.plan if session is not None else None,
+            tasks=[self._task(job) for job in jobs],
+            queued=len(chat.queue) if chat is not None else 0,
+            can_tell=row is not None and _can_tell(row, session),
+        )
+
+    # Requests
+
+    def _on_opened(self, session_id: str) -> None:
+        """Keep that the user has looked at what some work needs; its question is then read from its log."""
+        row = self._page.row(session_id) if self._page is not None else None
+        if row is None:
+            return
+        self._seen |= {row.id: _need(row)} if row.needs else {}
+        if self._engine.live(row.id) is None:
+            self._start(self._open(row.id))
+        self._refresh_soon()
+
+    async def _open(self, session_id: str) -> None:
+        await self._engine.open(session_id)
+        self.refresh()
+
+    def _on_acted(self, row_id: str) -> None:
+        page = self._page
+        row = page.row(row_id) if page is not None else None
+        if page is None or row is None:
+            queues = self._engine.queues
+            self._start(queues.hold(row_id, not queues.is_held(row_id)))
+        elif row.action == WorkAction.ANSWER:
+            page.list.details_requested.emit()
+            page.details.take_question()
+        elif row.action == WorkAction.GIVE:
+            self._offer_takers(page, row)
+        else:
+            self._on_opened(row_id)
+            self._on_asked(row_id, RESUME if row.action == WorkAction.RESUME else OPEN)
+
+    def _on_asked(self, session_id: str, what: str) -> None:
+        sessions = self._sessions
+        acts = {
+            PAUSE: sessions.pause,
+            RESUME: sessions.resume,
+            STOP: sessions.stop,
+            OPEN: self.session_requested.emit,
+        }
+        acts[what](session_id)
+
+    def _offer_takers(self, page: "WorkPage", row: WorkRow) -> None:
+        """Open the menu of those who could take what waits."""
+        queues, menu = self._engine.queues, page.list.new_menu()
+        menu.setObjectName("work_takers")
+        for agent in queues.takers(row.job):
+            name = visible(agent.name).replace("&", "&&")
+            menu.addAction(name, partial(self._try, partial(queues.send, row.job, agent.id)))
+        menu.popup(page.list.viewport().mapToGlobal(page.list.button_of(row.id).bottomLeft()))
+
+    async def _tell(self, session_id: str, text: str) -> None:
+        """Say something in a session; what cannot be said stays in its box."""
+        live = await self._engine.open(session_id)
+        try:
+            if live.session.debate is not None:
+                await self._engine.debates.say(session_id, text)
+            else:
+                await self._engine.chats.send(session_id, text)
+        except MootError:
+            if self._page is not None:
+                self._page.details.give_back(text)
+            raise
+
+    def _try(self, command: Callable[[], None]) -> bool:
+        """Carry out a command on what waits, and return whether it still waited."""
+        try:
+            command()
+        except MootError as error:
+            self._toasts.show_toast(self._language.problem(error.code, **error.details))
+            return False
+        finally:
+            self._refresh_soon()
+        return True
+
+    def _on_taken_out(self, job_id: str) -> None:
+        """Take a job out of its queue, and offer to open its session, where it can be asked for again."""
+        words, queues = self._language, self._engine.queues
+        session_id = next((job.work.session_id for job in queues.jobs() if job.id == job_id), "")
+        if self._try(lambda: queues.take_out(job_id)):
+            show = partial(self.session_requested.emit, session_id)
+            self._toasts.show_toast(words("queue.taken_out"), words("queue.open"), show, undoes=False)
+
+    # Events
+
+    async def _look_for_waiting(self) -> None:
+        """Read the questions that were open when the program last ended."""
+        await self._engine.open_waiting()
+        self.refresh()
+
+    def _refresh_soon(self, _event: object = None) -> None:
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def _on_tick(self) -> None:
+        if self._page is None or not self._page.isVisible():
+            self._clock.stop()
+            return
+        self._page.list.viewport().update()
+        self._show_details()
+
+    def _on_availability(self, event: AvailabilityChanged) -> None:
+        self._known.add(event.assistant_id)
+        self._say_busy(event.assistant_id)
+        self._refresh_soon()
+
+    def _say_all(self) -> None:
+        for assistant_id in self._known:
+            self._say_busy(assistant_id)
+        self._refresh_soon()
+
+    def _say_busy(self, assistant_id: str) -> None:
+        queues = self._engine.queues
+        worth_saying = any(queues.counts(assistant_id)) or queues.is_held(assistant_id)
+        text = self.busy_text(assistant_id) if worth_saying else ""
+        self._window.side_bar.assistants.show_busy(assistant_id, text)
+
+    def _task(self, job: Job) -> QueueTask:
+        engine, work = self._engine, job.work
+        live = engine.live(work.session_id)
+        title = live.session.title if live is not None else ""
+        name = name_of(engine.assistants.get(job.agent_id), job.agent_id)
+        return QueueTask(
+            id=job.id,
+            session_id=work.session_id,
+            title=" · ".join(filter(None, (work.about, title))),
+            state=" · ".join((visible(name), _state_of(job, self._language))),
+            place=job.place,
+            takers=tuple((one.id, one.name) for one in engine.queues.takers(job.id)),
+        )
+
+
+def _state_of(job: Job, words: Language) -> str:
+    """Return for how long a job has run or waited, and how long it may yet."""
+    so_far = "queue.runs" if job.place is None else "queue.waits"
+    times = ((so_far, job.seconds), ("queue.expected", job.expected), ("queue.left", job.left))
+    known = ((key, round(seconds)) for key, seconds in times if seconds is not None)
+    return " · ".join(words(key, time=time_text(seconds, words)) for key, seconds in known)
+
+
+def _need(row: WorkRow) -> str:
+    """Return what a session needs, so that something else is told from it."""
+    return f"{row.needs} {row.says}"
+
+
+def _can_tell(row: WorkRow, session: Session | None) -> bool:
+    """Say whether something can be said in a session: in a workflow until it is done, in a debate but in no council."""
+    if session is not None and session.debate is not None:
+        return session.debate.council is None and row.state != WorkState.DONE
+    return row.state != WorkState.DONE or row.kind in ("chat", "group")

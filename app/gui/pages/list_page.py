@@ -1,0 +1,126 @@
+"""The base of the pages of decisions and of work: a list with the details of the chosen row beside it."""
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from app.gui.widgets.boxes import Part, hbox, vbox
+from app.gui.widgets.controls import ENTER, IconButton
+from app.gui.widgets.item_list import ItemList
+from app.gui.widgets.text import set_shown
+
+WIDTH = 396
+BESIDE, LEAST_WINDOW = 760, 1_000
+"""How wide page and window must be for the details to stand beside the list; else they cover it."""
+WIDEST = 16_777_215
+
+
+class ActingList(ItemList):
+    """A list of which Enter and a double-click act on a row and Space shows its details.
+
+    Signals: acted(id), details_requested().
+    """
+
+    acted = Signal(str)
+    details_requested = Signal()
+
+    def act(self, row_id: str) -> None:
+        """Act on a row."""
+        self.acted.emit(row_id)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in ENTER and self.current_id():
+            # A held key was meant for what was here before.
+            if not event.isAutoRepeat():
+                self.act(self.current_id())
+        elif event.key() == Qt.Key.Key_Space and self.current_id():
+            self.details_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class Details(QFrame):
+    """What stands beside a list; emits left() for Escape. Subclasses have an `area` that scrolls and a button `_back`."""
+
+    left = Signal()
+    area: QScrollArea
+    _back: IconButton
+
+    def finish(self) -> None:
+        """Make the parts that are not made yet."""
+
+    def show_back(self, shown: bool) -> None:
+        """Show the button that leads back to the list, where the details cover that."""
+        set_shown(self._back, shown)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class ListPage(QWidget):
+    """A list and details side by side; where there is no room for both, the details cover the list."""
+
+    def __init__(self, shown: ActingList, details: Details) -> None:
+        super().__init__()
+        self._list, self._details = shown, details
+        # Whether the details cover the list where there is no room for both.
+        self._covers = False
+        self.side, self._both = QWidget(), QWidget()
+        shown.clicked.connect(lambda _index: self._cover(True))
+        shown.details_requested.connect(self._on_details)
+        details.left.connect(self._on_left)
+
+    def take_focus(self) -> None:
+        """Take the keyboard to the list."""
+        self._list.setFocus()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F6:  # type: ignore[attr-defined]
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._covers:
+            self._on_left()
+        elif event.key() == Qt.Key.Key_F6:
+            (self._on_details if self._list.hasFocus() else self._on_left)()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _lay_out_list(self, *above: Part) -> QWidget:
+        """Put the list under these parts and the details beside them; return all of it."""
+        vbox(*above, (self._list, 1), inside=self.side, margins=(10, 12, 10, 0), spacing=8)
+        hbox((self.side, 1), self._details, inside=self._both, spacing=0)
+        return self._both
+
+    def _fit(self) -> None:
+        """Put the details beside the list, or let them cover it."""
+        beside = self.width() >= BESIDE and self.window().width() >= LEAST_WINDOW
+        self._details.setMinimumWidth(WIDTH if beside else 0)
+        self._details.setMaximumWidth(WIDTH if beside else WIDEST)
+        set_shown(self.side, beside or not self._covers)
+        set_shown(self._details, beside or self._covers)
+        self._details.show_back(not beside)
+
+    def _cover(self, covers: bool) -> None:
+        """Show the details in place of the list where there is no room for both, or the list again."""
+        self._covers = covers
+        self._fit()
+
+    def _on_details(self) -> None:
+        self._cover(True)
+        self._details.finish()
+        self._details.area.setFocus()
+        self._details.focusNextChild()
+
+    def _on_left(self) -> None:
+        self._cover(False)
+        self._list.setFocus()

@@ -1,0 +1,362 @@
+"""The page of all work by mouse and keyboard, what waits and what is steered there: against a local provider that is slow."""
+
+import re
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+
+from app.core.agent import Busy
+from app.core.summary import Status
+from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.gui.pages.work.work_page import WorkPage
+from app.gui.pages.work.work_rows import SHOWN_S
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.chat_scenes import architect, call, said_last
+from tests.wire import Answer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=120.0)
+MODEL = "openai-wire"
+DONE = "It is done.\n\n[STEP_COMPLETE]\nartifacts: patch.diff\nstatus: done"
+ONE = architect(model=MODEL, role="Architect", tools=(), sub_agents=(), busy=Busy(strategy="queue", depth=5))
+
+CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+class Pace:
+    """What the server does: it answers slowly, a word each `seconds`, until it is told to hurry."""
+
+    def __init__(self, seconds: float = 0.4) -> None:
+        self.slow = True
+        self._seconds = seconds
+
+    def __call__(self, _request: object) -> Answer:
+        return Answer(DONE, pace=self._seconds, pieces=30) if self.slow else Answer(DONE)
+
+
+def jobs(person: Person) -> list[tuple[str, int | None]]:
+    return [(one.id, one.place) for one in person.window.controller.engine.queues.jobs(ONE.id)]
+
+
+def status(person: Person, session_id: str) -> str:
+    live = person.window.controller.engine.live(session_id)
+    return live.session.status if live else ""
+
+
+@pytest.fixture
+async def busy(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    """Give a person at the window, an assistant that answers one after the other, and the server's pace."""
+    pace = Pace()
+    wire_servers["openai"].script(MODEL, pace)
+    async with at_window(data_dir) as person:
+        person.unfold_team()
+        engine = person.window.controller.engine
+        await engine.assistants.save(ONE)
+        await engine.assistants.save(replace(ONE, id="other", name="Other", role="Tester"))
+        yield person, pace
+
+
+def page_of(person: Person) -> WorkPage:
+    return person.find("work_page", WorkPage)
+
+
+def press_button(person: Person, row_id: str) -> None:
+    """Click the button of a row."""
+    view = page_of(person).list
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.button_of(row_id).center())
+
+
+def headings(person: Person) -> list[str]:
+    return [row for row in page_of(person).list.work.rows if isinstance(row, str)]
+
+
+def said(person: Person, row_id: str) -> str:
+    """Return what a screen reader says of a row."""
+    work = page_of(person).list.work
+    return str(work.index(work.row_of(row_id), 0).data(Qt.ItemDataRole.AccessibleTextRole))
+
+
+async def shown(person: Person, assistant_id: str = "") -> WorkPage:
+    """Open the page, by assistant where one is given, and wait until its actions may be carried out."""
+    work = person.window.controller.work
+    work.show_assistant(assistant_id) if assistant_id else work.show()
+    await person.settle(SHOWN_S + 0.1)
+    return page_of(person)
+
+
+async def test_what_waits_is_moved_given_away_and_taken_out(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three", "Four")]
+    await until(lambda: len(jobs(person)) == 4)
+    side = person.window.side_bar.assistants
+    await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).tip)
+    page = await shown(person, ONE.id)
+    (running, _), second, third, fourth = jobs(person)
+    assert person.sees(f"queue_open_{running}") and not person.sees(f"queue_out_{running}")
+    assert not person.sees(f"queue_front_{second[0]}"), "the next is at the front already"
+    await person.click(f"queue_front_{fourth[0]}")
+    assert [one for one, place in jobs(person) if place is not None] == [fourth[0], second[0], third[0]]
+    await person.click(f"queue_out_{third[0]}")
+    await until(lambda: status(person, sessions[2]) == Status.IDLE)
+    assert person.sees("toast_action"), "the way to where it can be tried again is offered"
+    give = person.find(f"queue_give_{second[0]}")
+    next(action for action in give.menu().actions() if action.text() == "Other").trigger()
+    await until(lambda: engine.queues.jobs("other"))
+    assert "waiting for" in page.details.queue._states[fourth[0]].text()
+    press_button(person, ONE.id)
+    await until(lambda: engine.queues.is_held(ONE.id))
+    pace.slow = False
+    await until(lambda: status(person, sessions[0]) == Status.IDLE)
+    assert jobs(person) == [(fourth[0], 0)], "held back, it begins nothing more"
+    await until(lambda: page.list.work.item_of(page.list.work.rows[0]).button == "Take work again")
+    await person.settle(SHOWN_S + 0.1)
+    await person.press("work_list", Qt.Key.Key_Return)
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
+    await until(lambda: not person.sees(f"queue_out_{fourth[0]}"))
+    other = engine.live(sessions[1])
+    assert other is not None
+    assert other.messages[-1].author.id == "other"
+
+
+async def test_a_row_says_where_it_waits_and_is_given_to_somebody_else(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three")]
+    await until(lambda: len(jobs(person)) == 3)
+    page = await shown(person)
+    assert headings(person) == ["Running  1", "Waiting  2"]
+    assert f"Waiting for {ONE.name}, number 2 in the queue" in said(person, sessions[2])
+    page.list.choose(sessions[2])
+    await person.settle()
+    assert person.sees(f"queue_out_{jobs(person)[2][0]}"), "the queue stands in the details of what waits"
+    press_button(person, sessions[2])
+    menu = next(one for one in page.list.findChildren(QMenu) if one.objectName() == "work_takers")
+    next(action for action in menu.actions() if action.text() == "Other").trigger()
+    menu.close()
+    person.window.activateWindow()
+    page.list.setFocus()
+    await app_driver.until(page.list.hasFocus, 5, "the focus in the list")
+    await until(lambda: engine.queues.jobs("other"))
+    pace.slow = False
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
+    await until(lambda: person.sees("work_changes"), what="the pill: the focus is in the list")
+    assert re.fullmatch("1 change|[23] changes", person.find("work_changes").text())
+    assert headings(person), "nothing goes while the user is there"
+    await person.click("work_changes")
+    await until(lambda: person.sees("work_none"), what="chats in which it is the user's turn are no work")
+
+
+async def test_an_action_is_carried_out_once_it_has_been_shown_for_half_a_second(busy):
+    person, _pace = busy
+    engine = person.window.controller.engine
+    session_id = await engine.chats.start(ONE.id, "One")
+    await until(lambda: len(jobs(person)) == 1)
+    await shown(person)
+    await engine.pause(session_id)
+    await engine.pause(session_id)
+    await until(lambda: "Paused by you" in said(person, session_id))
+    await person.press("work_list", Qt.Key.Key_Return)
+    await person.settle(0.2)
+    assert status(person, session_id) == Status.PAUSED, "it can cost money: Resume came under the finger"
+    await person.settle(SHOWN_S)
+    key, plain = Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier
+    held = QKeyEvent(QEvent.Type.KeyPress, key, plain, "", True)
+    QApplication.sendEvent(person.find("work_list"), held)
+    await person.settle(0.2)
+    assert status(person, session_id) == Status.PAUSED, "a held key was meant for something else"
+    await person.press("work_list", key)
+    await until(lambda: status(person, session_id) == Status.RUNNING)
+
+
+async def test_something_is_told_and_waits_until_the_next_turn(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    session_id = await engine.chats.start(ONE.id, "One")
+    await until(lambda: len(jobs(person)) == 1)
+    other = await engine.chats.start("other", "Two")
+    page = await shown(person)
+    page.list.choose(session_id)
+    await person.write("work_tell", "Mind the budget.")
+    page.list.choose(other)
+    assert not person.find("work_tell").toPlainText()
+    page.list.choose(session_id)
+    await person.press("work_tell", Qt.Key.Key_Return)
+    live = engine.live(session_id)
+    await until(lambda: [one.text for one in live.session.chat.queue] == ["Mind the budget."])
+    await until(lambda: page.details._queued.text() == "1 message queued")
+    await person.click("work_open")
+    await until(lambda: person.sees("chat_queue") or person.window.chat_page.queue.isVisible())
+    pace.slow = False
+    await until(lambda: status(person, session_id) == Status.IDLE)
+    assert [one.content for one in live.messages if one.by_user] == ["One", "Mind the budget."]
+
+
+@pytest.mark.parametrize(
+    ("language", "badge", "asks", "answer"),
+    [
+        ("en", "2 need you", "asks: Which one?", "Answer"),
+        ("ko", "확인 필요 2", "의 질문: Which one?", "답변하기"),
+    ],
+)
+async def test_what_needs_the_user_is_answered_on_the_page(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    language,
+    badge,
+    asks,
+    answer,
+):
+    def reply(request):
+        if said_last(request).endswith("Ask me."):
+            return Answer(calls=(call("promptUser", "call_q", question="Which one?", type="text"),))
+        return Answer("Thanks.")
+
+    wire_servers["openai"].script(MODEL, reply)
+    async with at_window(data_dir, language=language) as person:
+        person.window.activateWindow()
+        engine = person.window.controller.engine
+        await engine.assistants.save(replace(ONE, tools=("ask",), busy=None))
+        sessions = [await engine.chats.start(ONE.id, "Ask me.") for _ in range(2)]
+        await until(lambda: all(status(person, one) == Status.WAITING for one in sessions))
+        button = person.find("work_button")
+        await until(lambda: button.accessibleName().endswith(badge), what="the badge")
+        notifications = person.window.controller.notifications
+        assert notifications._waiting == 2, "the tray says the same number"
+        QTest.keyClick(person.window, Qt.Key.Key_J, CTRL_SHIFT)
+        await person.settle(SHOWN_S + 0.1)
+        page = page_of(person)
+        assert page.list.current_id() == sessions[1], "the newest first"
+        assert asks in said(person, sessions[0])
+        assert page.list.item(1).button == answer  # type: ignore[attr-defined]
+        await person.press("work_list", Qt.Key.Key_Return)
+        await until(lambda: person.find("prompt_card").isAncestorOf(person.window.focusWidget()))
+        await until(lambda: notifications._waiting == 1, what="one that was opened counts no more")
+        await person.write("prompt_text", "The red one.")
+        await person.click("prompt_answer")
+        await until(lambda: status(person, sessions[1]) == Status.IDLE)
+        person.window.controller.show_session(sessions[0])
+        await until(lambda: notifications._waiting == 0 and "2" not in button.accessibleName())
+        assert status(person, sessions[0]) == Status.WAITING
+
+
+async def test_where_there_is_little_room_the_details_cover_the_list(busy):
+    person, _pace = busy
+    session_id = await person.window.controller.engine.chats.start(ONE.id, "One")
+    await until(lambda: len(jobs(person)) == 1)
+    person.window.resize(900, 600)
+    page = await shown(person)
+    assert person.sees("work_list") and not person.sees("work_details")
+    await person.press("work_list", Qt.Key.Key_Space)
+    await until(lambda: person.sees("work_details") and not person.sees("work_list"))
+    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Escape)
+    await until(lambda: person.sees("work_list") and page.list.hasFocus())
+    person.window.resize(1100, 700)
+    await until(lambda: person.sees("work_details") and person.sees("work_list"))
+    await until(lambda: bool(page.list.item(1).third), what="rows of three lines")
+    await person.press("work_list", Qt.Key.Key_F6)
+    await until(lambda: page.details.isAncestorOf(person.window.focusWidget()), what="F6 to the details")
+    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_F6)
+    await until(page.list.hasFocus, what="F6 back to the list")
+    await person.click("work_stop")
+    await until(lambda: status(person, session_id) == Status.IDLE)
+
+
+@pytest.mark.slow
+async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two")]
+    await until(lambda: len(jobs(person)) == 2)
+    await shown(person, ONE.id)
+    await person.click(f"queue_out_{jobs(person)[1][0]}")
+    await person.click("toast_action")
+    page = person.window.controller.chat_page
+    await until(lambda: page.session_id == sessions[1] and not person.sees("work_page"))
+    await until(lambda: status(person, sessions[1]) == Status.IDLE)
+    pace.slow = False
+    live = engine.live(sessions[1])
+    page.transcript.action_requested.emit(live.messages[-1].id, "retry")
+    await until(lambda: live.messages[-1].state == "done" and status(person, sessions[1]) == Status.IDLE)
+
+
+@pytest.mark.slow
+async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    wire_servers["openai"].script(MODEL, lambda _: Answer(DONE))
+    async with at_window(data_dir) as person:
+        await person.window.controller.engine.assistants.save(ONE)
+        await shown(person, ONE.id)
+        press_button(person, ONE.id)
+        await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
+    async with at_window(data_dir) as person:
+        person.unfold_team()
+        desk, side = person.window.controller, person.window.side_bar.assistants
+        assert "on hold" in side.item(side.ids().index(ONE.id)).tip
+        session_id = await desk.engine.chats.start(ONE.id, "One")
+        desk.show_session(session_id)
+        line = desk.chat_page.state_line
+        await until(lambda: line.isVisible() and "on hold" in line._text.text())
+        assert not wire_servers["openai"].requests
+        await shown(person, ONE.id)
+        assert "on hold" in said(person, ONE.id) and f"{ONE.name} takes no new work" in said(
+            person, session_id
+        )
+        desk.show_session(session_id)
+        await person.click("chat_resume")
+        await until(lambda: status(person, session_id) == Status.IDLE)
+        assert len(wire_servers["openai"].requests) == 1
+        assert desk.engine.settings().held_back == ()
+
+
+@pytest.mark.slow
+async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_cancelled(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    steps = (
+        WorkflowStep(id="one", name="First", role="Architect", prompt="Do it."),
+        WorkflowStep(id="two", name="Second", role="Tester", prompt="Do it."),
+        WorkflowStep(id="three", name="Third", role="Tester", prompt="Do it.", depends_on=("one",)),
+        WorkflowStep(id="four", name="Fourth", role="Tester", prompt="Do it.", depends_on=("three",)),
+    )
+    await engine.workflows.save(
+        WorkflowDefinition(id="trio", name="Trio", keywords=("diamond",), steps=steps)
+    )
+    await person.click("workflow_button")
+    await person.write("workflow_command", "Cut the diamond")
+    await person.click("workflow_start")
+    page = person.window.controller.chat_page
+
+    def states() -> list[str]:
+        return [one.state for one in page.session.workflow.steps] if page.session else []
+
+    await until(lambda: states() == ["running", "running", "pending", "pending"])
+    await person.click("step_action_one")
+    await until(lambda: states() == ["cancelled", "running", "skipped", "skipped"])
+    await person.click("step_action_one")
+    await until(lambda: states() == ["running", "running", "pending", "pending"])
+    pace.slow = False
+    await person.click("workflow_pause")
+    await until(lambda: page.session.status == Status.PAUSED)
+    pace.slow = True
+    await person.click("workflow_resume")
+    await until(lambda: states()[2:] == ["running", "pending"])
+    rows = person.window.controller.workflows.panel.work.steps.rows
+    words = person.window.language("step.do.skip")
+    next(one for one in rows["four"].menu.actions() if one.text() == words).trigger()
+    await until(lambda: states()[3] == "skipped")
+    await person.click("workflow_cancel")
+    await until(lambda: page.session.status in (Status.STOPPED, Status.COMPLETED))
+    assert not {"running", "waiting", "ready"} & set(states())
