@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from app.core.criteria import reopened
 from app.core.errors import BadInput
 from app.core.events import (
     CallsStreamed,
@@ -283,7 +284,13 @@ class LiveSession:
             self.messages[place] = message
             return {}
         self.messages.append(message)
-        return {"chat": replace(chat, head=message.turn_id)} if begins and chat is not None else {}
+        if not begins or chat is None:
+            return {}
+        # What the user says now asks for new work.
+        asks = (
+            {"criteria": reopened(self.session.criteria)} if message.by_user and self.session.criteria else {}
+        )
+        return {"chat": replace(chat, head=message.turn_id), **asks}
 
     def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
         """Change the session and return the event for it; none where nothing changes."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core.events import (
     AvailabilityChanged,
+    CriterionChecked,
     Event,
     MessageDelta,
     MessageFinished,
@@ -75,6 +76,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "plan.changed", {"plan": plan_object(event.plan)}
         case StepChanged(step=step):
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
+        case CriterionChecked():
+            return "criterion.checked", {**fields_of(event, "step_id", "place"), **plain(event.criterion)}
         case AvailabilityChanged():
             return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
         case VotingChecked():

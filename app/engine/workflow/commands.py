@@ -123,7 +123,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         return choice_of(answer, self.all())
 
     async def start(
-        self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = (), folder: str = ""
+        self,
+        command: str,
+        definition_id: str,
+        attachments: tuple[Attachment, ...] = (),
+        folder: str = "",
+        done_means: Sequence[str] = (),
     ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
@@ -138,7 +143,8 @@ class Workflows(Definitions[WorkflowDefinition]):
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
-        session = WorkflowSession(**begun_with(message, folder), chat=chat, workflow=work, unsaid=unsaid)
+        begins = begun_with(message, folder, done_means=done_means)
+        session = WorkflowSession(**begins, chat=chat, workflow=work, unsaid=unsaid)
         return await self._sessions.start(session, message)
 
     async def accept(self, session_id: str, step_id: str) -> None:
