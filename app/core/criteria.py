@@ -1,6 +1,6 @@
 """Criteria: what "done" means for a session or a step of a workflow, and what a checker found of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -86,9 +86,11 @@ def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
     return tuple(Criterion(text=text) for text in found)
 
 
-def all_settled(criteria: Iterable[Criterion]) -> bool:
-    """Say whether all criteria are met or accepted."""
-    return all(one.settled for one in criteria)
+def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
+    """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt in words."""
+    if criterion.evidence is not None:
+        return f"“{criterion.evidence.quote}”"
+    return " ".join(filter(None, (criterion.doubt and words(criterion.doubt), criterion.says)))
 
 
 def reopened(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:

@@ -17,6 +17,7 @@ from app.core.criteria import (
     CriterionState,
     Doubt,
     Evidence,
+    shown_by,
     unknown,
 )
 from app.core.events import CriterionChecked, Event, UsageReported
@@ -97,7 +98,7 @@ def sources_of(live: LiveSession, turns: Iterable[str], most: int) -> list[WorkP
     """Return what was made in these turns and below them, in `most` characters; of more than that the newest."""
     found: list[WorkPart] = []
     for message in reversed(live.said_in(turns)):
-        if message.role == Role.ASSISTANT and message.state == MessageState.DONE and not message.part:
+        if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
             text = message.content.strip()[:most]
             most -= len(text)
             found += [WorkPart(text=text, message_id=message.id)] if text else []
@@ -127,8 +128,8 @@ def round_of(live: LiveSession) -> int:
 def told_missing(criteria: Iterable[Criterion], prompts: Prompts, language: str) -> str:
     """Return what is told to the worker of criteria that are not met, each with the reason."""
     words = prompts.lines(language, "criteria")
-    missing = ((one.text, one.doubt and words[one.doubt], one.says) for one in criteria if not one.settled)
-    lines = (f"- {text} ({' '.join(filter(None, why)) or words['unmet']})" for text, *why in missing)
+    missing = ((one.text, shown_by(one, words.__getitem__)) for one in criteria if not one.settled)
+    lines = (f"- {text} ({why or words['unmet']})" for text, why in missing)
     return prompts.text(language, "criteria-unmet", criteria="\n".join(lines))
 
 

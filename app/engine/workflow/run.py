@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.core.agent import Agent
+from app.core.criteria import CRITERIA
 from app.core.events import StepChanged, utc_now
 from app.core.files import with_files
 from app.core.ids import new_id
@@ -24,7 +25,8 @@ from app.core.summary import Status
 from app.core.tool import read_arguments
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
-from app.engine.chat.run import ChatRun, close_turns
+from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.criteria.checking import MOOT
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import AgentTurn, file_tools
@@ -257,19 +259,38 @@ class WorkflowRun(ChatRun):
             await end_tasks(*running.values())
             running.clear()
             self._trees = []
-        self._end(decision, held)
+        await self._end(decision, held)
 
-    def _end(self, decision: Decision, held: Sequence[str]) -> None:
+    async def _end(self, decision: Decision, held: Sequence[str]) -> None:
         if held:
             self._live.change(status=Status.PAUSED, reason=held[0])
-        elif isinstance(decision, Finish):
+        elif isinstance(decision, Finish) and not self._live.session.criteria:
             self._live.change(status=Status.COMPLETED, reason=decision.reason)
+        elif isinstance(decision, Finish) and not self._pausing:
+            # Each time after other attempts.
+            await self._check(self._root(), f"{CRITERIA}:{sum(one.attempt for one in self._work.steps)}")
         elif self._pausing:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
         elif isinstance(decision, Ask):
             self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
         elif isinstance(decision, Halt):
             self._live.change(status=Status.PAUSED, reason=decision.reason)
+
+    def _send_back(self, missing: str) -> bool:
+        """Let the last steps mend what is not met."""
+        definition, words = (
+            self._work.definition,
+            self._services.prompts.lines(self._live.chat_session.chat.language, "assistant"),
+        )
+        names = {step.id: step.name for step in definition.steps}
+        before = {one for step in definition.steps for one in step.depends_on}
+        last = [one for one in self._work.steps if one.id not in before and one.state == StepStatus.DONE]
+        made = (f"{words['step_result'].format(name=names[one.id])}\n{one.result}" for one in last)
+        text = "\n\n".join((missing, *made))
+        told = user_message(text, (), self._command().turn_id, author=MOOT, turn_id=self._root())
+        if last:
+            self._change_steps(*(replace(one, state=StepStatus.READY) for one in last), messages=(told,))
+        return bool(last)
 
     def _wake(self, root: str) -> None:
         """Make the steps ready whose questions have been answered."""
