@@ -56,6 +56,8 @@ class Reason(StrEnum):
     BUDGET_MINUTES = "budget_minutes"
     BUDGET_COST = "budget_cost"
     CRITERIA_UNMET = "criteria_unmet"
+    SAID_FAILED = "said_failed"
+    SAID_BLOCKED = "said_blocked"
 
 
 # The reasons of a pause because of a turn: it can be retried or skipped, or its participant left out.

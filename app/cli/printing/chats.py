@@ -193,7 +193,7 @@ class ChatPrinter:
     def _criterion(self, criterion: Criterion) -> str:
         """Return a criterion as one line: its state, what shows that, and who says so."""
         by = f" ({criterion.checked_by.name})" if criterion.checked_by is not None else ""
-        shown = shown_by(criterion, lambda doubt: self._texts(f"criterion.{doubt}"))
+        shown = shown_by(criterion, lambda doubt: self._texts.named("criterion", doubt))
         line = one_line(f"{criterion.text} · {shown}{by}" if shown else criterion.text)
         return f"  {self._texts.named('criterion', criterion.state)} {line}\n"
 

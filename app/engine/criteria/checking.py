@@ -128,7 +128,11 @@ def round_of(live: LiveSession) -> int:
 def told_missing(criteria: Iterable[Criterion], prompts: Prompts, language: str) -> str:
     """Return what is told to the worker of criteria that are not met, each with the reason."""
     words = prompts.lines(language, "criteria")
-    missing = ((one.text, shown_by(one, words.__getitem__)) for one in criteria if not one.settled)
+    missing = (
+        (one.text, shown_by(one, lambda doubt: words.get(doubt, doubt)))
+        for one in criteria
+        if not one.settled
+    )
     lines = (f"- {text} ({why or words['unmet']})" for text, why in missing)
     return prompts.text(language, "criteria-unmet", criteria="\n".join(lines))
 
