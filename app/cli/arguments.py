@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "resume": ("sessions.resume",),
     "pause": ("sessions.pause",),
     "stop": ("sessions.stop",),
+    "accept": ("sessions.accept",),
     "show": ("sessions.show",),
     "delete": ("stored_data.delete",),
     "files": ("stored_data.session_files",),
@@ -95,6 +96,7 @@ SessionId = Annotated[str, Typed(text="session_id", metavar="SESSION")]
 Files = Annotated[Many, Typed("--file", text="file", metavar="PATH", type=absolute)]
 Folder = Annotated[str, Typed("--folder", metavar="NAME")]
 AsItLooks = Annotated[bool, Typed("--as-it-looks")]
+DoneMeans = Annotated[Many, Typed("--done-means", text="done_means", metavar="TEXT")]
 Agreed = Annotated[bool, Typed("--yes", text="agree")]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from app.core.criteria import Criterion
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
 from app.core.session import Plan, Session
@@ -177,6 +178,15 @@ class StepChanged(Event):
     """The state of a workflow's step has changed."""
 
     step: StepState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionChecked(Event):
+    """A criterion was checked: the session's, or that of a step; `place` is its place among them."""
+
+    criterion: Criterion
+    place: int
+    step_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

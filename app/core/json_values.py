@@ -1,9 +1,15 @@
-"""JSON: of dataclasses; and from outside, where what should be an object or an array may be anything."""
+"""JSON: of dataclasses; in what models say, and the schemas for it; and from outside, where what should be an object or an array may be anything."""
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import cache
 from typing import Any
+
+from app.core.texts import clean_values
+
+_QUOTES = str.maketrans("“”„‟＂：，", '""""":,')
 
 
 def object_in(text: str | bytes) -> dict[str, Any] | None:
@@ -13,6 +19,27 @@ def object_in(text: str | bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def read_object(text: str) -> dict[str, object] | None:
+    """Return the JSON object between the outermost braces, mended where that is easy; None where there is none."""
+    begin, end = text.find("{"), text.rfind("}")
+    if not 0 <= begin < end:
+        return None
+    inside = text[begin : end + 1]
+    mended = re.sub(r",\s*([}\]])", r"\1", inside.translate(_QUOTES))
+    tries = [inside, mended]
+    if '"' not in mended:
+        tries.append(re.sub(r"['‘’]", '"', mended))
+    for one in tries:
+        try:
+            found = json.loads(one, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            cleaned = clean_values(found)
+            return cleaned if isinstance(cleaned, dict) else None
+    return None
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -56,3 +83,13 @@ def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
     return [
         (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
     ]
+
+
+def schema_object(**fields: object) -> dict[str, object]:
+    """Return a schema of an object with these fields and no others."""
+    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+
+
+def schema_list(items: Mapping[str, object]) -> dict[str, object]:
+    """Return a schema of an array."""
+    return {"type": "array", "items": items}

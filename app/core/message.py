@@ -344,7 +344,8 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
     # Of a debate, from 1.
     round: int = 0
-    # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted.
+    # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted. Elsewhere CRITERIA for
+    # the answer of a checker.
     part: str = ""
     data: PartData | None = field(default=None, metadata={"by_part": True})
     state: str = MessageState.DONE

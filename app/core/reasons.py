@@ -55,6 +55,9 @@ class Reason(StrEnum):
     BUDGET_SUB_AGENT_RUNS = "budget_sub_agent_runs"
     BUDGET_MINUTES = "budget_minutes"
     BUDGET_COST = "budget_cost"
+    CRITERIA_UNMET = "criteria_unmet"
+    SAID_FAILED = "said_failed"
+    SAID_BLOCKED = "said_blocked"
 
 
 # The reasons of a pause because of a turn: it can be retried or skipped, or its participant left out.
@@ -69,6 +72,7 @@ _FOR_SCRIPTS = {
     **dict.fromkeys(("app_closed", "app_restart"), RESTART),
     Reason.BY_USER: "user",
     Reason.FAULT: Reason.FAULT,
+    Reason.CRITERIA_UNMET: Reason.CRITERIA_UNMET,
     FailureKind.RATE_LIMIT: "rate_limit",
     Reason.TURNS_LIMIT: "turn_limit",
     Reason.STEPS: "step_limit",

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
 from app.core.council_parts import Option
+from app.core.criteria import Criterion
 from app.core.message import Attachment
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
@@ -290,6 +291,7 @@ class Session:
     ("chatgpt/<its id>"), "" for one of Moot's own. `asked_by` is the name of the program that began it over MCP, "" where
     the user did. `unsaid` are the model calls that were paid for and led to
     no message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in none.
+    `criteria` say when its work is done.
     """
 
     id: str
@@ -305,6 +307,7 @@ class Session:
     folder: str = ""
     asked_by: str = ""
     unsaid: tuple[UsageEntry, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
     debate: Debate | None = None
     chat: Chat | None = None
     group: GroupState | None = None

@@ -6,6 +6,8 @@ from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
+from app.core.criteria import Criterion
+
 WORKFLOW: Final = "workflow"
 """The id of the author that a workflow's own turn has."""
 
@@ -45,7 +47,8 @@ class WhenSkipped(StrEnum):
 class WorkflowStep:
     """One step of a definition: its role, its prompt, and the steps it depends on.
 
-    `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks.
+    `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks. `done_means` are its
+    criteria. A `gate` has no assistant: it checks what was made so far.
     """
 
     id: str
@@ -54,6 +57,8 @@ class WorkflowStep:
     prompt: str
     depends_on: tuple[str, ...] = ()
     when_skipped: str = WhenSkipped.SATISFIES
+    done_means: tuple[str, ...] = ()
+    gate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +94,7 @@ class StepState:
     started_at: str = ""
     ended_at: str = ""
     seconds: float = 0.0
+    criteria: tuple[Criterion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,9 @@ def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None)
         if step.id in places:
             found.append(Fault("duplicate_step", place, "id", step.id))
         places.setdefault(step.id, place)
-        if roles is not None and step.role.casefold() not in roles:
+        if step.gate and not step.done_means:
+            found.append(Fault("gate_without_criteria", place, "done_means"))
+        if roles is not None and not step.gate and step.role.casefold() not in roles:
             found.append(Fault("unknown_role", place, "role", step.role))
     if not definition.steps:
         found.append(Fault("no_steps", field="steps"))

@@ -48,6 +48,7 @@ from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections, LocalModels
 from app.engine.council.commands import Councils, CouncilSetup
+from app.engine.criteria.commands import Criteria
 from app.engine.debate.commands import Debates
 from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
@@ -191,6 +192,7 @@ class Engine:
             drafts=self.drafts,
             count=TokenCount(),
             clock=clock,
+            outsider=lambda models: self._debaters.outsider_of(models),
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._directory, documents, bus)
@@ -222,6 +224,7 @@ class Engine:
         )
         self.journal = Journal(documents, bus, self._language, self._sessions.live)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
+        self.criteria = Criteria(self._sessions)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
         self.servers = Servers(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from app.core.criteria import CRITERIA, reopened
 from app.core.errors import BadInput
 from app.core.events import (
     CallsStreamed,
@@ -122,12 +123,15 @@ class LiveSession:
             yield self._with_text(message) if message.id in self._growing else message
 
     def said_in(self, turn_ids: Iterable[str]) -> list[Message]:
-        """Return the messages of turns with their text so far, those of the turns below them included, in order."""
+        """Return the messages of turns with their text so far, those of the turns below them included, in order.
+
+        What a checker said of criteria is left out: it is in these.
+        """
         taken = {below for turn_id in turn_ids for below in self.turns.below(turn_id)}
         return [
             message
             for message in self.whole_messages()
-            if message.turn_id in taken and message.role != Role.SUMMARY
+            if message.turn_id in taken and message.role != Role.SUMMARY and message.part != CRITERIA
         ]
 
     def shown(self) -> list[Message]:
@@ -283,7 +287,13 @@ class LiveSession:
             self.messages[place] = message
             return {}
         self.messages.append(message)
-        return {"chat": replace(chat, head=message.turn_id)} if begins and chat is not None else {}
+        if not begins or chat is None:
+            return {}
+        # What the user says now asks for new work.
+        asks = (
+            {"criteria": reopened(self.session.criteria)} if message.by_user and self.session.criteria else {}
+        )
+        return {"chat": replace(chat, head=message.turn_id), **asks}
 
     def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
         """Change the session and return the event for it; none where nothing changes."""

@@ -238,6 +238,7 @@ def session_object(live: LiveSession, decision: Decision | None) -> dict[str, ob
         **fields_of(session, "created_at", "updated_at", "version", "folder", "asked_by"),
         "messages": [],
         "plan": plan_object(session.plan),
+        "criteria": plain(session.criteria),
         **details,
         "decision": {**found, "decided": decided_object(decision)},
     }

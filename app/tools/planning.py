@@ -212,7 +212,7 @@ async def step_complete(result: str, artifacts: str = "", status: str = "done") 
     Args:
         result: What you found or made, complete: those who go on from here read only this.
         artifacts: The files or links you made, one line each.
-        status: One word for how it went.
+        status: done, failed if the aim was not reached or you would not let pass what you checked, or blocked.
     """
     text = checked_text("step_complete: argument `result`", result, MAX_TEXT, ": say what you found or made")
     return ToolResult(

@@ -14,7 +14,20 @@ from app.engine.workflow.director import begun, reopened, with_step
 
 Action = tuple[str, int]
 
-KINDS = ("begin", "begin", "begin", "done", "done", "fail", "asks", "skip", "retry", "accept", "cancel")
+KINDS = (
+    "begin",
+    "begin",
+    "begin",
+    "done",
+    "done",
+    "fail",
+    "asks",
+    "skip",
+    "retry",
+    "accept",
+    "cancel",
+    "stop",
+)
 actions = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 7)), min_size=15, max_size=60)
 
 
@@ -69,7 +82,7 @@ class Instance:
         assert found == expected, "W2, W7: a step is not what follows of those before it"
         assert [one.id for one in self.states] == [one.id for one in self.definition.steps]
         states = {state for state, _ in found.values()}
-        if not states & {StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING}:
+        if not states & {StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING, StepStatus.FAILED}:
             assert StepStatus.PENDING not in states, "W9: something waits for ever"
 
     def _derived(self) -> dict[str, tuple[str, str]]:
@@ -80,10 +93,10 @@ class Instance:
                 found[step_id] = (fact, "by_user" if fact == StepStatus.SKIPPED else "")
                 continue
             before = [(self.steps[one].when_skipped, found[one]) for one in self.steps[step_id].depends_on]
-            if any(state not in STEP_ENDED for _, (state, _) in before):
+            if any(state not in STEP_ENDED or state == StepStatus.FAILED for _, (state, _) in before):
                 found[step_id] = (StepStatus.PENDING, "")
             elif any(
-                state in (StepStatus.FAILED, StepStatus.CANCELLED)
+                state == StepStatus.CANCELLED
                 or (state == StepStatus.SKIPPED and (when == WhenSkipped.BLOCKS or why == "blocked"))
                 for when, (state, why) in before
             ):
@@ -114,6 +127,9 @@ class Instance:
     def _fail(self, state: StepState) -> None:
         self._put(state, state=StepStatus.FAILED, reason="server")
 
+    def _stop(self, state: StepState) -> None:
+        self._put(state, state=StepStatus.CANCELLED, reason="by_user")
+
     def _asks(self, state: StepState) -> None:
         self._put(state, state=StepStatus.WAITING, reason="no_marker")
 
@@ -125,15 +141,18 @@ class Instance:
 
     def _retry(self, state: StepState) -> None:
         again = tuple(
-            replace(one, state=StepStatus.PENDING) if one.state == StepStatus.CANCELLED else one
+            replace(one, state=StepStatus.PENDING)
+            if one.state == StepStatus.CANCELLED and not one.reason
+            else one
             for one in self.states
         )
+        with_all = {one.id for one in self.states if one.state == StepStatus.CANCELLED and not one.reason}
         kept = {one.id: one for one in self.states if one.state == StepStatus.DONE and one.id != state.id}
         self.states = reopened(self.definition, again, state.id)
         self.facts = {
             step_id: fact
             for step_id, fact in self.facts.items()
-            if step_id != state.id and fact != StepStatus.CANCELLED
+            if step_id != state.id and step_id not in with_all
         }
         assert {one.id: one for one in self.states if one.id in kept} == kept, "what is done is touched"
 
@@ -166,7 +185,8 @@ class Instance:
             else:
                 self._done(able[0])
             self.check()
-        assert all(one.state in STEP_ENDED for one in self.states), "W7: it does not come to an end"
+        ended = (*STEP_ENDED, StepStatus.PENDING)
+        assert all(one.state in ended for one in self.states), "W7: it does not come to an end"
 
 
 _FROM: dict[str, tuple[str, ...]] = {
@@ -189,5 +209,6 @@ _FROM: dict[str, tuple[str, ...]] = {
         StepStatus.WAITING,
         StepStatus.DONE,
     ),
+    "stop": (StepStatus.RUNNING, StepStatus.WAITING),
     "cancel": (StepStatus.READY, StepStatus.RUNNING, StepStatus.WAITING),
 }

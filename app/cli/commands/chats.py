@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed
+from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Text, Typed
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
@@ -41,6 +41,7 @@ async def ask(
     folder: Folder = "",
     files: Files = (),
     as_it_looks: AsItLooks = False,
+    done_means: DoneMeans = (),
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, folder = run.moot.engine, run.folder_id(folder)
@@ -51,8 +52,9 @@ async def ask(
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
+            how = mode or AgentMode.DEFAULT
             return await begin(
-                who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort, folder=folder
+                who.id, text, attachments, how, effort=effort, folder=folder, done_means=done_means
             )
 
         return await run.follow(start, ChatPrinter(run.texts))
@@ -61,6 +63,8 @@ async def ask(
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
+    if done_means:
+        await engine.criteria.choose(live.id, done_means)
     return await run.go_on(live, send_step(run, live, who, text, attachments))
 
 
@@ -274,6 +278,7 @@ async def workflow(
     run: CommandRun,
     text: Annotated[str, Typed(text="work_wanted", metavar="COMMAND")],
     definition: Annotated[str, Typed("--definition", metavar="ID")] = "",
+    done_means: DoneMeans = (),
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
     workflows, text = run.moot.engine.workflows, checked_text(text, ())
@@ -288,7 +293,7 @@ async def workflow(
 
     async def start() -> str:
         await run.warm_up()
-        return await workflows.start(text, wanted.id)
+        return await workflows.start(text, wanted.id, done_means=done_means)
 
     return await run.follow(start, ChatPrinter(run.texts))
 

@@ -129,6 +129,12 @@ async def stop(run: CommandRun, session: SessionId) -> int:
     return await _end(run, session, run.moot.engine.stop)
 
 
+async def accept(run: CommandRun, session: SessionId) -> int:
+    """Take a session's work as it is: what is not met of its criteria is accepted."""
+    live = await run.open(session)
+    return await run.go_on(live, lambda: run.moot.engine.criteria.accept(live.id))
+
+
 async def _end(run: CommandRun, session: str, end: Callable[[str], Awaitable[None]]) -> int:
     """Let a session end, unless it has. Raises NotFound, BadInput."""
     live = await run.open(session)

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from app.cli.printing.lines import lines_text, named_text, one_line
 from app.cli.printing.sessions import marks, status_text
 from app.core.call_arguments import argument_rows
+from app.core.criteria import Criterion, shown_by
 from app.core.events import (
+    CriterionChecked,
     Event,
     MessageDelta,
     MessageFinished,
@@ -99,6 +101,8 @@ def workflow_end(session: Session, texts: Texts) -> str:
     ]
     if len(lines) == 1 or session.reason == Reason.FAULT:
         lines.append(texts("cli.resume_with", session_id=session.id))
+    if session.reason == Reason.CRITERIA_UNMET:
+        lines.append(texts("cli.accept_with", session_id=session.id))
     return lines_text(map(one_line, lines))
 
 
@@ -157,6 +161,8 @@ class ChatPrinter:
                 return self._say(self.plan(event.plan))
             case StepChanged():
                 return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
+            case CriterionChecked(criterion=criterion):
+                return self._say(self._criterion(criterion))
             case _:
                 return ""
 
@@ -180,6 +186,16 @@ class ChatPrinter:
                 step_line(self._steps.get(step.id), step, self._texts) for step in session.workflow.steps
             )
             yield "\n" + "".join(steps)
+        if session.criteria:
+            yield f"\n  {self._texts('criteria.title')}\n"
+            yield from map(self._criterion, session.criteria)
+
+    def _criterion(self, criterion: Criterion) -> str:
+        """Return a criterion as one line: its state, what shows that, and who says so."""
+        by = f" ({criterion.checked_by.name})" if criterion.checked_by is not None else ""
+        shown = shown_by(criterion, lambda doubt: self._texts.named("criterion", doubt))
+        line = one_line(f"{criterion.text} · {shown}{by}" if shown else criterion.text)
+        return f"  {self._texts.named('criterion', criterion.state)} {line}\n"
 
     def plan(self, plan: Plan | None) -> str:
         """Return a plan: its goal, and its items with a mark for those that are done."""
@@ -214,7 +230,7 @@ class ChatPrinter:
 
     def _begun(self, message: Message) -> str:
         self._turns.put(message)
-        if message.role != Role.ASSISTANT:
+        if message.role != Role.ASSISTANT or message.part:
             return ""
         again = message.id == self._shown and self._has_begun
         self._streaming[message.id] = [message.content]
@@ -252,8 +268,8 @@ class ChatPrinter:
             # Only its calls have changed, which have lines of their own.
             return ""
         pieces = self._streaming.pop(message.id, None)
-        if message.role in (Role.TOOL, Role.SYSTEM):
-            return ""  # Events of tools and questions print these.
+        if message.role in (Role.TOOL, Role.SYSTEM) or message.part:
+            return ""  # Events of tools, questions and criteria print these.
         if message.role == Role.SUMMARY:
             return self._say(f"  {summary_line(message, self._texts)}\n")
         if message.id != self._shown or pieces is None:

@@ -114,6 +114,8 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
         parts.append(texts("cli.resume_with", session_id=session.id))
         if session.debate is not None and session.reason in HELD_UP:
             parts.append(texts("cli.resume_ways"))
+        if session.reason == Reason.CRITERIA_UNMET:
+            parts.append(texts("cli.accept_with", session_id=session.id))
     elif session.status == Status.COMPLETED and not read:
         parts.append(texts("cli.read_with", session_id=session.id))
     return " · ".join(parts)

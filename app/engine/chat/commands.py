@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.core.agent import Agent
+from app.core.criteria import criteria_of
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
@@ -28,7 +29,7 @@ from app.core.message import (
     SummaryNote,
 )
 from app.core.model_facts import FactSource
-from app.core.reasons import LIMITS, has_ended, reason_code
+from app.core.reasons import LIMITS, Reason, has_ended, reason_code
 from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
 from app.core.settings import HistoryLength
 from app.core.summary import AgentMode, Status
@@ -51,8 +52,10 @@ MAX_REASON = 2_000
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
-def begun_with(message: Message, folder: str, asked_by: str = "") -> dict[str, Any]:
-    """Return what a session that begins with a message has, whatever its kind."""
+def begun_with(
+    message: Message, folder: str, asked_by: str = "", done_means: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what a session that begins with a message has, whatever its kind. Raises BadInput for criteria that do not fit."""
     return {
         "id": new_id(),
         "title": title_of(message.content, message.attachments),
@@ -61,6 +64,7 @@ def begun_with(message: Message, folder: str, asked_by: str = "") -> dict[str, A
         "updated_at": message.created_at,
         "folder": folder,
         "asked_by": asked_by,
+        "criteria": criteria_of(done_means),
     }
 
 
@@ -191,6 +195,8 @@ class Chats:
         provider: str = "",
         model: str = "",
         once: bool = False,
+        *,
+        done_means: Sequence[str] = (),
     ) -> str:
         """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
 
@@ -210,7 +216,7 @@ class Chats:
             model="" if once else model,
             choice=model_for(message, provider, model) if once else None,
         )
-        session = ChatSession(**begun_with(message, folder, asked_by), chat=chat)
+        session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
 
     async def send(
@@ -450,10 +456,10 @@ class Chats:
         await self._sessions.move(session_id, folder_id)
 
     def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat; after a limit it gets as much again."""
+        """Resume a paused chat; after a limit, or the last check of its criteria, it gets as much again."""
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        if reason_code(live.session.reason) in LIMITS:
+        if reason_code(live.session.reason) in (*LIMITS, Reason.CRITERIA_UNMET):
             self._change(live, budget_from=new_id())
         self._sessions.run(live)
 

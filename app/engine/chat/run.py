@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.agent import Agent
+from app.core.criteria import CRITERIA, CriterionState
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import (
@@ -23,6 +24,15 @@ from app.core.summary import DebateTools, Status
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
+from app.engine.criteria.checking import (
+    MOOT,
+    MOST_ROUNDS,
+    Check,
+    check,
+    is_checked,
+    round_of,
+    told_missing,
+)
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import AgentTurn, root_turn
@@ -66,14 +76,18 @@ class ChatRun(Run):
             case Speak() as spoken if not self._pausing:
                 await self._answer(chat, spoken)
             case decision:
-                self._end_or_send(decision)
+                await self._end_or_send(decision)
 
-    def _end_or_send(self, decision: Decision) -> None:
-        """Act on a decision that is no assistant's turn: pause, send a queued message, or wait for the user."""
+    async def _end_or_send(self, decision: Decision) -> None:
+        """Act on a decision that is no assistant's turn: pause, send a queued message, or end."""
         chat = self._live.chat_session.chat
+        answer = last_answer(self._live.turns.said(chat.head))
+        done = answer is not None and answer.state == MessageState.DONE and not self._limit
         match decision:
-            case Ask():
+            case Ask() if not (done and self._live.session.criteria):
                 self._live.change(status=Status.IDLE, reason=self._limit)
+            case Ask() if not self._pausing:
+                await self._check(chat.head)
             case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
                 self._live.change(status=Status.IDLE, reason="")
             case Send(queued) if not self._pausing:
@@ -85,6 +99,37 @@ class ChatRun(Run):
                 self._live.finish_message(message, chat=changed)
             case _:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+
+    async def _check(self, turn_id: str, call_id: str = CRITERIA) -> None:
+        """Have the criteria checked, as the turn that answers a call; once that is done, end or send back what is not met."""
+        live, number = self._live, round_of(self._live)
+        chat, criteria = live.chat_session.chat, live.session.criteria
+        waived = all(one.state == CriterionState.ACCEPTED for one in criteria)
+        if not waived and not is_checked(live, turn_id, call_id):
+            asked = [one.content for one in live.shown() if one.by_user and one.answers is None]
+            wanted = Check(
+                criteria=criteria,
+                asked="\n\n".join(asked),
+                turns=tuple(live.turns.back_from(chat.head)),
+                turn_id=turn_id,
+                call_id=call_id,
+                number=number,
+            )
+            checked = await check(self._tree_context(()), wanted)
+            paused = {"status": Status.PAUSED, "reason": checked.reason} if checked.reason else {}
+            live.finish_messages(checked.messages, *checked.events, criteria=checked.criteria, **paused)
+        elif all(one.settled for one in criteria):
+            live.change(status=Status.COMPLETED, reason="")
+        elif number >= MOST_ROUNDS or not self._send_back(
+            told_missing(criteria, self._services.prompts, chat.language)
+        ):
+            live.change(status=Status.PAUSED, reason=Reason.CRITERIA_UNMET)
+
+    def _send_back(self, missing: str) -> bool:
+        """Tell the worker what is not met; return whether there is one."""
+        head = self._live.chat_session.chat.head
+        self._live.finish_message(user_message(missing, (), head, author=MOOT))
+        return True
 
     async def _answer(self, chat: Chat, spoken: Speak) -> None:
         agent = self._services.directory.agent(spoken.speaker)

@@ -31,7 +31,7 @@ from app.core.council_parts import (
     Quote,
 )
 from app.core.files import with_files
-from app.core.json_values import as_list, objects_in
+from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
@@ -52,10 +52,7 @@ from app.engine.debate.replies import (
     one_line,
     parts_of,
     read_choice,
-    read_object,
     same_words,
-    schema_list,
-    schema_object,
 )
 from app.engine.history.token_count import tokens_of
 from app.engine.names import label_of

@@ -81,7 +81,7 @@ class DebateProviders:
 
         No other provider reads the debate for that.
         """
-        usable = {one.config.id for one in self._ready(session)}
+        usable = {one.config.id for one in self._ready(_used(session))}
         provider, model = seat_of(session.debate.judge)
         found = [Judge(one.name, one.provider, one.model) for one in session.debate.participants]
         # The chosen one comes first, under its name in the debate where it takes part.
@@ -110,13 +110,13 @@ class DebateProviders:
         return [one for one in _each_once(found) if self.can_judge(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
-        usual = [one for one in self._ready(session) if one.default_model]
+        usual = [one for one in self._ready(_used(session)) if one.default_model]
         found = [Judge(one.label, one.config.id, one.default_model) for one in usual]
         return _each_once((*self.writers(session), *found))
 
-    def _ready(self, session: DebateSession) -> list[ProviderStatus]:
-        """Return the providers that are ready, whose models can argue, and that may read a session."""
-        barred = self.barred(session)
+    def _ready(self, used: set[str]) -> list[ProviderStatus]:
+        """Return the providers that are ready, whose models can argue, and that may read a session that uses these."""
+        barred = self._barred(used)
         ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
         return [one for one in ready if one.config.id not in barred]
 
@@ -125,8 +125,11 @@ class DebateProviders:
 
         Where all who take part run on this computer these are all that do not.
         """
+        return self._barred(_used(session))
+
+    def _barred(self, used: set[str]) -> set[str]:
         elsewhere = {one.config.id for one in self.statuses() if not stays_here(one)}
-        return set() if _used(session) & elsewhere else elsewhere
+        return set() if used & elsewhere else elsewhere
 
     def tell_helpless(self, live: LiveSession | None) -> None:
         """Say in a session that has begun that nobody can vote, compare or judge, where that was wanted."""
@@ -154,7 +157,7 @@ class DebateProviders:
         provider, model = seat_of(chosen := session.debate.helper)
         if provider in self.barred(session):
             raise BadInput("reader_elsewhere", model=chosen)
-        allowed = self._may_read(session) & {one.config.id for one in self.statuses()}
+        allowed = self._may_read(_used(session)) & {one.config.id for one in self.statuses()}
         if chosen and not (model and provider in allowed and self._can_think(provider)):
             raise BadInput("unknown_helper", model=chosen, providers=", ".join(sorted(allowed)))
 
@@ -176,7 +179,7 @@ class DebateProviders:
         First those of a provider that the session uses, then of one that may read any session; the default model of a
         provider comes before a participant's own.
         """
-        used, may_read = _used(session), self._may_read(session)
+        used, may_read = _used(session), self._may_read(_used(session))
         taking_part = {one.seat for one in session.debate.participants}
 
         def rank(one: Judge) -> tuple[bool, bool, float]:
@@ -187,7 +190,7 @@ class DebateProviders:
     def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
         """Return a provider that could compare a council's answers if it might read any session; None where one can already."""
         could = {one.provider for one in self._readers(session)}
-        if could & self._may_read(session):
+        if could & self._may_read(_used(session)):
             return None
         return next((one for one in self.statuses() if one.config.id in could), None)
 
@@ -197,10 +200,13 @@ class DebateProviders:
         First those of a base family that does not take part, then others, and the participants' own last. All are of
         providers that the session uses, or that may read any session.
         """
-        taking = [f"{one.provider}/{one.model}" for one in session.debate.participants]
-        families = {family_of(one.model) for one in session.debate.participants}
-        may_read = self._may_read(session)
-        ready = [one for one in self._ready(session) if one.config.id in may_read]
+        return self._outside([name_of(one.seat) for one in session.debate.participants])
+
+    def _outside(self, taking: Sequence[str]) -> list[str]:
+        families = set(map(family_of, taking))
+        used = {seat_of(one)[0] for one in taking}
+        may_read = self._may_read(used)
+        ready = [one for one in self._ready(used) if one.config.id in may_read]
         usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
         others = [(one.config.id, model) for one in ready for model in one.models]
         found = [f"{provider}/{model}" for provider, model in usual if family_of(model) not in families]
@@ -209,9 +215,9 @@ class DebateProviders:
         inside = [one for one in taking if one.partition("/")[0] in usable]
         return list(dict.fromkeys((*(one for one in found if one not in taking), *inside)))
 
-    def _may_read(self, session: DebateSession) -> set[str]:
-        """Return the providers that may be sent a session: those that it uses, and those that may read any."""
-        return _used(session) | set(self._documents.settings().may_read_any)
+    def _may_read(self, used: set[str]) -> set[str]:
+        """Return the providers that may be sent a session that uses these: these, and those that may read any."""
+        return used | set(self._documents.settings().may_read_any)
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
         """Return who reads a session at its end: the user's choice alone; none where the user wants none."""
@@ -219,8 +225,12 @@ class DebateProviders:
 
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""
-        families = {family_of(one.model) for one in session.debate.participants}
-        first = next(iter(self.outside(session)), "")
+        return self.outsider_of([name_of(one.seat) for one in session.debate.participants])
+
+    def outsider_of(self, taking: Sequence[str]) -> str:
+        """Return the "provider/model" of another base family than these that may read what they do, "" for none."""
+        families = set(map(family_of, taking))
+        first = next(iter(self._outside(taking)), "")
         return first if first and family_of(first) not in families else ""
 
     def form(self, provider_id: str) -> str:

@@ -3,15 +3,14 @@
 Two candidates are none: a vote that is in doubt is a blank, never a guess.
 """
 
-import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.council_parts import Position
-from app.core.json_values import as_list
-from app.core.texts import clean_text, clean_values
+from app.core.json_values import as_list, read_object
+from app.core.texts import clean_text
 from app.engine.turns.reply import ReplyCleaner
 
 MOST_OPTION = 160
@@ -23,7 +22,6 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _TRAILER = re.compile(r"\n[ \t>*`]*@@")
 _MAY_BE_TRAILER = re.compile(r"\n[\s>*`]*@?$")
-_QUOTES = str.maketrans("“”„‟＂：，", '""""":,')
 _NAMED = re.compile(
     r"\b(?:choice|vote|choose|answer|option)\b[\"'*\s]*(?:is|for|=|:)?[\"'*\s(\[]*([A-Z])(?![A-Za-z0-9])"
     r"|(?:선택|투표|답|옵션)[\"'*\s]*(?:은|는|:|=)?[\"'*\s(\[]*([A-Z])(?![A-Za-z0-9])",
@@ -96,27 +94,6 @@ class TrailerCleaner(ReplyCleaner):
             if line.endswith("\n") and self.trailer.count("{") <= self.trailer.count("}"):
                 self._in_trailer, self._before = False, "\n"
                 return
-
-
-def read_object(text: str) -> dict[str, object] | None:
-    """Return the JSON object between the outermost braces, mended where that is easy; None where there is none."""
-    begin, end = text.find("{"), text.rfind("}")
-    if not 0 <= begin < end:
-        return None
-    inside = text[begin : end + 1]
-    mended = re.sub(r",\s*([}\]])", r"\1", inside.translate(_QUOTES))
-    tries = [inside, mended]
-    if '"' not in mended:
-        tries.append(re.sub(r"['‘’]", '"', mended))
-    for one in tries:
-        try:
-            found = json.loads(one, strict=False)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            cleaned = clean_values(found)
-            return cleaned if isinstance(cleaned, dict) else None
-    return None
 
 
 def one_line(value: object, most: int = MOST_OPTION) -> str:
@@ -221,13 +198,3 @@ def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, s
             found.add(letters[one])
             text = re.sub(re.escape(words), " ", text, flags=re.IGNORECASE)
     return found
-
-
-def schema_object(**fields: object) -> dict[str, object]:
-    """Return a schema of an object with these fields and no others."""
-    return {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
-
-
-def schema_list(items: Mapping[str, object]) -> dict[str, object]:
-    """Return a schema of an array."""
-    return {"type": "array", "items": items}

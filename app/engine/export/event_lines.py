@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core.events import (
     AvailabilityChanged,
+    CriterionChecked,
     Event,
     FileWritten,
     MessageDelta,
@@ -78,6 +79,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "plan.changed", {"plan": plan_object(event.plan)}
         case StepChanged(step=step):
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
+        case CriterionChecked():
+            return "criterion.checked", {**fields_of(event, "step_id", "place"), **plain(event.criterion)}
         case AvailabilityChanged():
             return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
         case VotingChecked():
@@ -121,8 +124,8 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
     for step in work.definition.steps:
         state = states.get(step.id, StepState(id=step.id))
         steps.append(
-            fields_of(step, "id", "name", "role", "depends_on")
-            | fields_of(state, "state", "reason", "artifacts", "assistant_id", "attempt")
+            fields_of(step, "id", "name", "role", "depends_on", "done_means", "gate")
+            | fields_of(state, "state", "reason", "artifacts", "assistant_id", "attempt", "criteria")
         )
     return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
 

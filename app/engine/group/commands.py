@@ -1,7 +1,7 @@
 """The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,7 @@ class Groups(Definitions[Group]):
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
+        done_means: Sequence[str] = (),
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
@@ -97,7 +98,7 @@ class Groups(Definitions[Group]):
             language=language,
             effort=effort,
         )
-        session = GroupSession(**begun_with(message, folder, asked_by), chat=chat, group=state)
+        session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
         return await self._sessions.start(session, message)
 
     async def change_plan(self, session_id: str, plan: Plan | None) -> None:

@@ -4,6 +4,7 @@ from app.core.agent import Agent
 from app.core.message import Author
 from app.core.reasons import Reason, counted
 from app.core.session import GroupSession
+from app.core.summary import Status
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide
@@ -28,11 +29,12 @@ class GroupRun(ChatRun):
                 else:
                     await self._hand_over(members, spoken)
             case decision:
-                if isinstance(decision, Ask) and session.plan is not None and session.plan.open:
-                    self._live.notice("plan_open", count=len(session.plan.open))
                 if isinstance(decision, Ask) and turns_used(self._live) >= session.group.turns_limit:
                     self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
-                self._end_or_send(decision)
+                await self._end_or_send(decision)
+                ended = isinstance(decision, Ask) and self._live.session.status != Status.RUNNING
+                if ended and session.plan is not None and session.plan.open:
+                    self._live.notice("plan_open", count=len(session.plan.open))
 
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
         saved = self._services.directory.group(session.group.id)

@@ -65,7 +65,7 @@ def turns_used(live: LiveSession) -> int:
     used = 0
     for turn_id in live.turns.back_from(session.chat.head):
         first = live.turns.said(turn_id)[0]
-        if first.role == Role.USER:
+        if first.by_user:
             break
         used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from
     return used
@@ -213,6 +213,8 @@ def request_of(
     if chat.context:
         items.insert(0, {"role": Role.USER, "content": files_text(chat.context, words, turn.agent_model)})
     said = _system(turn, words, bool(functions), about_user, chat.instructions)
+    if criteria := live.session.criteria:
+        said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {one.text}" for one in criteria)))
     system = {"role": Role.SYSTEM, "content": said}
     return ModelRequest(
         provider=turn.agent_model.provider,

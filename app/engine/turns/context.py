@@ -24,7 +24,10 @@ from app.engine.turns.metered_models import MeteredModels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds."""
+    """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds.
+
+    `outsider` returns the model of another family than some that may read what they do, "" for none; all are "provider/model".
+    """
 
     models: MeteredModels
     slots: Slots
@@ -34,6 +37,7 @@ class Services:
     drafts: Drafts
     count: TokenCount
     clock: Callable[[], float]
+    outsider: Callable[[Sequence[str]], str]
 
 
 def about_call(live: LiveSession, turn: AgentTurn, call: ToolCall) -> dict[str, str]:

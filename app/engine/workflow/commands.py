@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
+from app.core.criteria import accepted, criteria_of
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import WorkflowsChanged, utc_now
 from app.core.message import Attachment
@@ -123,7 +124,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         return choice_of(answer, self.all())
 
     async def start(
-        self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = (), folder: str = ""
+        self,
+        command: str,
+        definition_id: str,
+        attachments: tuple[Attachment, ...] = (),
+        folder: str = "",
+        done_means: Sequence[str] = (),
     ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
@@ -138,15 +144,19 @@ class Workflows(Definitions[WorkflowDefinition]):
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
-        session = WorkflowSession(**begun_with(message, folder), chat=chat, workflow=work, unsaid=unsaid)
+        begins = begun_with(message, folder, done_means=done_means)
+        session = WorkflowSession(**begins, chat=chat, workflow=work, unsaid=unsaid)
         return await self._sessions.start(session, message)
 
     async def accept(self, session_id: str, step_id: str) -> None:
-        """Accept a step that did not say it was done."""
+        """Accept a step that did not say it was done, or whose criteria are not met."""
         live, state = await self._at(session_id, step_id)
-        if state.state != StepStatus.WAITING or state.reason == Reason.BUSY:
+        unmet = (state.state, state.reason) == (StepStatus.FAILED, Reason.CRITERIA_UNMET)
+        if not unmet and (state.state != StepStatus.WAITING or state.reason == Reason.BUSY):
             raise BadInput("step_not_waiting", step=step_id)
-        self._put(live, replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now()))
+        criteria = accepted(state.criteria)
+        done = replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now(), criteria=criteria)
+        self._put(live, done)
 
     async def retry(self, session_id: str, step_id: str) -> None:
         """Retry a step and the steps that it blocked; finished steps stay."""
@@ -246,6 +256,8 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def _check_runs(self, definition: WorkflowDefinition) -> None:
         """Raise BadInput that names the first fault and its place."""
+        for step in definition.steps:
+            criteria_of(step.done_means)
         for fault in self.faults(definition):
             place = "" if fault.place is None else f"steps[{fault.place}]."
             raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)

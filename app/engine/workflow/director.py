@@ -23,15 +23,18 @@ def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
 
 
 def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Return the steps with the consequences of their states: those that can begin are ready, those that never can are
-    skipped with the reason `blocked`.
+    """Return the steps with the consequences of their states: those that can begin are ready, those that a skip or a stop
+    keeps from it are skipped with the reason `blocked`, and those behind a failed one stay pending.
     """
     by_id = {state.id: state for state in states}
     after = dependents(definition)
     steps = {step.id: step for step in definition.steps}
     # A step is visited once all before it have ended, so a chain of any length takes one pass.
     open_before = {
-        step.id: sum(by_id[one].state not in STEP_ENDED for one in dict.fromkeys(step.depends_on))
+        step.id: sum(
+            by_id[one].state not in STEP_ENDED or by_id[one].state == StepStatus.FAILED
+            for one in dict.fromkeys(step.depends_on)
+        )
         for step in definition.steps
     }
     for step in definition.steps:
@@ -59,7 +62,7 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
 
 
 def _blocks(when_skipped: str, state: StepState) -> bool:
-    if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
+    if state.state == StepStatus.CANCELLED:
         return True
     return state.state == StepStatus.SKIPPED and (
         when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
@@ -91,21 +94,31 @@ def with_step(
     return settled(definition, tuple(state if one.id == state.id else one for one in again))
 
 
+def last_workers(definition: WorkflowDefinition) -> set[str]:
+    """Return the steps behind which there are gates alone."""
+    after, gates = dependents(definition), {step.id for step in definition.steps if step.gate}
+
+    def leads_on(step_id: str) -> bool:
+        return any(one not in gates or leads_on(one) for one in after.get(step_id, ()))
+
+    return {step.id for step in definition.steps if step.id not in gates and not leads_on(step.id)}
+
+
 def reopened(
     definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
 ) -> tuple[StepState, ...]:
-    """Return the steps with one to be retried, and those it had blocked pending; finished steps stay."""
+    """Return the steps with one to be retried, and those it had blocked pending; finished steps stay, but for gates."""
     after = dependents(definition)
+    gates = {step.id for step in definition.steps if step.gate}
     again = {step_id}
     due = deque([step_id])
     by_id: Mapping[str, StepState] = {state.id: state for state in states}
     while due:
         for one in after.get(due.popleft(), ()):
-            if (
-                one not in again
-                and by_id[one].state == StepStatus.SKIPPED
-                and by_id[one].reason == Reason.BLOCKED
-            ):
+            state = by_id[one]
+            blocked = state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED
+            passed = one in gates and state.state in (StepStatus.DONE, StepStatus.FAILED)
+            if one not in again and (blocked or passed):
                 again.add(one)
                 due.append(one)
     fresh = tuple(

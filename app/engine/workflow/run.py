@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.core.agent import Agent
-from app.core.events import StepChanged, utc_now
+from app.core.criteria import CRITERIA, criteria_of, shown_by
+from app.core.events import Event, StepChanged, utc_now
 from app.core.files import with_files
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
@@ -24,7 +25,8 @@ from app.core.summary import Status
 from app.core.tool import FILES, read_arguments
 from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
-from app.engine.chat.run import ChatRun, close_turns
+from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, told_missing
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import AgentTurn, file_tools
@@ -32,7 +34,14 @@ from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import call_id, changes, decide, settled
+from app.engine.workflow.director import (
+    call_id,
+    changes,
+    decide,
+    last_workers,
+    reopened,
+    settled,
+)
 
 MARKER = "[STEP_COMPLETE]"
 STEP_COMPLETE: Final = "step_complete"
@@ -41,6 +50,13 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _NEXT_MARKER = re.compile(r"^\[[A-Z][A-Z0-9_]*\]")
 _FIELD = re.compile(r"^\s*(?:[-*]\s*)?(산출물|상태|artifacts?|status)\s*[:：]\s*(.*)$", re.IGNORECASE)
 _ARTIFACTS = ("산출물", "artifacts", "artifact")
+# What the status words mean: "" for done, else why the step has failed.
+_STATUS_WORDS = {
+    **dict.fromkeys(("done", "완료"), ""),
+    **dict.fromkeys(("failed", "실패"), Reason.SAID_FAILED),
+    **dict.fromkeys(("blocked", "막힘"), Reason.SAID_BLOCKED),
+}
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,17 @@ class StepComplete:
     artifacts: str = ""
     status: str = ""
     before: str = ""
+
+    @property
+    def word(self) -> str:
+        """The first word of the status."""
+        found = _WORD.search(self.status)
+        return found[0].casefold() if found else ""
+
+    @property
+    def failure(self) -> str:
+        """Why the step has failed by its own word, "" where it is done."""
+        return _STATUS_WORDS.get(self.word, "")
 
 
 def step_complete(text: str) -> StepComplete | None:
@@ -130,14 +157,18 @@ MAX_RESULT = 6_000
 
 
 def write_steps(
-    live: LiveSession, changed: Sequence[StepState], messages: Sequence[Message] = (), **fields: object
+    live: LiveSession,
+    changed: Sequence[StepState],
+    messages: Sequence[Message] = (),
+    *extra: Event,
+    **fields: object,
 ) -> None:
     """Write steps, the messages that belong to them and changed `fields` of the session in one batch."""
     by_id = {state.id: state for state in changed}
     work = live.workflow_session.workflow
     steps = tuple(by_id.get(state.id, state) for state in work.steps)
     events = tuple(StepChanged(session_id=live.id, step=state) for state in changed)
-    live.finish_messages(messages, *events, workflow=replace(work, steps=steps), **fields)
+    live.finish_messages(messages, *extra, *events, workflow=replace(work, steps=steps), **fields)
 
 
 class WorkflowRun(ChatRun):
@@ -257,19 +288,38 @@ class WorkflowRun(ChatRun):
             await end_tasks(*running.values())
             running.clear()
             self._trees = []
-        self._end(decision, held)
+        await self._end(decision, held)
 
-    def _end(self, decision: Decision, held: Sequence[str]) -> None:
+    async def _end(self, decision: Decision, held: Sequence[str]) -> None:
         if held:
             self._live.change(status=Status.PAUSED, reason=held[0])
-        elif isinstance(decision, Finish):
+        elif isinstance(decision, Finish) and not self._live.session.criteria:
             self._live.change(status=Status.COMPLETED, reason=decision.reason)
+        elif isinstance(decision, Finish) and not self._pausing:
+            # Each time after other attempts.
+            await self._check(self._root(), f"{CRITERIA}:{sum(one.attempt for one in self._work.steps)}")
         elif self._pausing:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
         elif isinstance(decision, Ask):
             self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
         elif isinstance(decision, Halt):
             self._live.change(status=Status.PAUSED, reason=decision.reason)
+
+    def _send_back(self, missing: str) -> bool:
+        """Let the last steps mend what is not met."""
+        work, language = self._work, self._live.chat_session.chat.language
+        words = self._services.prompts.lines(language, "assistant")
+        names = {step.id: step.name for step in work.definition.steps}
+        workers = last_workers(work.definition)
+        last = [one for one in work.steps if one.id in workers and one.state == StepStatus.DONE]
+        made = (f"{words['step_result'].format(name=names[one.id])}\n{one.result}" for one in last)
+        text, steps = "\n\n".join((missing, *made)), work.steps
+        for one in last:
+            steps = reopened(work.definition, steps, one.id)
+        told = user_message(text, (), self._command().turn_id, author=MOOT, turn_id=self._root())
+        if last:
+            self._change_steps(*changes(work.steps, steps), messages=(told,))
+        return bool(last)
 
     def _wake(self, root: str) -> None:
         """Make the steps ready whose questions have been answered."""
@@ -300,6 +350,9 @@ class WorkflowRun(ChatRun):
     async def _take_step(self, tree: TurnTree, root: str, step_id: str, held: list[str]) -> None:
         """Take a step with the assistant that has least to do, or with the one the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
+        if step.gate:
+            await self._take_gate(root, step, held)
+            return
         agent = self._agent_for(step)
         # It may have stopped waiting since it was found ready.
         while self._state(step_id).state == StepStatus.READY:
@@ -361,29 +414,82 @@ class WorkflowRun(ChatRun):
                 task=self._prompt(step),
                 given=(STEP_TOOLS, *file_tools(self._live, model)),
             )
+            outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
+            reason = ""
+            while complete is not None and step.done_means and not complete.failure:
+                number = 1 + sum(one.author == MOOT for one in self._live.turns.said(turn.turn_id))
+                call = f"{CRITERIA}:{number}"
+                reason = await self._check_step(step, turn.turn_id, call, [turn.turn_id], number)
+                criteria = self._state(step.id).criteria
+                if reason or number >= MOST_ROUNDS or all(one.settled for one in criteria):
+                    break
+                told = told_missing(criteria, self._services.prompts, self._live.chat_session.chat.language)
+                said = turn.message(Role.USER, author=MOOT, content=told, created_at=utc_now())
+                self._live.finish_message(said)
+                outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
+            seconds = running.seconds + self._services.clock() - begun
+        if reason and reason != Reason.CRITERIA_UNMET:
+            outcome = Outcome(TurnState.HELD, reason)
+        self._note(root, step, outcome, complete, held, seconds)
+
+    async def _taken_to_end(
+        self, tree: TurnTree, turn: AgentTurn, speaker: SpeakerTurn, step_id: str
+    ) -> tuple[Outcome, StepComplete | None]:
+        """Take a step's turn, and return how it says it ended; it is asked once where it does not say."""
+        outcome = await tree.take(turn, speaker)
+        complete = self._completion(turn, outcome)
+        if outcome.state == TurnState.FINISHED and complete is None and not self._state(step_id).asked_again:
+            self._ask_again(turn, step_id)
             outcome = await tree.take(turn, speaker)
             complete = self._completion(turn, outcome)
-            if (
-                outcome.state == TurnState.FINISHED
-                and complete is None
-                and not self._state(step.id).asked_again
-            ):
-                self._ask_again(turn, step.id)
-                outcome = await tree.take(turn, speaker)
-                complete = self._completion(turn, outcome)
-            seconds = running.seconds + self._services.clock() - begun
-        self._note(root, step.id, outcome, complete, held, seconds)
+        return outcome, complete
+
+    async def _take_gate(self, root: str, step: WorkflowStep, held: list[str]) -> None:
+        """Check what was made so far; where that is not met, the gate has failed."""
+        state = self._begin_attempt(root, step, Agent(id="", name=MOOT.name))
+        self._change_steps(replace(state, state=StepStatus.RUNNING, reason="", started_at=utc_now()))
+        reason = await self._check_step(step, root, call_id(state), [root], 1)
+        state = self._state(step.id)
+        if reason and reason != Reason.CRITERIA_UNMET:
+            held.append(reason)
+            self._change_steps(replace(state, state=StepStatus.READY, reason=reason))
+            return
+        words = self._services.prompts.lines(self._live.chat_session.chat.language, "criteria")
+        shown = ((one.text, shown_by(one, words.__getitem__) or words["unmet"]) for one in state.criteria)
+        text = "\n".join(f"- {what}: {why}" for what, why in shown)
+        met = all(one.settled for one in state.criteria)
+        self._finish(root, state, StepStatus.DONE if met else StepStatus.FAILED, Reason.CRITERIA_UNMET, text)
+
+    async def _check_step(
+        self, step: WorkflowStep, turn_id: str, call: str, turns: Sequence[str], number: int
+    ) -> str:
+        """Have a step's criteria checked, unless they are; return why that can't be, "" where it is done."""
+        if is_checked(self._live, turn_id, call):
+            return ""
+        wanted = Check(
+            criteria=self._state(step.id).criteria,
+            asked=f"{self._work.command}\n\n{step.prompt}",
+            turns=turns,
+            turn_id=turn_id,
+            call_id=call,
+            number=number,
+            step_id=step.id,
+        )
+        checked = await check(self._tree_context(()), wanted)
+        state = replace(self._state(step.id), criteria=checked.criteria)
+        write_steps(self._live, (state,), checked.messages, *checked.events)
+        return checked.reason
 
     def _note(
         self,
         root: str,
-        step_id: str,
+        step: WorkflowStep,
         outcome: Outcome,
         complete: StepComplete | None,
         held: list[str],
         seconds: float,
     ) -> None:
-        state = replace(self._state(step_id), seconds=seconds)
+        state = replace(self._state(step.id), seconds=seconds)
         text = outcome.message.content if outcome.message else ""
         if outcome.state == TurnState.HELD:
             held.append(outcome.reason)
@@ -396,9 +502,13 @@ class WorkflowRun(ChatRun):
         elif complete is None:
             self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.NO_MARKER, result=text))
         else:
-            self._finish(
-                root, state, StepStatus.DONE, complete.status, complete.before or text, complete.artifacts
-            )
+            unmet = not all(one.settled for one in state.criteria)
+            failure = complete.failure or (Reason.CRITERIA_UNMET if unmet else "")
+            if complete.word and complete.word not in _STATUS_WORDS:
+                self._live.notice("step_status", step=step.name, status=complete.status[:80])
+            ended = StepStatus.FAILED if failure else StepStatus.DONE
+            result = complete.before or text
+            self._finish(root, state, ended, failure or complete.status, result, complete.artifacts)
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
         """Return how a step says it ended, by the tool or in its own final text; the answer of a model too small to say it
@@ -406,8 +516,9 @@ class WorkflowRun(ChatRun):
         """
         if outcome.state != TurnState.FINISHED or outcome.message is None:
             return None
-        text = outcome.message.content
-        said = from_call(self._live.turns.said(turn.turn_id)) or step_complete(text)
+        text, messages = outcome.message.content, self._live.turns.said(turn.turn_id)
+        sent_back = max((place for place, one in enumerate(messages) if one.author == MOOT), default=0)
+        said = from_call(messages[sent_back:]) or step_complete(text)
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
@@ -433,6 +544,7 @@ class WorkflowRun(ChatRun):
             started_at="",
             ended_at="",
             seconds=0.0,
+            criteria=criteria_of(step.done_means),
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
@@ -498,9 +610,9 @@ class WorkflowRun(ChatRun):
         command = with_files(self._command(), words)
         if added:
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
-        return prompts.text(
-            language, "step", step=step.name, command=command, prompt=step.prompt, results=results
-        )
+        means = (prompts.line(language, "assistant", "done_means"), *(f"- {one}" for one in step.done_means))
+        prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt
+        return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
     def _agent_for(self, step: WorkflowStep) -> Agent:
         """Return the assistant of a step's role that has least to do; a temporary one where there is none."""

@@ -1,0 +1,115 @@
+"""Criteria: what "done" means for a session or a step of a workflow, and what a checker found of each."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from app.core.errors import BadInput
+from app.core.texts import clean_text
+
+MOST_CRITERIA: Final = 20
+MAX_CRITERION: Final = 500
+
+CRITERIA: Final = "criteria"
+"""The `part` of a checker's answer, and the id of the author that tells the worker what is not met."""
+
+
+class CriterionState(StrEnum):
+    """How a criterion stands."""
+
+    OPEN = "open"
+    MET = "met"
+    UNMET = "unmet"
+    UNKNOWN = "unknown"
+    ACCEPTED = "accepted"
+
+
+class Doubt(StrEnum):
+    """Why nobody knows whether a criterion is met; each has a text `criterion.doubt.<code>`."""
+
+    NO_CHECKER = "no_checker"
+    NO_ANSWER = "no_answer"
+    SILENT = "silent"
+    UNRELIABLE = "unreliable"
+    NO_QUOTE = "no_quote"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checker:
+    """The model that checked a criterion."""
+
+    name: str
+    provider: str
+    model: str
+    # Whether its family is another than those of all who worked.
+    other_family: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Words of the work that show that a criterion is met, and the file or the message where Moot found them."""
+
+    quote: str
+    file: str = ""
+    message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One thing that must be true of the work when it is done."""
+
+    text: str
+    # A CriterionState.
+    state: str = CriterionState.OPEN
+    # What the checker says of it.
+    says: str = ""
+    # Of one that is unknown: a Doubt.
+    doubt: str = ""
+    checked_by: Checker | None = None
+    evidence: Evidence | None = None
+    # In which round it was last checked, from 1; 0 for never.
+    round: int = 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is met, or the user takes the work as it is."""
+        return self.state in (CriterionState.MET, CriterionState.ACCEPTED)
+
+
+def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
+    """Return open criteria with these texts, each once, without empty ones. Raises BadInput for too many or too long ones."""
+    found = dict.fromkeys(filter(None, (" ".join(clean_text(text).split()) for text in texts)))
+    if len(found) > MOST_CRITERIA or any(len(text) > MAX_CRITERION for text in found):
+        raise BadInput("criteria_too_many", most=MOST_CRITERIA, characters=MAX_CRITERION)
+    return tuple(Criterion(text=text) for text in found)
+
+
+def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
+    """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt in words."""
+    if criterion.evidence is not None:
+        return f"“{criterion.evidence.quote}”"
+    return " ".join(filter(None, (criterion.doubt and words(criterion.doubt), criterion.says)))
+
+
+def reopened(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """Return criteria for new work: open but for what the user accepted."""
+    return tuple(
+        one if one.state == CriterionState.ACCEPTED else Criterion(text=one.text) for one in criteria
+    )
+
+
+def accepted(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """Return criteria of which the user accepts those that are not met."""
+    return tuple(one if one.settled else replace(one, state=CriterionState.ACCEPTED) for one in criteria)
+
+
+def unknown(criteria: Sequence[Criterion], doubt: str, **fields: object) -> tuple[Criterion, ...]:
+    """Return criteria of which nobody knows whether they are met, but for what the user accepted."""
+    return tuple(
+        one
+        if one.state == CriterionState.ACCEPTED
+        else replace(Criterion(text=one.text), state=CriterionState.UNKNOWN, doubt=doubt, **fields)  # type: ignore[arg-type]
+        for one in criteria
+    )

@@ -1,0 +1,289 @@
+"""Checks of criteria: what a checker is asked, what is read in its answer, and where its quotations are.
+
+The checker's word counts for little. It must quote what shows that a criterion is met, Moot must find those words in the
+work, and among the criteria is one that nothing can meet: a checker that calls it met, or leaves it out, said what it was
+told to and not what it read.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from app.core.council import Seat
+from app.core.criteria import (
+    CRITERIA,
+    Checker,
+    Criterion,
+    CriterionState,
+    Doubt,
+    Evidence,
+    shown_by,
+    unknown,
+)
+from app.core.events import CriterionChecked, Event, UsageReported
+from app.core.ids import new_id
+from app.core.json_values import objects_in, read_object, schema_list, schema_object
+from app.core.message import Author, Message, MessageState, Role
+from app.core.provider import ModelRequest, last_part, one_message
+from app.core.reasons import Reason
+from app.engine.history.summaries import fits
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.turns.context import TreeContext
+from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.speaker_turn import CallPlan, SpeakerTurn
+
+MOOT = Author(id=CRITERIA, name="Moot", kind="orchestrator", path=(CRITERIA,))
+"""Who tells the worker what is not met."""
+
+MOST_ROUNDS = 3
+"""How often criteria are checked: work goes back twice at most."""
+
+# Characters of the work that a checker reads, of what it says of a criterion, and of a quotation.
+MOST_WORK = 100_000
+MOST_SAID = 300
+MOST_QUOTE = 1_000
+# Of a quotation: fewer letters and digits are in any text.
+LEAST_QUOTE = 2
+
+_TEXT = {"type": "string"}
+_VERDICTS = schema_object(
+    criteria=schema_list(
+        schema_object(
+            number={"type": "integer"},
+            verdict={"type": "string", "enum": [CriterionState.MET, CriterionState.UNMET]},
+            quote=_TEXT,
+            why=_TEXT,
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkPart:
+    """A part of the work: the text of a message, or of a file."""
+
+    text: str
+    message_id: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """What is checked: criteria, after what was asked, in what these turns made; `number` is the round, from 1.
+
+    `turn_id` and `call_id` are where the checker's answer is kept, as the turn that answers a call.
+    """
+
+    criteria: tuple[Criterion, ...]
+    asked: str
+    turns: Sequence[str]
+    turn_id: str
+    call_id: str = CRITERIA
+    number: int = 1
+    step_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What came of a check, yet to be written: the criteria, the answer and the events; and why the session must pause, if it must."""
+
+    criteria: tuple[Criterion, ...]
+    messages: tuple[Message, ...] = ()
+    events: tuple[Event, ...] = ()
+    reason: str = ""
+
+
+def sources_of(live: LiveSession, turns: Iterable[str], most: int) -> list[WorkPart]:
+    """Return what was made in these turns and below them, in `most` characters; of more than that the newest."""
+    found: list[WorkPart] = []
+    for message in reversed(live.said_in(turns)):
+        if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
+            text = message.content.strip()[:most]
+            most -= len(text)
+            found += [WorkPart(text=text, message_id=message.id)] if text else []
+    return found[::-1]
+
+
+def is_checked(live: LiveSession, turn_id: str, call_id: str = CRITERIA) -> bool:
+    """Say whether a checker has answered; one that failed is asked again after the user resumed the session."""
+    since = live.chat_session.chat.budget_from
+    said = (one for turn in live.turns.called_by(turn_id, call_id) for one in live.turns.said(turn))
+    return any(
+        one.state == MessageState.DONE or (one.state == MessageState.FAILED and one.id > since)
+        for one in said
+    )
+
+
+def round_of(live: LiveSession) -> int:
+    """Return which round it is since the user's last message, or since the user resumed after a limit or the last round."""
+    since, number = live.chat_session.chat.budget_from, 1
+    for message in reversed(live.messages):
+        if message.id <= since or (message.by_user and message.answers is None):
+            break
+        number += message.author == MOOT and message.parent_turn_id is None
+    return number
+
+
+def told_missing(criteria: Iterable[Criterion], prompts: Prompts, language: str) -> str:
+    """Return what is told to the worker of criteria that are not met, each with the reason."""
+    words = prompts.lines(language, "criteria")
+    missing = (
+        (one.text, shown_by(one, lambda doubt: words.get(doubt, doubt)))
+        for one in criteria
+        if not one.settled
+    )
+    lines = (f"- {text} ({why or words['unmet']})" for text, why in missing)
+    return prompts.text(language, "criteria-unmet", criteria="\n".join(lines))
+
+
+async def check(context: TreeContext, wanted: Check) -> Checked:
+    """Ask a checker whether criteria are met. Only cancellation leaves this."""
+    live, services = context.live, context.services
+    seat, other = _checker(context)
+    if seat is None:
+        return _told(
+            live,
+            wanted,
+            unknown(wanted.criteria, Doubt.NO_CHECKER, round=wanted.number),
+            Reason.CRITERIA_UNMET,
+        )
+    most = min(MOST_WORK, 2 * max(0, fits(services.models.known_facts(*seat))))
+    sources = sources_of(live, wanted.turns, most)
+    open_ones = [one for one in wanted.criteria if one.state != CriterionState.ACCEPTED]
+    decoy = random.randrange(len(open_ones) + 1)
+    # Nobody who wrote the work can have known these.
+    mark, word = (f"{random.getrandbits(64):016x}" for _ in range(2))
+    name = last_part(seat[1])
+    message = Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=Role.ASSISTANT,
+        author=Author(id=f"{live.id}-{CRITERIA}", name=name, kind="helper"),
+        parent_turn_id=wanted.turn_id,
+        parent_call_id=wanted.call_id,
+        part=CRITERIA,
+        round=wanted.number,
+    )
+
+    def request(_: object) -> ModelRequest:
+        words = services.prompts.lines(context.language, "criteria")
+        texts = [one.text for one in open_ones]
+        texts.insert(decoy, words["decoy"].format(word=word))
+        text = services.prompts.text(
+            context.language,
+            "criteria-check",
+            mark=mark,
+            asked=wanted.asked[:MOST_WORK],
+            work="\n".join(f"{mark} ({number})\n{one.text}" for number, one in enumerate(sources, 1)),
+            criteria="\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)),
+        )
+        return one_message(*seat, text, schema=_VERDICTS)
+
+    plan = CallPlan(
+        message=message,
+        provider=seat[0],
+        request=request,
+        cleaner=lambda: ReplyCleaner.for_name(name),
+        may_ask=context.budget.take_model_call,
+    )
+    live.start_turn(message)
+    answer = await SpeakerTurn(live, services, message.author, waits=context.waits).call(plan)
+    by = Checker(name=name, provider=seat[0], model=seat[1], other_family=other)
+    if isinstance(answer, str):
+        doubtful = unknown(wanted.criteria, Doubt.NO_ANSWER, round=wanted.number, checked_by=by)
+        return _told(live, wanted, doubtful, answer or context.budget.reached())
+    return _told(live, wanted, judged(wanted, answer, decoy, sources, by), "", answer)
+
+
+def _told(
+    live: LiveSession, wanted: Check, criteria: tuple[Criterion, ...], reason: str, *answers: Message
+) -> Checked:
+    events: list[Event] = [
+        UsageReported(session_id=live.id, turn_id=one.turn_id, usage=one.usage)
+        for one in answers
+        if one.usage
+    ]
+    events += [
+        CriterionChecked(session_id=live.id, criterion=one, place=place, step_id=wanted.step_id)
+        for place, one in enumerate(criteria)
+        if one.state != CriterionState.ACCEPTED
+    ]
+    return Checked(criteria=criteria, messages=answers, events=(*events,), reason=reason)
+
+
+def judged(
+    wanted: Check, answer: Message, decoy: int, sources: Sequence[WorkPart], by: Checker
+) -> tuple[Criterion, ...]:
+    """Return the criteria as a checker's answer and the work leave them; `decoy` is the place of the one that nothing meets."""
+    said = _verdicts(answer.content) if answer.state == MessageState.DONE else {}
+    plain = [(one, _plain(one.text)) for one in sources]
+    doubt = Doubt.NO_ANSWER if answer.state != MessageState.DONE else Doubt.SILENT
+    trap = said.pop(decoy + 1, None)
+    if said and (trap is None or trap.get("verdict") != CriterionState.UNMET):
+        said, doubt = {}, Doubt.UNRELIABLE
+    found, number = [], 0
+    for criterion in wanted.criteria:
+        if criterion.state == CriterionState.ACCEPTED:
+            found.append(criterion)
+            continue
+        number += 1 + (number == decoy)
+        verdict = said.get(number, {})
+        kept = Criterion(
+            text=criterion.text,
+            says=_plain(str(verdict.get("why", "")))[:MOST_SAID],
+            checked_by=by,
+            round=wanted.number,
+        )
+        found.append(_found(kept, verdict, plain, doubt))
+    return tuple(found)
+
+
+def _found(
+    kept: Criterion, verdict: Mapping[str, object], plain: Sequence[tuple[WorkPart, str]], doubt: str
+) -> Criterion:
+    """Return a criterion with its state: met only where the words that show it are in the work."""
+    word = verdict.get("verdict")
+    if word == CriterionState.UNMET:
+        return replace(kept, state=CriterionState.UNMET)
+    quote = _plain(str(verdict.get("quote", "")))
+    if word == CriterionState.MET:
+        doubt = Doubt.NOT_FOUND
+        if len(quote) > MOST_QUOTE or sum(map(str.isalnum, quote)) < LEAST_QUOTE:
+            doubt, quote = Doubt.NO_QUOTE, ""
+        source = next((one for one, text in reversed(plain) if quote and quote in text), None)
+        if source is not None:
+            evidence = Evidence(quote=quote, file=source.file, message_id=source.message_id)
+            return replace(kept, state=CriterionState.MET, evidence=evidence)
+    return replace(kept, state=CriterionState.UNKNOWN, doubt=doubt)
+
+
+def _verdicts(text: str) -> dict[int, Mapping[str, object]]:
+    """Return what a checker says of each criterion, by its number; one of which it says two things is left out."""
+    found: dict[int, Mapping[str, object]] = {}
+    twice = set()
+    for one in objects_in((read_object(text) or {}).get("criteria")):
+        number = one.get("number")
+        if type(number) is int:
+            twice |= {number} & found.keys()
+            found[number] = one
+    return {number: one for number, one in found.items() if number not in twice}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _checker(context: TreeContext) -> tuple[Seat | None, bool]:
+    """Return the model that checks, and whether its family is another than those of all who worked; else it is the last
+    that worked. None where nobody can.
+    """
+    directory = context.services.directory
+    messages = (one for one in reversed(context.live.messages) if one.role == Role.ASSISTANT and not one.part)
+    worked = list(dict.fromkeys(one.model for one in messages if one.model))
+    other = context.services.outsider(worked)
+    for name in (other, *worked):
+        provider, _, model = name.partition("/")
+        if directory.has_provider(provider) and not directory.model(provider, model).guided:
+            return (provider, model), name == other
+    return None, False
