@@ -129,6 +129,8 @@ async def test_it_is_offered_before_the_verdict_and_made_by_the_keyboard_alone(
         start.setFocus()
         press(person, Qt.Key.Key_Space)
         await until(lambda: person.sees("blind_answer_B"), what="the two answers")
+        failed = [one for one in announced if "could not be written" in one]
+        assert not failed, "it has not failed before it began"
         assert calls(servers) == before + 2 and page.steps.value() == VERDICT
         assert not page.verdict.isVisible() and pick_of(page).order and not pick_of(page).picked
         answers = {letter: person.find(f"blind_answer_{letter}", QFrame) for letter in "AB"}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
@@ -92,10 +92,14 @@ class BlindPickView(QWidget):
         """Show it in place of the verdict from now on, also where that was read."""
         self._wanted = True
 
-    def stands(self, judged: Judged) -> bool:
-        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet."""
+    def stands(self, judged: Judged, *, stood: bool) -> bool:
+        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet.
+
+        Where it `stood` there it stays while something else is asked of the session, and the verdict unread.
+        """
         session, step = judged.session, step_of(judged)
         asked_else = session.status == Status.RUNNING and step != BlindStep.WRITING
+        stays = asked_else and stood and session.id == self._session_id
         if session.id != self._session_id or asked_else:
             self._session_id, self._wanted = session.id, None
         if is_later(judged):
@@ -104,15 +108,16 @@ class BlindPickView(QWidget):
             return self._wanted
         if judged.record.council.read_at or step == BlindStep.PICKED:
             return False
-        return step != BlindStep.OFFERED or (self.offers() and "blind" in judged.prices)
+        return stays or step != BlindStep.OFFERED or (self.offers() and "blind" in judged.prices)
 
     def show_pick(self, judged: Judged) -> None:
         """Show how far the pick of a debate or a council is; what is shown already stays."""
         record, step, price = judged.record, step_of(judged), judged.prices.get("blind", "")
         blind, written = record.council.blind or BlindPick(), len(record.blind_texts())
         counts = blind.was_blind and not (record.council.read_at and not blind.picked)
-        ready = step == BlindStep.WRITING and judged.session.status != Status.RUNNING
-        shown = (judged.session.id, self._language.name, step, price, counts, written, ready, blind)
+        running = judged.session.status == Status.RUNNING
+        ready = step == BlindStep.WRITING and not running
+        shown = (judged.session.id, self._language.name, step, price, counts, written, running, blind)
         if shown == self._shown:
             return
         moved, self._shown, self._step = step != self._step, shown, step
@@ -127,7 +132,7 @@ class BlindPickView(QWidget):
         if step in (BlindStep.SHOWN, BlindStep.PICKED):
             page = self._answers_page(judged, said, counts=counts)
         else:
-            page = self._offer(step, said, price, counts=counts)
+            page = self._offer(step, said, price, counts=counts, running=running)
         self._page.addWidget(page)
         self._fit()
         put_where(self, stops_in(page))
@@ -136,10 +141,15 @@ class BlindPickView(QWidget):
             # What had the focus is made anew, or gone.
             again = (page.findChild(QWidget, name) for name in (focused, "blind_answer_A") if name)
             (next(filter(None, again), None) or self).setFocus()
-        if moved and self.isVisible():
-            announce(self, said)
+        if moved:
+            # Before it runs, a pick that was asked for has failed for no time at all.
+            QTimer.singleShot(0, self, partial(self._tell, step))
         if ready:
             self.asked.emit()
+
+    def _tell(self, step: BlindStep) -> None:
+        if self.isVisible() and step == self._step:
+            announce(self, self.accessibleName())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -149,7 +159,7 @@ class BlindPickView(QWidget):
         if self._answers is not None:
             set_across(self._answers, self.width() >= SIDE_BY_SIDE)
 
-    def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool) -> QWidget:
+    def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool, running: bool) -> QWidget:
         """Return a card that offers the pick, or says that the answers are being written or could not be."""
         words, ways, page = self._language, FlowBox(gap=8), QWidget()
         hint = "blind.meanwhile" if step == BlindStep.WRITING else "blind.what"
@@ -163,7 +173,7 @@ class BlindPickView(QWidget):
             Paragraph("hint", text=words(hint if counts else "blind.not_blind")),
             ways,
         ]
-        if step != BlindStep.WRITING:
+        if not running and step != BlindStep.WRITING:
             start = button("", "blind_start", self._on_start)
             start.setText(" · ".join(filter(None, (words("council.blind"), price))))
             ways.add(start)

@@ -25,7 +25,7 @@ class VerdictPlace(QWidget):
 
     def choose(self, judged: Judged, *, may_pick: bool) -> None:
         """Choose the blind pick where it may be made and stands in the place of the verdict, else the verdict."""
-        self.is_blind = may_pick and self.blind.stands(judged)
+        self.is_blind = may_pick and self.blind.stands(judged, stood=self.is_blind)
 
     def show_judged(self, judged: Judged) -> None:
         """Show what was chosen."""
