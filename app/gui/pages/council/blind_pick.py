@@ -24,7 +24,7 @@ from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, set_across, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, card, empty, hbox, set_across, vbox
 from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
@@ -184,10 +184,10 @@ class BlindPickView(QWidget):
             tick.setChecked(self.offers())
             tick.toggled.connect(self._on_offers)
             parts.append(hbox(tick, STRETCH))
-        card = _card("blind_offer", *parts, spacing=10)
-        card.setMaximumWidth(WIDEST_OFFER)
+        offer = card("blind_offer", *parts, spacing=10)
+        offer.setMaximumWidth(WIDEST_OFFER)
         self._answers = None
-        vbox(hbox((card, 1000), STRETCH), STRETCH, inside=page)
+        vbox(hbox((offer, 1000), STRETCH), STRETCH, inside=page)
         return scrolling(page)
 
     def _answers_page(self, judged: Judged, said: str, *, counts: bool) -> QWidget:
@@ -197,8 +197,8 @@ class BlindPickView(QWidget):
         picked, page, body = bool(blind.picked), QWidget(), QWidget()
         self._answers = hbox(spacing=12)
         for letter, side in zip(PICKS, blind.order, strict=False):
-            text, tile, mine = texts.get(side == PANEL, ""), Letter(self._look), Chip(self._look, self)
-            tile.show_letter(letter, leads=blind.picked == letter)
+            text, mine = texts.get(side == PANEL, ""), Chip(self._look, self)
+            tile = Letter(self._look, letter, leads=blind.picked == letter)
             mine.set_text(words("blind.mine") if blind.picked == letter else "", "ok")
             whose = whose_text(judged, side, words) if picked else ""
             cost = spent_text(record, side, words) if picked else ""
@@ -210,12 +210,12 @@ class BlindPickView(QWidget):
                 spacing=8,
             )
             plain = plain_of(parse(text), 0, len(text)).replace("\n", "\n\n")
-            card = _card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
-            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            card.setMaximumWidth(WIDEST_ANSWER)
+            answer = card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
+            answer.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            answer.setMaximumWidth(WIDEST_ANSWER)
             name = ", ".join(filter(None, (words("blind.answer", letter=letter), whose, cost, mine.text())))
-            card.setAccessibleName(f"{name}. {plain}")
-            self._answers.addWidget(card, 1000)
+            answer.setAccessibleName(f"{name}. {plain}")
+            self._answers.addWidget(answer, 1000)
         self._answers.addStretch(1)
         choices = hbox(*([] if picked else map(self._choice, PICKS)), STRETCH, spacing=8)
         vbox(self._answers, choices, STRETCH, inside=body, spacing=12)
@@ -279,14 +279,8 @@ def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[],
         lines += [] if blind.was_blind else [words("blind.read_before")]
     said = vbox(Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2)
     open_it = button("", "blind_open", opened, text=asks)
-    return _card("blind_card", hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10))
-
-
-def _card(name: str, *parts: Part, spacing: int = 0) -> QFrame:
-    card = named(name, QFrame())
-    card.setProperty("kind", "card")
-    vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=spacing)
-    return card
+    row = hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
+    return card("blind_card", row, spacing=0)
 
 
 def picked_text(blind: BlindPick, words: Language) -> str:
@@ -318,7 +312,7 @@ def spent_text(record: Record, side: str, words: Language) -> str:
 
 def _is_written(record: Record) -> bool:
     """Say whether both answers are there and can be shown."""
-    return len(record.blind_texts()) == len(PICKS[:2]) and not blind_steps(record.debate, record.messages)
+    return len(record.blind_texts()) == len(PICKS[:2]) and not blind_steps(record)
 
 
 def _before(record: Record) -> Record:
