@@ -39,20 +39,6 @@ class Participant:
         return self.provider, self.model
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """A model that can judge a debate, and its name."""
-
-    name: str
-    provider: str
-    model: str
-
-    @property
-    def seat(self) -> Seat:
-        """Its provider's id and its model."""
-        return self.provider, self.model
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """Participants that are asked together, and how.

@@ -216,9 +216,7 @@ class Engine:
         self._debaters = DebateProviders(
             documents, prompts, self.providers, self._directory, metered, self.voting
         )
-        self.debates = Debates(
-            self._directory, self._sessions, store, prompts, self._debaters, metered, self.estimates
-        )
+        self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
         )

@@ -93,7 +93,7 @@ class Held:
     @property
     def result(self) -> CouncilOutcome:
         """What follows from it."""
-        return outcome(self.debate, self.messages)
+        return outcome(Record(self.debate, self.messages))
 
 
 @dataclass(slots=True)
@@ -258,7 +258,7 @@ def hold(
     held = Held(debate, [question], requests=[] if keep else None)
     flying: dict[CouncilStep, tuple[ModelRequest, ReaderView, list[Message]]] = {}
     while True:
-        due = next_steps(held.debate, held.messages)
+        due = next_steps(Record(held.debate, held.messages))
         if not due:
             more = goes_on(held)
             if more is None:
@@ -303,7 +303,7 @@ def _begun(held: Held, step: CouncilStep) -> tuple[ModelRequest, ReaderView, lis
         return reading_request(record, step.model, step.order, view, PROMPTS), view, order
     speaker = next(one for one in debate.participants if one.id == step.who)
     if step.part == CouncilPart.DISSENT:
-        headline = outcome(debate, messages).headline
+        headline = outcome(Record(debate, messages)).headline
         return dissent_request(record, speaker, headline, PROMPTS), view, order
     if step.part == CouncilPart.ANSWER:
         return answer_request(record, speaker, PROMPTS), view, order

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.agent import Agent, Creativity, Effort, Group, Leader, Length
 from app.core.errors import BadInput
-from app.engine.debate.perspective import chat_request
+from app.engine.debate.perspective import Turn, chat_request
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store
 
 WISH = {"effort": Effort.HIGH, "creativity": Creativity.PRECISE, "length": Length.SHORT}
@@ -109,9 +109,8 @@ async def test_an_orchestrator_has_a_way_of_its_own(tmp_path: Path) -> None:
 def test_a_participant_speaks_in_its_own_way(wished: bool) -> None:
     debate = a_debate(2)
     speaker = replace(debate.participants[0], **(WISH if wished else {}))
-    request = chat_request(
-        replace(debate, participants=(speaker, debate.participants[1])), [], speaker, 1, PROMPTS
-    )
+    debate = replace(debate, participants=(speaker, debate.participants[1]))
+    request = chat_request(Turn(debate=debate, messages=[], speaker=speaker, round=1), PROMPTS)
     assert (request.effort, request.temperature) == (("high", 0.2) if wished else ("auto", None))
     assert (SHORT in str(request.messages[0]["content"])) is wished
 

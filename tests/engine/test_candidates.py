@@ -10,7 +10,7 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, ProviderConfig
 from app.core.council import Participant
 from app.core.message import Attachment
 from app.engine.debate.modes import role_text, system_prompt
-from app.engine.debate.perspective import TRANSCRIPT_PERSONA, transcript_request
+from app.engine.debate.perspective import TRANSCRIPT_PERSONA, Turn, transcript_request
 from app.engine.debate.setup import Candidate
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
 from tests.memory import MemorySecrets
@@ -135,7 +135,8 @@ def test_a_small_model_gets_as_much_of_the_instructions_as_it_can_hold() -> None
         for name, role, persona in (("Ada", "for", "Be brief.\n" + "x" * 5_000), ("Ben", "against", "y"))
     )
     debate = a_debate(2, participants=(first, second), context=(Attachment(name="a", text="b"),))
-    (message,) = transcript_request(debate, [], first, 1, PROMPTS).messages
+    turn = Turn(debate=debate, messages=[], speaker=first, round=1)
+    (message,) = transcript_request(turn, PROMPTS).messages
     lines = str(message["content"]).splitlines()
     told = next(line for line in lines if line.startswith("Ada follows these instructions: Be brief. xxx"))
     assert len(told) < TRANSCRIPT_PERSONA + 50 and told.endswith(" …")

@@ -123,7 +123,7 @@ async def test_everybody_answers_unseen_and_one_call_compares(made: Bench) -> No
     ]
     shared, made_up = record.points("differ")
     assert {one.text for one in shared.quotes} == {"one row"} and made_up.quotes == ()
-    result = outcome(live.debate_session.debate, live.messages)
+    result = outcome(Record(live.debate_session.debate, live.messages))
     assert (result.state, result.headline, result.degraded) == (State.LEANING, "o1", ())
 
 
@@ -149,7 +149,7 @@ async def test_the_question_and_the_files_are_sent_as_they_are(made: Bench) -> N
         sent = str(request.messages[1]["content"])
         assert sent.startswith(question) and "[GPT]: said so" in sent
     live = made.engine.live(session_id)
-    assert live is not None and outcome(live.debate_session.debate, live.messages).names_visible
+    assert live is not None and outcome(Record(live.debate_session.debate, live.messages)).names_visible
 
 
 async def test_a_failed_answer_says_so_the_rest_goes_on_and_a_retry_asks_only_that(made: Bench) -> None:
@@ -162,7 +162,7 @@ async def test_a_failed_answer_says_so_the_rest_goes_on_and_a_retry_asks_only_th
     session_id = await held(made)
     live = made.engine.live(session_id)
     assert live is not None and live.session.reason == "compared+failed_turns:1"
-    result = outcome(live.debate_session.debate, live.messages)
+    result = outcome(Record(live.debate_session.debate, live.messages))
     assert (result.answered, result.asked, result.degraded) == (2, 3, ("answers",))
     failed = next(one for one in live.messages if one.state == MessageState.FAILED)
     broken.clear()
@@ -170,10 +170,10 @@ async def test_a_failed_answer_says_so_the_rest_goes_on_and_a_retry_asks_only_th
     await made.engine.councils.retry(session_id, failed.id)
     await made.engine.wait(session_id)
     assert [one.model for one in made.models.requests[before:]] == ["model-1"]
-    await made.engine.councils.compare(session_id)
+    await made.engine.councils.further(session_id, "compare")
     await made.engine.wait(session_id)
     assert len(made.models.requests) == before + 2
-    assert outcome(live.debate_session.debate, live.messages).answered == 3
+    assert outcome(Record(live.debate_session.debate, live.messages)).answered == 3
 
 
 async def test_all_are_asked_again_or_one_alone_and_nobody_reads_another(made: Bench) -> None:
@@ -188,7 +188,7 @@ async def test_all_are_asked_again_or_one_alone_and_nobody_reads_another(made: B
     await made.engine.wait(session_id)
     afresh = made.models.requests[before + 1 :]
     assert len(afresh) == 4 and all(len(one.messages) == 2 for one in afresh[:3])
-    await made.engine.councils.merge(session_id)
+    await made.engine.councils.further(session_id, "merge")
     await made.engine.wait(session_id)
     assert [one.content for one in made.messages(session_id) if one.part == CouncilPart.MERGE] == ["Merged."]
 
@@ -229,7 +229,7 @@ def _held_by(made: Bench, session_id: str) -> object:
     live = made.engine.live(session_id)
     assert live is not None
     # Messages made again have other ids.
-    return replace(outcome(live.debate_session.debate, live.messages), cites=(), minority=())
+    return replace(outcome(Record(live.debate_session.debate, live.messages)), cites=(), minority=())
 
 
 def _wants(step: CouncilStep, view: ReaderView) -> dict[str, object]:
@@ -307,7 +307,7 @@ def _interleaved(chance: random.Random, count: int) -> None:
         debate, messages = a_council(count, rounds=3, judges=("j/1", "j/2")), [asked()]
         calls: list[tuple[str, str, str]] = []
         flying: dict[CouncilStep, tuple[list[Message], ReaderView]] = {}
-        while due := next_steps(debate, messages):
+        while due := next_steps(Record(debate, messages)):
             if chance is not None and chance.random() < 0.15:
                 # Killed: what was in flight is kept as cut, and due again.
                 messages += [
@@ -337,7 +337,7 @@ def _interleaved(chance: random.Random, count: int) -> None:
 
 def _plain(debate: Debate, messages: list[Message]) -> object:
     record = Record(debate, messages)
-    result = outcome(debate, messages)
+    result = outcome(Record(debate, messages))
     held = {one.text: one.backers for one in record.options()}
     texts = {one.id: one.text for one in record.options()}
     held_now = {who: texts[record.vote(who, record.rounds).choice] for who in record.openings()}
@@ -397,7 +397,7 @@ async def test_only_what_is_open_is_debated_until_nobody_moves_and_then_all_vote
     live = made.engine.live(session_id)
     assert live is not None
     record = Record(live.debate_session.debate, live.messages)
-    result = outcome(live.debate_session.debate, live.messages)
+    result = outcome(Record(live.debate_session.debate, live.messages))
     assert (result.before.votes, result.after.votes) == ({"o1": 2, "o2": 1}, {"o1": 3, "o2": 0})
     assert record.vote("p1", 1).moved_by == (record.answers()["p0"].id,)
     assert [(one.option, one.holders, one.now) for one in result.minority] == [("o2", ("p1",), False)]
@@ -440,4 +440,4 @@ async def test_a_new_option_is_there_for_all_and_a_turn_without_a_trailer_votes_
     assert [one.text for one in record.options()] == ["Postgres", "SQLite", "Files"] or [
         one.text for one in record.options()
     ] == ["SQLite", "Postgres", "Files"]
-    assert outcome(live.debate_session.debate, live.messages).state == State.CONTESTED
+    assert outcome(Record(live.debate_session.debate, live.messages)).state == State.CONTESTED

@@ -77,7 +77,7 @@ def test_the_claims_of_a_debate_are_in_its_outcome_and_a_tie_turns_on_what_divid
     crux = a_claim("It is.", "p2 p3", "p0", messages[1].id)
     claims = (crux, a_claim("Said.", "p0 p2", "", messages[1].id))
     data = replace(first.data_as(JudgeReading), claims=claims, unsupported=(messages[2].id,))
-    found = outcome(debate, [*messages, replace(first, data=data), second])
+    found = outcome(Record(debate, [*messages, replace(first, data=data), second]))
     assert (found.state, found.unstable) == ("tie", True)
     assert [one.text for one in found.claims] == ["It is.", "Said."]
     assert [one.text for one in found.cruxes] == ["It is."] and found.unsupported == (messages[2].id,)
@@ -97,10 +97,10 @@ def test_only_votes_of_the_round_before_show_that_nobody_moved() -> None:
 def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settled() -> None:
     debate, messages = opened("AAA", ("gpt-5", "claude-5", "qwen-5"))
     messages += voted(debate, "AAA")
-    assert outcome(debate, messages).state == "settled"
+    assert outcome(Record(debate, messages)).state == "settled"
     first = next(one for one in messages if one.part == CouncilPart.BALLOT)
     blank = [replace(one, data=Position()) if one is first else one for one in messages]
-    found = outcome(debate, blank)
+    found = outcome(Record(debate, blank))
     assert (found.state, found.unread, found.degraded) == ("leaning", ("p0",), ("ballots",))
     assert found.after.missing == () and not Record(debate, blank).stands(1)
 
@@ -108,7 +108,7 @@ def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settl
 def test_at_a_tie_both_stand_beside_each_other_and_the_minority_is_what_else_is_held() -> None:
     debate, messages = opened("AABBC")
     messages += voted(debate, "AABBC")
-    found = outcome(debate, messages)
+    found = outcome(Record(debate, messages))
     assert (found.state, [one.option for one in found.minority]) == ("tie", ["oC"])
     # Nobody judged, so that the last words of the surest of each stand for both.
     record = Record(debate, messages)
@@ -145,7 +145,7 @@ async def test_without_a_model_from_outside_that_of_the_least_sure_looks_for_wha
             data = replace(one.data_as(Position), confidence=12)
             live.messages[place] = replace(one, data=data)  # type: ignore[index]
     before = len(made.models.requests)
-    await made.engine.councils.stress(session_id)
+    await made.engine.councils.further(session_id, "stress")
     await made.engine.wait(session_id)
     sceptic, *votes = made.models.requests[before : before + 4]
     assert "Test what they hold" in str(sceptic.messages) and sceptic.model == "model-1"

@@ -14,6 +14,7 @@ from app.core.message import CouncilPart
 from app.core.session import Debate, DebateChoices
 from app.core.summary import Ends, Status
 from app.engine.council.outcome import outcome
+from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup
 from tests.builders import Bench, a_bench, a_log_store, people, remotes
 from tests.engine.test_council import SAYS, bench, held, wanted
@@ -90,7 +91,7 @@ async def test_nobody_debates_where_all_agree(made: Bench) -> None:
     session_id = await held(made, wanted(ends=Ends.VERDICT))
     assert parts(made, session_id) == BEFORE
     session = made.debate_of(session_id)
-    assert not outcome(session.debate, made.messages(session_id)).is_open
+    assert not outcome(Record(session.debate, made.messages(session_id))).is_open
 
 
 async def test_a_further_question_ends_as_the_first_did(made: Bench) -> None:

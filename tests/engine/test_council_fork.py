@@ -38,15 +38,17 @@ async def test_a_fork_stands_as_the_council_did_and_makes_no_call(made: Bench) -
         assert not any(one.usage for one in fork.messages)
         assert not {one.id for one in fork.messages} & {one.id for one in before}
         debate = fork.debate_session.debate
-        assert Record(debate, fork.messages).rounds == number and not next_steps(debate, fork.messages)
+        assert Record(debate, fork.messages).rounds == number and not next_steps(
+            Record(debate, fork.messages)
+        )
     with pytest.raises(BadInput, match="council_no_round"):
         await councils.fork(session_id, 3)
     assert len(made.models.requests) == asked_for and live.messages == before
     answers, first, last = forks
-    held_at_first = outcome(answers.debate_session.debate, answers.messages)
+    held_at_first = outcome(Record(answers.debate_session.debate, answers.messages))
     assert held_at_first.answered == 3 and held_at_first.is_open and not held_at_first.judge
     # The judge read after each round; what it cites, and what was held, is the same in the copy.
-    then = outcome(first.debate_session.debate, first.messages)
+    then = outcome(Record(first.debate_session.debate, first.messages))
     assert (then.headline, then.state, then.judge, then.text) == (
         whole.headline,
         whole.state,
@@ -54,7 +56,7 @@ async def test_a_fork_stands_as_the_council_did_and_makes_no_call(made: Bench) -
         whole.text,
     )
     texts = {one.id: one.content for one in (*before, *last.messages)}
-    (ours, copy) = (outcome(one.debate_session.debate, one.messages) for one in (live, last))
+    (ours, copy) = (outcome(Record(one.debate_session.debate, one.messages)) for one in (live, last))
     assert (copy.headline, copy.state, copy.judge, copy.text) == (
         ours.headline,
         ours.state,
@@ -68,7 +70,7 @@ async def test_a_fork_stands_as_the_council_did_and_makes_no_call(made: Bench) -
     await councils.debate(first.id, 1)
     await made.engine.wait(first.id)
     assert Record(first.debate_session.debate, first.messages).rounds == 2
-    assert outcome(first.debate_session.debate, first.messages).judge
+    assert outcome(Record(first.debate_session.debate, first.messages)).judge
     assert len([one for one in first.messages if one.part == CouncilPart.TURN and one.round == 1]) == 3
     assert live.messages == before
     # What one model alone may think with is as much as was written before the fork, though it was paid elsewhere.
@@ -84,15 +86,15 @@ async def test_a_fork_is_what_the_council_was_also_before_somebody_joined(tmp_pa
     session_id = await held(made)
     live = made.engine.live(session_id)
     assert live is not None
-    was = [outcome(live.debate_session.debate, live.messages)]
-    for step in (councils.debate, councils.stress):
+    was = [outcome(Record(live.debate_session.debate, live.messages))]
+    for step in (councils.debate, lambda one: councils.further(one, "stress")):
         await step(session_id)
         await made.engine.wait(session_id)
         while len(was) <= Record(live.debate_session.debate, live.messages).rounds:
-            was.append(outcome(live.debate_session.debate, live.messages))
-    await councils.check_outside(session_id)
+            was.append(outcome(Record(live.debate_session.debate, live.messages)))
+    await councils.further(session_id, "check")
     await made.engine.wait(session_id)
-    await councils.join(session_id)
+    await councils.further(session_id, "join")
     count = len(made.models.requests)
     for number in (0, len(was) - 2, len(was) - 1):
         fork = made.engine.live(await councils.fork(session_id, number))
@@ -100,9 +102,9 @@ async def test_a_fork_is_what_the_council_was_also_before_somebody_joined(tmp_pa
         debate = fork.debate_session.debate
         assert fork.session.status == "completed"
         if number < len(was) - 1:
-            assert not next_steps(debate, fork.messages)
+            assert not next_steps(Record(debate, fork.messages))
             assert [one.id for one in debate.participants] == ["p0", "p1", "p2"]
-            found = outcome(debate, fork.messages)
+            found = outcome(Record(debate, fork.messages))
             for name in ("state", "headline", "choice", "judge", "against", "answered", "text"):
                 assert getattr(found, name) == getattr(was[number], name), (number, name)
     assert len(made.models.requests) == count
@@ -122,11 +124,11 @@ async def test_who_joins_is_asked_nothing_about_rounds_that_are_over(tmp_path: P
     await councils.debate(session_id, 3)
     await made.engine.wait(session_id)
     assert Record(live.debate_session.debate, live.messages).rounds < 3
-    await councils.check_outside(session_id)
+    await councils.further(session_id, "check")
     await made.engine.wait(session_id)
-    await councils.join(session_id)
+    await councils.further(session_id, "join")
     count = len(made.models.requests)
-    await councils.merge(session_id)
+    await councils.further(session_id, "merge")
     await made.engine.wait(session_id)
     assert len(made.models.requests) == count + 1
     council = live.debate_session.debate.council
@@ -136,11 +138,11 @@ async def test_who_joins_is_asked_nothing_about_rounds_that_are_over(tmp_path: P
     assert live is not None
     await councils.debate(session_id, 3)
     await made.engine.wait(session_id)
-    await councils.check_outside(session_id)
+    await councils.further(session_id, "check")
     await made.engine.wait(session_id)
     live.change(status=Status.PAUSED)
-    await councils.join(session_id)
-    (step,) = next_steps(live.debate_session.debate, live.messages)
+    await councils.further(session_id, "join")
+    (step,) = next_steps(Record(live.debate_session.debate, live.messages))
     assert (step.part, step.number) == (CouncilPart.TURN, 1)
     assert step.who == live.debate_session.debate.participants[-1].id
     await made.engine.shutdown()
@@ -153,7 +155,7 @@ async def test_a_fork_of_what_is_not_over_is_paused_and_goes_on(made: Bench) -> 
     session, whole = replace(live.debate_session, status=Status.PAUSED), list(live.messages)
     for end in range(2, len(whole) + 1):
         fork, kept = forked(session, whole[:end], Record(session.debate, whole[:end]).rounds)
-        due = next_steps(fork.debate, kept)
+        due = next_steps(Record(fork.debate, kept))
         assert (fork.status == "paused") == bool(due), end
     # Before all have answered, the rest is asked for when the fork goes on.
     fork, kept = forked(session, whole[:2], 0)

@@ -32,30 +32,33 @@ async def test_a_council_of_small_models_is_compared_once_a_provider_may_read_it
     assert live is not None and len(asked) == 2
     assert live.debate_session.debate.council == replace(Council(), calibrations=(), offered_rounds=2)
     session = live.debate_session
-    assert (councils.helper(session), councils.may_not_read(session)) == ("", None)
+    assert (councils.providers.helper(session), councils.providers.may_not_read(session)) == ("", None)
     with pytest.raises(BadInput, match="council_no_helper"):
-        await councils.compare(session_id)
+        await councils.further(session_id, "compare")
     # One that is ready is not sent the answers before the user has said so.
     await made.documents.change_providers(lambda _: remotes(2))
-    could = councils.may_not_read(session)
-    assert could is not None and could.config.id == "remote0" and councils.helper(session) == ""
+    could = councils.providers.may_not_read(session)
+    assert could is not None and could.config.id == "remote0" and councils.providers.helper(session) == ""
     with pytest.raises(BadInput, match="council_no_helper"):
-        await councils.compare(session_id)
+        await councils.further(session_id, "compare")
     assert len(asked) == 2
     await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote1",)))
-    assert (councils.helper(session), councils.may_not_read(session)) == ("remote1/model-1", None)
+    assert (councils.providers.helper(session), councils.providers.may_not_read(session)) == (
+        "remote1/model-1",
+        None,
+    )
     assert councils.estimate(session, live.messages, "compare").turns == 1
     assert councils.estimate(session, live.messages, "merge").turns == 2
-    await councils.compare(session_id)
+    await councils.further(session_id, "compare")
     await made.engine.wait(session_id)
     assert [(one.provider, one.model) for one in asked[2:]] == [("remote1", "model-1")]
     assert Record(live.debate_session.debate, live.messages).options()[0].text == "SQLite"
     # The one that compared goes on to do so while it can be asked, then another.
     await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote0", "remote1")))
-    await councils.merge(session_id)
+    await councils.further(session_id, "merge")
     await made.engine.wait(session_id)
     await made.documents.change_providers(lambda _: remotes(1))
-    await councils.compare(session_id)
+    await councils.further(session_id, "compare")
     await made.engine.wait(session_id)
     assert [one.provider for one in asked[3:]] == ["remote1", "remote0"]
     await made.engine.shutdown()
@@ -83,7 +86,7 @@ async def test_who_was_chosen_to_help_is_named_priced_and_asked(tmp_path: Path) 
     assert debate.council is not None and debate.council.helper == "remote2/model-2"
     again = set_up_again(debate, debate.participants).setup
     assert again is not None and again.helper == "remote2/model-2"
-    await councils.merge(session_id)
+    await councils.further(session_id, "merge")
     await made.engine.wait(session_id)
     assert [one.model for one in made.models.requests][-1] == "model-2"
     for wrong in ("remote5/model-5", "remote2", "embedded/smollm2-135m", "nobody/model"):

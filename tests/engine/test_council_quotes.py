@@ -13,7 +13,7 @@ from app.core.message import Attachment, CouncilPart, MessageState
 from app.core.provider import ModelRequest
 from app.core.summary import ExportFormat
 from app.engine.council.outcome import outcome
-from app.engine.council.record import Sources, quotes_of
+from app.engine.council.record import Record, Sources, quotes_of
 from app.engine.engine import CouncilSetup
 from tests.builders import Script, until
 from tests.engine.test_council import answer, bench, wanted
@@ -103,7 +103,7 @@ async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsuppo
     # Long files would stop the window for too long.
     assert threads and threading.current_thread().name not in threads
     assert kept == {"p0": [("exact", "sync.md")], "p1": [("missing", "")], "p2": []}
-    result = outcome(live.debate_session.debate, live.messages)
+    result = outcome(Record(live.debate_session.debate, live.messages))
     assert result.unsupported == (answers["p1"].id,)
     text = await made.engine.export(session_id, ExportFormat.MARKDOWN)
     assert (

@@ -109,7 +109,7 @@ def test_a_move_that_a_judge_finds_unargued_is_drift_and_one_that_it_passes_over
     def found(*of: JudgedMoves) -> tuple[list[object], str, list[str]]:
         answer = said(debate.participants[0], "", 1, part=CouncilPart.MOVES)
         told_of = [*messages, *(replace(answer, data=one) for one in of)]
-        result = outcome(debate, told_of)
+        result = outcome(Record(debate, told_of))
         ways = [(one.participant, one.round, one.option, one.moved, one.argues) for one in result.moves]
         # No vote is reverted.
         assert result.headline == "oA" and result.after.votes["oA"] == 4
@@ -135,15 +135,15 @@ def test_moves_are_judged_once_where_a_judge_read_and_something_is_cited() -> No
     cited = [*messages, *voted(debate, "AAA", {1: [messages[1].id]})]
     step = CouncilStep(CouncilPart.MOVES, number=1, model="j/1")
     both = read(debate, "oA", "oA")
-    assert step not in next_steps(asked, cited)
-    assert next_steps(asked, [*cited, *both]) == (step,)
+    assert step not in next_steps(Record(asked, cited))
+    assert next_steps(Record(asked, [*cited, *both])) == (step,)
     # What an earlier version judged, what nobody cites, and what turns on what one wants is not asked about.
-    assert next_steps(debate, [*cited, *both]) == ()
-    assert next_steps(asked, [*messages, *voted(debate, "AAA"), *both]) == ()
+    assert next_steps(Record(debate, [*cited, *both])) == ()
+    assert next_steps(Record(asked, [*messages, *voted(debate, "AAA"), *both])) == ()
     values = [replace(one, data=replace(one.data_as(JudgeReading), values=True)) for one in both]
-    assert next_steps(asked, [*cited, *values]) == ()
+    assert next_steps(Record(asked, [*cited, *values])) == ()
     failed = said(debate.participants[0], "", 1, part=CouncilPart.MOVES, state=MessageState.FAILED)
-    assert next_steps(asked, [*cited, *both, failed]) == ()
+    assert next_steps(Record(asked, [*cited, *both, failed])) == ()
 
 
 def test_what_is_read_of_moves_is_one_answer_for_each() -> None:
@@ -201,7 +201,7 @@ async def test_one_call_of_the_judge_says_of_all_moves_whether_they_are_argued_f
     kept = [one for one in made.messages(session_id) if one.part == CouncilPart.MOVES]
     assert [one.data is not None for one in kept] == [argues is not None]
     # Nothing is asked about it again, whatever comes next.
-    await made.engine.councils.merge(session_id)
+    await made.engine.councils.further(session_id, "merge")
     await made.engine.wait(session_id)
     asked = [one for one in made.models.requests if "changes of position" in str(one.messages)]
     assert asked == requests

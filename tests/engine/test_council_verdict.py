@@ -107,7 +107,7 @@ def read(debate: Debate, *choices: str, judge: str = "j/1") -> list[Message]:
 
 def result_of(before: str, after: str, *choices: str, **cites: list[str]) -> CouncilOutcome:
     debate, messages = opened(before)
-    return outcome(debate, [*messages, *voted(debate, after), *read(debate, *choices)])
+    return outcome(Record(debate, [*messages, *voted(debate, after), *read(debate, *choices)]))
 
 
 def test_the_judge_breaks_ties_and_nothing_else() -> None:
@@ -125,7 +125,7 @@ def test_the_judge_breaks_ties_and_nothing_else() -> None:
 def test_hit_rates_take_the_place_of_confidence_and_break_a_tie_once_all_are_known() -> None:
     debate, messages = opened("AABB")
     messages += voted(debate, "AABB")
-    plain = outcome(debate, messages)
+    plain = outcome(Record(debate, messages))
     assert plain.headline == "" and plain.after.weighted["oA"] < plain.after.weighted["oB"]
     # Those who hold A said 60 and 61, the others 62 and 63; of all of them it is known how often they were right.
     names = [f"{one.provider}/{one.model}" for one in debate.participants]
@@ -136,7 +136,7 @@ def test_hit_rates_take_the_place_of_confidence_and_break_a_tie_once_all_are_kno
 
     def weighed(known: list[Calibration], *choices: str) -> CouncilOutcome:
         told = replace(debate, council=replace(debate.council, calibrations=tuple(known)))
-        return outcome(told, [*messages, *read(debate, *choices)])
+        return outcome(Record(told, [*messages, *read(debate, *choices)]))
 
     found = weighed(rates)
     assert found.after.weighted == {"oA": pytest.approx(1.9), "oB": pytest.approx(1.2)}
@@ -164,17 +164,17 @@ def test_views_held_now_come_first_then_those_given_up_with_what_moved() -> None
     debate, messages = opened("ABCA")
     reason = messages[1].id
     messages += voted(debate, "ABAA", {2: [reason]})
-    result = outcome(debate, [*messages, *read(debate, "oA", "oA")])
+    result = outcome(Record(debate, [*messages, *read(debate, "oA", "oA")]))
     now, gone = result.minority
     assert (now.option, now.holders, now.now, now.text) == ("oB", ("p1",), True, "p1 argues B.")
     assert (gone.option, gone.holders, gone.now, gone.text) == ("oC", ("p2",), False, "p2 says C.")
     assert gone.reason_named and gone.cites == (messages[3].id,)
     unnamed, others = opened("ABCA")
-    result = outcome(unnamed, [*others, *voted(unnamed, "ABAA")])
+    result = outcome(Record(unnamed, [*others, *voted(unnamed, "ABAA")]))
     assert not result.minority[1].reason_named
     dissent = said(debate.participants[1], "Nobody tested it.", 1, part=CouncilPart.DISSENT)
     messages += [replace(dissent, data=Dissent(right_if="the log shows it"))]
-    result = outcome(debate, messages)
+    result = outcome(Record(debate, messages))
     assert (result.minority[0].text, result.minority[0].right_if) == ("Nobody tested it.", "the log shows it")
 
 
@@ -184,11 +184,11 @@ def test_families_count_not_participants() -> None:
         (("gpt-5", "o3", "qwen"), "settled"),
     ):
         debate, messages = opened("AAA", models)
-        assert outcome(debate, [*messages, *voted(debate, "AAA")]).state == state
+        assert outcome(Record(debate, [*messages, *voted(debate, "AAA")])).state == state
     # The last one has no vote: only one family agrees.
     assert debate.council is not None
     debate = replace(debate, council=replace(debate.council, voteless=("p2",)))
-    assert outcome(debate, [*messages, *voted(debate, "AAA")]).state == "agreed_one_family"
+    assert outcome(Record(debate, [*messages, *voted(debate, "AAA")])).state == "agreed_one_family"
 
 
 def test_the_second_order_reverses_letters_options_and_openings_but_not_the_replies() -> None:
@@ -310,7 +310,7 @@ async def result(made: Bench, judge: str | None = None, rounds: int = 1) -> tupl
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
     assert live is not None
-    return session_id, outcome(live.debate_session.debate, live.messages)
+    return session_id, outcome(Record(live.debate_session.debate, live.messages))
 
 
 async def test_a_judge_reads_twice_and_learns_no_name_no_vote_and_no_confidence(made: Bench) -> None:
@@ -376,7 +376,7 @@ async def test_the_next_judge_reads_where_one_fails_and_the_ballots_stand_where_
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
     assert live is not None
-    found = outcome(live.debate_session.debate, live.messages)
+    found = outcome(Record(live.debate_session.debate, live.messages))
     assert found.degraded == ("judge",) and found.failure == FailureKind.AUTHENTICATION
     assert found.headline and found.minority[0].text == "I argue."
     readers = [one.model for one in made.models.requests if "You judge a question" in str(one.messages)]
@@ -385,7 +385,7 @@ async def test_the_next_judge_reads_where_one_fails_and_the_ballots_stand_where_
     broken.clear()
     await made.engine.councils.judge(session_id, "remote3/model-3")
     await made.engine.wait(session_id)
-    assert outcome(live.debate_session.debate, live.messages).judge == "remote3/model-3"
+    assert outcome(Record(live.debate_session.debate, live.messages)).judge == "remote3/model-3"
 
 
 async def test_one_failed_reading_is_read_once_and_silent(made: Bench) -> None:
@@ -407,12 +407,12 @@ async def test_nobody_judges_where_that_is_not_wanted_and_a_chosen_judge_does(ma
     assert not any(
         "You judge" in str(one.messages) or "dissent" in str(one.messages) for one in made.models.requests
     )
-    assert made.engine.councils.judges(session_id)[0] == "remote0/model-0"
+    assert made.engine.councils.providers.outside(made.debate_of(session_id))[0] == "remote0/model-0"
     await made.engine.councils.judge(session_id, ANY_JUDGE)
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)
     assert live is not None
-    assert outcome(live.debate_session.debate, live.messages).judge == "remote0/model-0"
+    assert outcome(Record(live.debate_session.debate, live.messages)).judge == "remote0/model-0"
 
 
 async def test_who_reads_from_outside_is_of_a_provider_that_may_read_any_session(tmp_path: Path) -> None:
@@ -423,15 +423,15 @@ async def test_who_reads_from_outside_is_of_a_provider_that_may_read_any_session
     session_id, found = await result(made)
     assert (found.judge, found.inside) == ("remote0/model-0", True)
     with pytest.raises(BadInput, match="council_no_outsider"):
-        await councils.check_outside(session_id)
+        await councils.further(session_id, "check")
     await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote5",)))
     session_id, found = await result(made)
     assert (found.judge, found.inside) == ("remote5/qwen-5", False)
     live = made.engine.live(session_id)
     assert live is not None
     before = len(made.models.requests)
-    for call in (councils.solo, councils.check_outside):
-        await call(session_id)
+    for step in ("solo", "check"):
+        await councils.further(session_id, step)
         await made.engine.wait(session_id)
     alone, outside = made.models.requests[before:]
     assert (alone.model, outside.model) == ("model-0", "qwen-5")
@@ -448,7 +448,7 @@ async def test_who_reads_from_outside_is_of_a_provider_that_may_read_any_session
         ("solo", postgres),
         ("check", postgres),
     ]
-    await councils.stress(session_id)
+    await councils.further(session_id, "stress")
     await made.engine.wait(session_id)
     again = [one.part for one in live.messages[-7:]]
     assert again == ["check", *["ballot"] * 3, *["reading"] * 2, "dissent"]

@@ -33,9 +33,9 @@ MUTANTS = [
         '__import__("asyncio").get_running_loop().call_soon(lambda: self._live.change(debate=debate)); return message, {}',
         0, "D13", id="cursor-in-a-line-of-its-own",
     ),
-    pytest.param("debate.perspective", "len(seen) - window, len(seen)", "len(seen) - window - 1, len(seen)", 2, "D8: more messages", id="window-of-16"),
+    pytest.param("debate.perspective", "len(seen) - self.window, len(seen)", "len(seen) - self.window - 1, len(seen)", 2, "D8: more messages", id="window-of-16"),
     pytest.param("debate.perspective", "message.state == MessageState.DONE and", "", 3, "D10", id="errors-reach-others"),
-    pytest.param("debate.perspective", "round_number == 1:\n        seen", "False:\n        seen", 2, "D8: the opening", id="opening-not-blind"),
+    pytest.param("debate.perspective", "independent_opening and self.round == 1", "independent_opening and False", 2, "D8: the opening", id="opening-not-blind"),
     pytest.param("debate.perspective", "names), message.author.id == speaker.id", "names), False", 0, "D8: own words", id="own-words-as-users"),
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from app.core.provider import Finished, FinishReason, ModelRequest
 from app.core.settings import DebateHistory, Settings
 from app.core.summary import Status
 from app.core.texts import Texts
-from app.engine.debate.perspective import chat_request, notes_sent, transcript_request
+from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
 from tests.builders import PROMPTS, Bench, Script, a_bench, a_debate, a_setup, until
 from tests.engine.request_rules import as_sent
 from tests.memory import MemoryStore, cut_around_summary
@@ -99,9 +99,10 @@ async def test_a_debate_whose_statements_are_all_sent_makes_no_notes() -> None:
 def test_nobody_reads_notes_before_an_independent_opening() -> None:
     debate = a_debate(3, independent_opening=True)
     speaker = debate.participants[0]
+    first = Turn(debate=debate, messages=(), speaker=speaker, round=1, notes=NOTES)
     for make in (chat_request, transcript_request):
-        assert NOTES not in as_sent(make(debate, (), speaker, 1, PROMPTS, notes=NOTES))
-        assert NOTES in as_sent(make(debate, (), speaker, 2, PROMPTS, notes=NOTES))
+        assert NOTES not in as_sent(make(first, PROMPTS))
+        assert NOTES in as_sent(make(replace(first, round=2), PROMPTS))
 
 
 @pytest.mark.parametrize(

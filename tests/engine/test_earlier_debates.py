@@ -105,7 +105,7 @@ def test_earlier_ballots_are_votes_for_one_of_five_options(
 ) -> None:
     debate = voted(a_debate(3), before, after)
     messages = statements(debate)
-    record, result = Record(debate, messages), outcome(debate, messages)
+    record, result = Record(debate, messages), outcome(Record(debate, messages))
     texts = {one.id: one.text for one in record.options()}
     assert [*texts.values()] == ["For", "Rather for", "Unsure", "Rather against", "Against"]
     assert (texts.get(result.headline, ""), result.state) == (headline, state)
@@ -139,7 +139,7 @@ def an_earlier_verdict(text: str = "Do it step by step.", **fields: object) -> V
 def test_an_earlier_verdict_says_what_it_said() -> None:
     debate = replace(a_debate(3), verdict=an_earlier_verdict())
     messages = statements(debate)
-    record, result = Record(debate, messages), outcome(debate, messages)
+    record, result = Record(debate, messages), outcome(Record(debate, messages))
     texts = {one.id: one.text for one in record.options()}
     assert texts[result.headline] == "Do it step by step."
     assert result.text == "Do it step by step. Slowly." and result.cites == ("p0-1", "p1-1")
@@ -148,27 +148,27 @@ def test_an_earlier_verdict_says_what_it_said() -> None:
     assert [one.text for one in first.agreed] == ["It is dear."] and [one.text for one in first.open] == [
         "How dear?"
     ]
-    parts = {
-        heading: [one.text for one in points] for heading, points in council_parts(debate, messages, TEXTS)
-    }
+    found = council_parts(record, result, TEXTS)
+    parts = {heading: [one.text for one in points] for heading, points in found}
     assert parts[TEXTS("verdict.agreed")] == ["It is dear."]
     # With votes the case that it makes is that for what leads by them.
     debate = voted(debate, (1, 1, -1), (2, 2, -2))
-    result = outcome(debate, messages)
+    result = outcome(Record(debate, messages))
     assert result.headline == "stance2" and result.text == "Do it step by step. Slowly."
 
 
 def test_an_earlier_verdict_that_changed_with_the_order_and_one_that_no_model_gave() -> None:
     debate = replace(a_debate(2), verdict=an_earlier_verdict(unstable=True, otherwise="At once"))
     messages = statements(debate)
-    result = outcome(debate, messages)
+    result = outcome(Record(debate, messages))
     assert result.unstable and result.choice == ""
     assert "At once" in [one.text for one in Record(debate, messages).options()]
     lost = Verdict(failure="network", open=(Point(text="p0 says so.", cites=("p0-1",)),))
     debate = replace(debate, verdict=lost)
-    result = outcome(debate, messages)
+    result = outcome(Record(debate, messages))
     assert (result.judge, result.failure) == ("", "network")
-    words = [one.text for _, points in council_parts(debate, messages, TEXTS) for one in points]
+    parts = council_parts(Record(debate, messages), result, TEXTS)
+    words = [one.text for _, points in parts for one in points]
     assert f"{debate.participants[0].name} says so." in words
 
 
@@ -179,7 +179,8 @@ def test_the_minority_report_of_an_earlier_judge_stays_as_it_was() -> None:
     )
     debate = replace(a_debate(3), verdict=an_earlier_verdict(minority=views))
     messages = statements(debate)
-    parts = dict(council_parts(debate, messages, TEXTS))
+    record = Record(debate, messages)
+    parts = dict(council_parts(record, outcome(record), TEXTS))
     names = [one.name for one in debate.participants]
     assert [one.text for one in parts[TEXTS("council.minority_report")]] == [
         f"{names[2]}: It is unsafe.",
@@ -207,7 +208,7 @@ def test_all_earlier_verdicts_stand_where_they_were_given() -> None:
         "Verdict 2, after “What if not?”",
     ]
     assert [one.after_message for one in found] == ["p2-1", "p2-2"]
-    results = [outcome(one.debate, one.messages) for one in found]
+    results = [outcome(Record(one.debate, one.messages)) for one in found]
     assert [one.headline for one in results] == ["stance1", "stance-1"]
     assert [one.text for one in results] == ["Do it step by step. Slowly.", "Leave it. Slowly."]
     names = [one.name for one in debate.participants]

@@ -58,25 +58,25 @@ async def test_of_a_council_of_this_computer_nobody_elsewhere_hears(tmp_path: Pa
     councils = made.engine.councils
     session_id = await held(made, wanted(ends=ends))
     if ends == Ends.VERDICT:
-        await councils.stress(session_id)
+        await councils.further(session_id, "stress")
         await made.engine.wait(session_id)
         await councils.judge(session_id, ANY_JUDGE)
         await made.engine.wait(session_id)
     session = made.debate_of(session_id)
-    assert councils.outsider(session) == "" and "away" not in asked(made)
-    assert "away/claude-away" not in councils.judges(session_id)
+    assert councils.providers.outsider(session) == "" and "away" not in asked(made)
+    assert "away/claude-away" not in councils.providers.outside(session)
     for step in ("merge", "check", "stress", "judge", "what_if"):
         unasked = councils.estimate(session, made.messages(session_id), step).unasked
         assert "away" not in {provider for provider, _ in unasked}
     with pytest.raises(BadInput, match="council_no_outsider"):
-        await councils.check_outside(session_id)
+        await councils.further(session_id, "check")
     for step_of in (councils.judge, lambda one, judge: councils.debate(one, 1, judge)):
         with pytest.raises(BadInput, match="reader_elsewhere"):
             await step_of(session_id, "away/claude-away")
     # One on this computer may be asked, of whatever kind its provider is.
     await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("away", "here")))
-    assert councils.outsider(session) == "here/gpt-here"
-    await councils.check_outside(session_id)
+    assert councils.providers.outsider(session) == "here/gpt-here"
+    await councils.further(session_id, "check")
     await made.engine.wait(session_id)
     assert "here" in asked(made) and "away" not in asked(made)
     await made.engine.shutdown()
@@ -101,7 +101,7 @@ async def test_a_debate_of_this_computer_has_its_options_and_verdict_from_here(t
     parts = [message.part for message in made.messages(session_id)]
     assert CouncilPart.DIFFERENCES in parts and CouncilPart.READING in parts
     assert asked(made) == {"remote0", "remote1"}
-    offered = {one.provider for one in made.engine.debates.judges(session_id)}
+    offered = {one.partition("/")[0] for one in made.engine.debates.judges(session_id)}
     assert offered == {"remote0", "remote1", "remote2"}
     with pytest.raises(BadInput, match="reader_elsewhere"):
         await made.engine.councils.judge(session_id, "away/claude-away")
@@ -130,9 +130,9 @@ async def test_where_nobody_here_can_help_that_is_said_and_why(tmp_path: Path) -
         assert made.debate_of(session_id).status == Status.COMPLETED and asked(made) == {EMBEDDED}
     session_id = await held(made, CouncilSetup(setup=setup))
     with pytest.raises(BadInput, match="council_no_helper_here"):
-        await made.engine.councils.compare(session_id)
+        await made.engine.councils.further(session_id, "compare")
     session = made.debate_of(session_id)
-    assert made.engine.councils.without_help(session, "council.small") == "council.small_here"
+    assert made.engine.councils.providers.without_help(session, "council.small") == "council.small_here"
     await made.engine.shutdown()
 
 

@@ -123,7 +123,7 @@ def cast(made: Bench, session_id: str) -> list[Message]:
 
 
 def result_of(made: Bench, session_id: str) -> CouncilOutcome:
-    return outcome(debate_of(made, session_id), made.messages(session_id))
+    return outcome(Record(debate_of(made, session_id), made.messages(session_id)))
 
 
 def kind(request: ModelRequest) -> str:
@@ -356,15 +356,15 @@ async def test_where_no_judge_answers_that_and_the_last_words_are_left(tmp_path:
     text = "\n".join(words_of(made, session_id))
     assert TEXTS("verdict.last_statements") in text and "I say so." in text
     made.models.otherwise = concluding
-    chosen = made.engine.debates.judges(session_id)[1]
-    await made.engine.councils.judge(session_id, f"{chosen.provider}/{chosen.model}")
+    chosen = [*made.engine.debates.judges(session_id)][1]
+    await made.engine.councils.judge(session_id, chosen)
     await made.engine.wait(session_id)
-    assert result_of(made, session_id).judge == f"{chosen.provider}/{chosen.model}"
+    assert result_of(made, session_id).judge == chosen
     again = await reopened(made, tmp_path)
     _made[:] = [again]
     await again.engine.open(session_id)
     kept = result_of(again, session_id)
-    assert kept.judge == f"{chosen.provider}/{chosen.model}" and kept.cites
+    assert kept.judge == chosen and kept.cites
 
 
 async def test_no_other_judge_answers_where_the_chosen_one_fails(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ async def test_no_other_judge_answers_where_the_chosen_one_fails(tmp_path: Path)
     result = result_of(made, session_id)
     assert (result.judge, result.failure) == ("", "network")
     assert {f"{one.provider}/{one.model}" for one in made.models.requests if judges(one)} == {judge}
-    offered = [f"{one.provider}/{one.model}" for one in made.engine.debates.judges(session_id)]
+    offered = [*made.engine.debates.judges(session_id)]
     assert offered[0] == judge and len(offered) > 1
 
 
@@ -519,12 +519,12 @@ def test_when_ballots_are_due() -> None:
 def test_what_is_due_beside_the_turns() -> None:
     one, two = people(2)
     debate = replace(a_debate(2), polls=True, judge=NO_JUDGE)
-    assert [(step.part, step.who) for step in concluding_steps(debate, [], (), ended=False)] == [
+    assert [(step.part, step.who) for step in concluding_steps(Record(debate, []), (), ended=False)] == [
         ("ballot", one.id),
         ("ballot", two.id),
     ]
-    assert [step.who for step in concluding_steps(debate, [], [one.id], ended=False)] == [two.id]
-    assert options_step(debate, []) is None, "nobody could look for them"
+    assert [step.who for step in concluding_steps(Record(debate, []), [one.id], ended=False)] == [two.id]
+    assert options_step(Record(debate, [])) is None, "nobody could look for them"
 
 
 @pytest.mark.parametrize(("file_format", "language"), [("md", "en"), ("html", "ko")])

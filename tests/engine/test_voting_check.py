@@ -91,13 +91,13 @@ async def test_a_debate_counts_the_votes_and_the_verdict_of_those_alone_that_pas
     assert live is not None
     record = Record(live.debate_session.debate, live.messages)
     assert vote_places(record) == {"p1": (0, 0)} and record.vote("p0", 1).choice == ""
-    result = outcome(record.debate, live.messages)
+    result = outcome(Record(record.debate, live.messages))
     assert (result.judge, result.after.missing) == ("remote1/model-1", ())
     # All but its votes are as usual, and each was asked 16 questions and 8 about premises, once.
     assert of_checks(made) == {"model-0": 24, "model-1": 24}
     assert sum(not checks(one) and one.schema is None for one in made.models.requests) == 2
     assert (made.models.stable["model-0"], made.models.stable["model-1"]) == (0, 8)
-    assert [one.model for one in made.engine.debates.judges(session_id)][:1] == ["model-1"]
+    assert next(iter(made.engine.debates.judges(session_id))).endswith("/model-1")
 
 
 async def test_a_council_lets_it_speak_and_counts_neither_its_turn_nor_its_ballot(made: Bench) -> None:
@@ -114,7 +114,7 @@ async def test_a_council_lets_it_speak_and_counts_neither_its_turn_nor_its_ballo
     turns = [one.author.id for one in live.messages if one.part == "turn"]
     ballots = [one.author.id for one in live.messages if one.part == "ballot"]
     assert (sorted(turns), sorted(ballots)) == (["p0", "p1", "p2"], ["p0", "p1"])
-    result = outcome(debate, live.messages)
+    result = outcome(Record(debate, live.messages))
     assert (result.before.votes, result.after.votes) == ({"o1": 1, "o2": 1}, {"o1": 2, "o2": 0})
     assert (result.after.missing, "ballots" in result.degraded, result.answered) == ((), False, 3)
     assert Record(debate, live.messages).vote("p2", 1).choice == ""
@@ -188,7 +188,7 @@ async def test_a_council_that_is_to_debate_checks_beside_its_answers(made: Bench
     assert live is not None and not Record(live.debate_session.debate, live.messages).answers()
     answers.set()
     await made.engine.wait(session_id)
-    assert outcome(live.debate_session.debate, live.messages).after.votes == {"o1": 3, "o2": 0}
+    assert outcome(Record(live.debate_session.debate, live.messages)).after.votes == {"o1": 3, "o2": 0}
     assert sum(of_checks(made).values()) == 72
 
 
@@ -213,14 +213,14 @@ async def test_what_is_skipped_in_a_council_does_not_vote_until_it_is_checked_ag
     assert council is not None and council.voteless == ("p2",)
     assert "remote2/model-2" not in council.judges
     assert debate.no_votes == (NoVote(model="remote2/model-2", reason="check_skipped"),)
-    assert outcome(debate, live.messages).after.votes == {"o1": 2, "o2": 0}
+    assert outcome(Record(debate, live.messages)).after.votes == {"o1": 2, "o2": 0}
     with pytest.raises(BadInput):
         await made.engine.debates.skip_check(session_id)
     waits = False
     await made.engine.debates.check_again(session_id, "p2")
     debate = live.debate_session.debate
     assert debate.no_votes == () and debate.council is not None and debate.council.voteless == ()
-    assert outcome(debate, live.messages).after.votes == {"o1": 3, "o2": 0}
+    assert outcome(Record(debate, live.messages)).after.votes == {"o1": 3, "o2": 0}
 
 
 async def test_checks_count_in_the_limit_of_a_council(made: Bench) -> None:
@@ -339,7 +339,7 @@ async def test_a_debate_counts_its_vote_and_asks_another_for_the_verdict(made: B
     assert held_in(made.engine, session_id) == {"p0": (0, 0), "p1": (0, 0)}
     assert [one.model for one in made.models.requests if judges(one)] == ["model-1"] * 2
     assert debate.no_votes == (), "nobody had named it"
-    offered = [one.model for one in made.engine.debates.judges(session_id)]
+    offered = [one.partition("/")[2] for one in made.engine.debates.judges(session_id)]
     assert offered[0] == "model-1" and "model-0" not in offered
 
 
@@ -398,6 +398,6 @@ async def test_a_council_lets_it_vote_and_nobody_else_reads_in_its_place(made: B
         debate, council = live.debate_session.debate, live.debate_session.debate.council
         assert council is not None and council.voteless == ()
         assert council.judges == ()
-        assert outcome(debate, live.messages).after.votes == {"o1": 3, "o2": 0}
+        assert outcome(Record(debate, live.messages)).after.votes == {"o1": 3, "o2": 0}
         assert not any(one.part == "reading" for one in live.messages)
         assert debate.no_votes == (NoVote(model="remote2/model-2", reason="missed_premises:3:8"),)

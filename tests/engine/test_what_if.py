@@ -191,7 +191,7 @@ async def test_a_fork_has_the_verdicts_before_it_and_a_message_there_begins_a_ro
     fork = await made.engine.debates.fork(session_id, messages[-1].id)
     debate = live_of(made, fork).debate_session.debate
     [given] = outcomes(debate, live_of(made, fork).messages)
-    assert outcome(given.debate, given.messages).text == "Do it step by step."
+    assert outcome(Record(given.debate, given.messages)).text == "Do it step by step."
     assert debate.rounds == 2 and debate.what_ifs[0].message == live_of(made, fork).said[3].id
     before = len(made.models.requests)
     await made.engine.debates.say(fork, "And then?")
@@ -272,7 +272,7 @@ def ends_of(live: LiveSession) -> list[str]:
     debate = live.debate_session.debate
     found = []
     for one in outcomes(debate, live.messages):
-        record, result = Record(one.debate, one.messages), outcome(one.debate, one.messages)
+        record, result = Record(one.debate, one.messages), outcome(Record(one.debate, one.messages))
         texts = {each.id: each.text for each in record.options()}
         held = {who: texts[record.vote(who, record.rounds).choice] for who in record.voters()}
         found.append(
@@ -289,7 +289,7 @@ async def test_a_follow_up_loses_no_verdict_and_ends_with_its_own() -> None:
     session_id = await decided(made)
     live = live_of(made, session_id)
     before = len(made.models.requests)
-    first = outcome(live.debate_session.debate, live.messages)
+    first = outcome(Record(live.debate_session.debate, live.messages))
     await made.engine.councils.ask(session_id, WHAT_IF)
     assert await to_the_end(made, session_id) == Status.COMPLETED
     # Three answers, the comparison, three ballots, two readings: no turn between.
@@ -306,7 +306,7 @@ async def test_a_follow_up_loses_no_verdict_and_ends_with_its_own() -> None:
         "Verdict 1, after round 1",
         f"Verdict 2, after “{WHAT_IF}”",
     ]
-    earlier = outcome(found[0].debate, found[0].messages)
+    earlier = outcome(Record(found[0].debate, found[0].messages))
     assert (earlier.headline, earlier.judge, earlier.state) == (first.headline, first.judge, first.state)
     assert earlier.minority == first.minority
     assert changed(found, TEXTS) == [
@@ -335,16 +335,16 @@ async def test_a_council_that_was_not_to_be_debated_keeps_its_verdict_and_ends_w
     await made.engine.councils.debate(session_id, 1)
     await made.engine.wait(session_id)
     live = live_of(made, session_id)
-    first = outcome(live.debate_session.debate, live.messages)
+    first = outcome(Record(live.debate_session.debate, live.messages))
     before = len(made.models.requests)
     await made.engine.councils.ask(session_id, WHAT_IF)
     await to_the_end(made, session_id)
     assert len(made.models.requests) == before + 4
     (given,) = outcomes(live.debate_session.debate, live.messages)
-    assert outcome(given.debate, given.messages) == first
+    assert outcome(Record(given.debate, given.messages)) == first
     fork = await made.engine.councils.fork(session_id, 0, verdict=1)
     forked = live_of(made, fork)
-    again = outcome(forked.debate_session.debate, forked.messages)
+    again = outcome(Record(forked.debate_session.debate, forked.messages))
     assert (again.headline, again.judge) == (first.headline, first.judge)
     assert not any(one.content == WHAT_IF for one in forked.messages)
     # Judged once more: both verdicts stay, and the fork's is asked for.

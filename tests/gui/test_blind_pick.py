@@ -65,6 +65,12 @@ def servers(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
         server.close()
 
 
+@pytest.fixture
+async def person(qapp, data_dir, servers):  # type: ignore[no-untyped-def]
+    async with at_window(data_dir) as person:
+        yield person
+
+
 def calls(servers: dict[str, WireServer]) -> int:
     return sum(len(one.requests) for one in servers.values())
 
@@ -129,6 +135,8 @@ async def test_it_is_offered_before_the_verdict_and_made_by_the_keyboard_alone(
         start.setFocus()
         press(person, Qt.Key.Key_Space)
         await until(lambda: person.sees("blind_answer_B"), what="the two answers")
+        failed = [one for one in announced if "could not be written" in one]
+        assert not failed, "it has not failed before it began"
         assert calls(servers) == before + 2 and page.steps.value() == VERDICT
         assert not page.verdict.isVisible() and pick_of(page).order and not pick_of(page).picked
         answers = {letter: person.find(f"blind_answer_{letter}", QFrame) for letter in "AB"}
@@ -195,55 +203,53 @@ async def test_it_is_offered_before_the_verdict_and_made_by_the_keyboard_alone(
 
 @pytest.mark.slow
 async def test_one_click_shows_the_verdict_and_a_pick_after_that_does_not_count(
-    qapp, data_dir, servers: dict[str, WireServer]
-) -> None:  # type: ignore[no-untyped-def]
-    async with at_window(data_dir) as person:
-        page = await asked(person)
-        before = calls(servers)
-        await person.click(f"segment_{VOTES}")
-        assert person.sees("blind_offer") and not page.verdict.isVisible(), "the votes tell it as well"
-        await person.click("blind_close")
-        assert page.verdict.isVisible() and not person.sees("blind_offer")
-        await until(lambda: bool(read_at(page)))
-        assert calls(servers) == before
-        # Neither by another step nor by another session and back is it offered in the way again.
-        await person.click("segment_answers")
-        await person.click(f"segment_{VERDICT}")
-        assert page.verdict.isVisible()
-        card = person.find("blind_card")
-        not_blind = "You have read the verdict, so a pick is kept as not blind and isn’t counted."
-        assert any(not_blind in one for one in texts(card))
-        await ask(person, "council_blind")
-        assert not_blind in texts(page.blind) and not page.verdict.isVisible()
-        await person.click("blind_start")
-        await until(lambda: person.sees("blind_pick_equal"), what="the two answers")
-        assert not_blind in texts(page.blind)
-        await person.click("blind_pick_equal")
-        await until(lambda: pick_of(page).picked == "equal")
-        assert not pick_of(page).was_blind
-        shown = texts(page.blind)
-        assert "You saw no difference." in shown
-        assert "You had read the verdict before, so it doesn't count as blind." in shown
-        await person.click("blind_close")
-        found = person.window.controller.engine.journal.get(page.session_id)
-        assert found is None or found.preferred == ""
+    person: Person, servers: dict[str, WireServer]
+) -> None:
+    page = await asked(person)
+    before = calls(servers)
+    await person.click(f"segment_{VOTES}")
+    assert person.sees("blind_offer") and not page.verdict.isVisible(), "the votes tell it as well"
+    await person.click("blind_close")
+    assert page.verdict.isVisible() and not person.sees("blind_offer")
+    await until(lambda: bool(read_at(page)))
+    assert calls(servers) == before
+    # Neither by another step nor by another session and back is it offered in the way again.
+    await person.click("segment_answers")
+    await person.click(f"segment_{VERDICT}")
+    assert page.verdict.isVisible()
+    card = person.find("blind_card")
+    not_blind = "You have read the verdict, so a pick is kept as not blind and isn’t counted."
+    assert any(not_blind in one for one in texts(card))
+    await ask(person, "council_blind")
+    assert not_blind in texts(page.blind) and not page.verdict.isVisible()
+    await person.click("blind_start")
+    await until(lambda: person.sees("blind_pick_equal"), what="the two answers")
+    assert not_blind in texts(page.blind)
+    await person.click("blind_pick_equal")
+    await until(lambda: pick_of(page).picked == "equal")
+    assert not pick_of(page).was_blind
+    shown = texts(page.blind)
+    assert "You saw no difference." in shown
+    assert "You had read the verdict before, so it doesn't count as blind." in shown
+    await person.click("blind_close")
+    found = person.window.controller.engine.journal.get(page.session_id)
+    assert found is None or found.preferred == ""
 
 
 @pytest.mark.slow
 async def test_whoever_reads_the_verdict_between_the_answers_and_the_pick_does_not_pick_blind(
-    qapp, data_dir, servers: dict[str, WireServer]
-) -> None:  # type: ignore[no-untyped-def]
-    async with at_window(data_dir) as person:
-        page = await asked(person)
-        await person.click("blind_start")
-        await until(lambda: person.sees("blind_pick_A"), what="the two answers")
-        assert pick_of(page).was_blind
-        await person.click("blind_close")
-        await until(lambda: bool(read_at(page)))
-        await person.click("blind_open")
-        await person.click("blind_pick_A")
-        await until(lambda: pick_of(page).picked == "A")
-        assert not pick_of(page).was_blind
+    person: Person, servers: dict[str, WireServer]
+) -> None:
+    page = await asked(person)
+    await person.click("blind_start")
+    await until(lambda: person.sees("blind_pick_A"), what="the two answers")
+    assert pick_of(page).was_blind
+    await person.click("blind_close")
+    await until(lambda: bool(read_at(page)))
+    await person.click("blind_open")
+    await person.click("blind_pick_A")
+    await until(lambda: pick_of(page).picked == "A")
+    assert not pick_of(page).was_blind
 
 
 @pytest.mark.slow
@@ -265,45 +271,43 @@ async def test_it_is_not_offered_again_once_the_tick_is_off(qapp, data_dir, serv
 
 @pytest.mark.slow
 async def test_what_fails_says_so_and_is_written_when_asked_for_again(
-    qapp, data_dir, servers: dict[str, WireServer]
-) -> None:  # type: ignore[no-untyped-def]
-    async with at_window(data_dir) as person:
-        page = await asked(person)
-        for server in servers.values():
-            server.script(server.models[0], lambda _request: Fault("e401"))
-        await person.click("blind_start")
-        await until(lambda: "The two answers could not be written." in texts(page.blind), what="the failure")
-        await ended(page)
-        assert person.find(f"segment_{VERDICT}").isEnabled() and page.steps.value() == VERDICT
-        assert "writing" not in page.box._words.text().lower()
-        for server in servers.values():
-            server.script(server.models[0], lambda one: written(one.messages[-1].text))
-        await person.click("blind_start")
-        await until(lambda: person.sees("blind_pick_A"), what="the two answers")
-        rewritten = [one for one in page.messages if one.part == CouncilPart.REWRITE and one.state == "done"]
-        assert len(rewritten) == 2
+    person: Person, servers: dict[str, WireServer]
+) -> None:
+    page = await asked(person)
+    for server in servers.values():
+        server.script(server.models[0], lambda _request: Fault("e401"))
+    await person.click("blind_start")
+    await until(lambda: "The two answers could not be written." in texts(page.blind), what="the failure")
+    await ended(page)
+    assert person.find(f"segment_{VERDICT}").isEnabled() and page.steps.value() == VERDICT
+    assert "writing" not in page.box._words.text().lower()
+    for server in servers.values():
+        server.script(server.models[0], lambda one: written(one.messages[-1].text))
+    await person.click("blind_start")
+    await until(lambda: person.sees("blind_pick_A"), what="the two answers")
+    rewritten = [one for one in page.messages if one.part == CouncilPart.REWRITE and one.state == "done"]
+    assert len(rewritten) == 2
 
 
 @pytest.mark.slow
 async def test_while_it_is_written_the_verdict_is_one_click_away(
-    qapp, data_dir, servers: dict[str, WireServer]
-) -> None:  # type: ignore[no-untyped-def]
-    async with at_window(data_dir) as person:
-        page = await asked(person)
-        for server in servers.values():
-            slow = lambda one: Answer(written(one.messages[-1].text), delay=2.0)  # noqa: E731
-            server.script(server.models[0], slow)
-        await person.click("blind_start")
-        await until(lambda: "The two answers are being written: 0 of 2" in texts(page.blind))
-        assert person.find(f"segment_{VERDICT}").isEnabled() and page.steps.value() == VERDICT
-        await person.click("blind_close")
-        assert page.verdict.isVisible() and page.session is not None and page.session.status == "running"
-        await until(lambda: bool(read_at(page)))
-        await ended(page)
-        assert page.verdict.isVisible(), "it does not come back by itself"
-        await person.click("blind_open")
-        await until(lambda: person.sees("blind_pick_A"), what="the two answers")
-        assert not pick_of(page).was_blind
+    person: Person, servers: dict[str, WireServer]
+) -> None:
+    page = await asked(person)
+    for server in servers.values():
+        slow = lambda one: Answer(written(one.messages[-1].text), delay=2.0)  # noqa: E731
+        server.script(server.models[0], slow)
+    await person.click("blind_start")
+    await until(lambda: "The two answers are being written: 0 of 2" in texts(page.blind))
+    assert person.find(f"segment_{VERDICT}").isEnabled() and page.steps.value() == VERDICT
+    await person.click("blind_close")
+    assert page.verdict.isVisible() and page.session is not None and page.session.status == "running"
+    await until(lambda: bool(read_at(page)))
+    await ended(page)
+    assert page.verdict.isVisible(), "it does not come back by itself"
+    await person.click("blind_open")
+    await until(lambda: person.sees("blind_pick_A"), what="the two answers")
+    assert not pick_of(page).was_blind
 
 
 @pytest.mark.slow

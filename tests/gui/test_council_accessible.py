@@ -8,21 +8,14 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 
 from app.gui.pages.council.council_page import CouncilPage
 from tests import app_driver
-from tests.app_driver import Person, at_window
-from tests.gui.test_council_page import HOLDS, ask, ended, opened, read, script
+from tests.app_driver import Person
+from tests.gui.test_council_page import HOLDS, ask, ended, opened, person, read
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
-__all__ = ["wire_home", "wire_servers"]
+__all__ = ["person", "wire_home", "wire_servers"]
 
 until = partial(app_driver.until, seconds=60.0)
-
-
-@pytest.fixture
-async def person(qapp, data_dir, wire_home):
-    script(wire_home)
-    async with at_window(data_dir) as person:
-        yield person
 
 
 def listed(page: CouncilPage) -> list[QAccessibleInterface]:

@@ -10,19 +10,12 @@ from app.gui.pages.council.council_columns import MERGED
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.widgets.controls import ShorteningButton
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import HOLDS, ask, ended, opened, script
+from tests.gui.test_council_page import HOLDS, ask, ended, opened, person, script
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers
 
-__all__ = ["wire_home", "wire_servers"]
+__all__ = ["person", "wire_home", "wire_servers"]
 HELD = json.dumps({"answer": HOLDS["openai"], "confidence": 70})
-
-
-@pytest.fixture
-async def person(qapp, data_dir, wire_home):  # type: ignore[no-untyped-def]
-    script(wire_home)
-    async with at_window(data_dir) as person:
-        yield person
 
 
 def seen(page: CouncilPage) -> list[str]:

@@ -299,7 +299,7 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     await until(lambda: person.sees("connect_dialog"), what="the dialog that adds a provider")
     person.find("connect_dialog").reject()
     assert page.councils is not None
-    monkeypatch.setattr(page.councils, "outsider", lambda _session: "ollama/ollama-wire")
+    monkeypatch.setattr(page.councils.providers, "outsider", lambda _session: "ollama/ollama-wire")
     page.refresh()
     assert "check" in offered(page) and "connect" not in offered(page)
 

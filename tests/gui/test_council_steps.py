@@ -16,17 +16,10 @@ from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS
 from app.gui.widgets.controls import stops_in
 from tests.app_driver import Person, at_window, until
-from tests.gui.test_council_page import ask, ended, offered, opened, script
+from tests.gui.test_council_page import ask, ended, offered, opened, person, script
 from tests.wire.fixtures import wire_home, wire_servers
 
-__all__ = ["wire_home", "wire_servers"]
-
-
-@pytest.fixture
-async def person(qapp, data_dir, wire_home):
-    script(wire_home)
-    async with at_window(data_dir) as person:
-        yield person
+__all__ = ["person", "wire_home", "wire_servers"]
 
 
 def focus_order(page: CouncilPage) -> list[str]:

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.council import Judge
 from app.core.message import CouncilPart
 from app.core.summary import DebateMode, Status
 from app.gui.widgets.badge import Chip
@@ -302,7 +301,8 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     plain = replace(over, debate=replace(over.debate, council=None, polls=False))
     view.show_session(plain, [one for one in messages if not one.part])
     view.controls.side_chosen.emit("verdict")
-    for judges in ((Judge(name="Zyx Ada", provider="openai", model="gpt-zyx-5-thinking"),) * 2, ()):
+    judge = "Zyx Ada"
+    for judges in ({"openai/gpt-zyx-5-thinking": judge, "openai/gpt-zyx-6-thinking": judge}, {}):
         view.show_judges(judges)
         yield f"no verdict, {len(judges)} judges", panel
     view.show_session(over, messages)

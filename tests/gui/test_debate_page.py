@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.session import Council, DebateSession
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
@@ -186,3 +186,24 @@ async def test_a_blind_pick_is_offered_before_the_verdict_of_a_debate_is_read(
     await person.click("blind_open")
     assert page.blind.isVisible() and not page.verdict.isVisible()
     assert "not blind" in texts(page.blind) or "no longer blind" in texts(page.blind)
+
+
+async def test_while_another_judge_reads_the_offer_stays_and_the_verdict_before_is_unread(
+    person: Person, wire_servers
+) -> None:  # type: ignore[no-untyped-def]
+    for server in wire_servers.values():
+        script_debate(server)
+    page = await hold(person, offers=True)
+    await until(lambda: person.sees("blind_start"), 60.0, what="the offer")
+    seen: list[bool] = []
+    page.verdict.read.connect(lambda: seen.append(True))
+    page.more.choices.aboutToShow.emit()
+    judges = page.more.choices.findChild(QMenu, "judges_menu")
+    assert judges is not None
+    judges.actions()[0].trigger()
+    council = lambda: page.session.debate.council  # noqa: E731
+    await until(lambda: council().judged == 1, what="the wish for another verdict")
+    assert person.sees("blind_offer") and not person.sees("blind_start"), "nothing can be picked meanwhile"
+    await ended(page)
+    await until(lambda: person.sees("blind_start"), what="the offer of the verdict that came")
+    assert page.steps.value() == VERDICT and not seen and not council().read_at

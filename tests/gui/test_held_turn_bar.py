@@ -44,7 +44,7 @@ async def start(person: Person, *kinds: str) -> DiscussionView:
 
 
 def states(view: DiscussionView) -> list[tuple[str, str]]:
-    return [(one.author.id, one.state) for one in view._said.values()]
+    return [(one.author.id, one.state) for one in view.messages]
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
     wire_home["gemini"].script("gemini-wire", lambda _: REFUSED)
     view = await start(person, *KINDS)
     await until(lambda: person.sees("debate_skip_turn"), PATIENCE_S)
-    failed = next(one for one in view._said.values() if one.state == "failed")
+    failed = next(one for one in view.messages if one.state == "failed")
     view.transcript.action_requested.emit(failed.id, "retry")
     await until(lambda: ("openai", "done") in states(view), PATIENCE_S)
     await person.window.controller.engine.stop(view.session_id)
@@ -180,8 +180,8 @@ async def test_a_turn_is_copied_and_forked_by_the_buttons_over_it(person: Person
         "message_copy", "message_fork",
     ]  # fmt: skip
     await person.click("message_copy")
-    assert QApplication.clipboard().text() == view._said[first].content
+    assert QApplication.clipboard().text() == next(one.content for one in view.messages if one.id == first)
     before = view.session_id
     await person.click("message_fork")
     await until(lambda: view.session_id != before and view.session.status == "paused")
-    assert [one.content for one in view._said.values()] == [QApplication.clipboard().text()]
+    assert [one.content for one in view.messages] == [QApplication.clipboard().text()]

@@ -92,7 +92,7 @@ def test_numbers_and_dates_that_nothing_can_have_are_left_out() -> None:
     record = Record(a_debate(1, ballots=ballots), [])
     # A stance that there is not is a blank.
     assert record.voted_rounds == [0, 3] and vote_places(record) == {"p0": (2, None)}
-    assert outcome(record.debate, []).state == State.NONE
+    assert outcome(Record(record.debate, [])).state == State.NONE
     for date in ("x", "2026-01-01", "2026-01-01T00:00:00"):
         state = StepState(id="a", state="running", started_at=date)
         assert seconds_of(state, datetime.now(UTC)) is None

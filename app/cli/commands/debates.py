@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Annotated
 
 from app.cli.arguments import AsItLooks, Folder, Many, SessionId, Typed, absolute, amount, parse_spec
@@ -19,14 +20,13 @@ from app.core.message import Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
 from app.core.texts import language_of
-from app.engine.council.outcome import lettered, outcome
+from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
-from app.engine.debate.estimates import Estimate, checks_text, price_text
+from app.engine.debate.estimates import checks_text, price_text
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.engine.voting import name_of
 from app.wiring import Moot
 
 DEBATE_ENDS = tuple(ends for ends in Ends if ends != Ends.MERGE)
@@ -81,8 +81,7 @@ async def debate(
     setup = setup.ending(Ends(ends)) if ends else setup
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(each.provider == EMBEDDED for each in chosen))
-    first = run.moot.engine.debates.first_judge(setup) if setup.concludes else None
-    await _say_helpers(run, name_of(first.seat) if first else "", run.moot.engine.councils.finder(setup))
+    await _say_helpers(run, *run.moot.engine.councils.first_helpers(setup))
     return await run.follow(lambda: run.moot.engine.debates.start(setup), DebatePrinter(run.texts))
 
 
@@ -198,26 +197,20 @@ async def extend(
     if not isinstance(of, DebateSession):
         raise BadInput("not_a_council", title=of.title)
     if judge:
-        councils.check_judge(judge, of)
+        councils.providers.check_judge(judge, of)
     if not of.debate.is_council and action != "judge":
         raise BadInput("extend_debate", title=of.title)
     council = Record(of.debate, messages).council
     rounds = council.offered_rounds if rounds is None else rounds
     check_rounds(rounds)
-    options = {letter: each for each, letter in lettered(Record(of.debate, messages)).items()}
+    options = {letter: each for each, letter in Record(of.debate, messages).letters.items()}
     chosen = options.get(option.upper(), "")
     if action == "argue" and not chosen:
         raise BadInput("council_option", option=option, options=", ".join(options))
     ways: dict[str, Step] = {
         "debate": lambda: councils.debate(live.id, rounds, judge or None),
         "argue": lambda: councils.argue(live.id, chosen),
-        "stress": lambda: councils.stress(live.id),
-        "check": lambda: councils.check_outside(live.id),
-        "join": lambda: councils.join(live.id),
-        "solo": lambda: councils.solo(live.id),
         "judge": lambda: councils.judge(live.id, judge or ANY_JUDGE),
-        "compare": lambda: councils.compare(live.id),
-        "merge": lambda: councils.merge(live.id),
     }
     before = len(messages)
 
@@ -226,12 +219,12 @@ async def extend(
             wanted = replace(council, offered_rounds=rounds)
             debate = replace(of.debate, council=wanted, judge=judge or of.debate.judge)
             await say_price(run, replace(of, debate=debate), live.messages, action)
-        await ways[action]()
+        await ways.get(action, lambda: councils.further(live.id, action))()
 
     status = await run.go_on(live, take_step)
     failed = any(each.state == MessageState.FAILED for each in live.messages[before:])
     if not of.debate.is_council:
-        failed = bool(outcome(live.debate_session.debate, live.messages).failure)
+        failed = bool(outcome(Record(live.debate_session.debate, live.messages)).failure)
     one_call = action in ("check", "solo", "compare", "merge") or not of.debate.is_council
     return FAULT if status == OK and failed and one_call else status
 
@@ -241,12 +234,7 @@ async def say_price(
 ) -> None:
     """Print what a step uses: a line, or the event `estimate`. In a what-if round only those that are `asked` speak."""
     engine = run.moot.engine
-
-    def estimated() -> Estimate:
-        if session.debate.is_council:
-            return engine.councils.estimate(session, messages, what, asked)
-        return engine.debates.estimate(session, messages, what, asked)
-
+    estimated = partial(engine.councils.estimate, session, messages, what, asked)
     await engine.estimates.ask(estimated().unasked)
     found = estimated()
     usd = list(found.usd) if found.usd else None

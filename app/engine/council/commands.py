@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant, Seat
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
@@ -46,7 +45,7 @@ from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.scores import calibrations, scores
 from app.engine.sessions import Sessions
-from app.engine.voting import seat_of
+from app.engine.voting import name_of, seat_of
 
 # Tokens: the frame of a request, the options, what a ballot, a comparison, two readings and a dissent are; and a statement
 # where nobody has made one yet.
@@ -56,21 +55,14 @@ _THOUGHT = 2
 
 
 def calls_of(
-    debate: Debate,
-    messages: Sequence[Message],
-    what: str,
-    judge: str,
-    outsider: str,
-    to: Sequence[str],
-    length: int,
+    record: Record, what: str, judge: str, outsider: str, to: Sequence[str], length: int
 ) -> list[Call]:
     """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check, solo or blind.
 
     `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody. A what-if round is
     for those in `to`, or all.
     """
-    record = Record(debate, messages)
-    council = record.council
+    debate, council = record.debate, record.council
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
     one = sum(said) // len(said) if said else _STATEMENT
     texts = (record.whole_question, *(file.text for file in debate.context))
@@ -81,26 +73,20 @@ def calls_of(
     written = one * thought
     voters = [models[who] for who in record.openings() or models]
     helper, outside = seat_of(council.helper), seat_of(outsider)
-    compared: Call = (helper, asked + heard, _COMPARED)
     # Whatever is wanted, a comparison that nobody could make comes first; a debate has none.
-    first = debate.is_council and what != "again" and comparison_due(record)
-    calls = [compared] if what == "compare" or first else []
+    compares = what == "compare" or (debate.is_council and comparison_due(record))
+    calls: list[Call] = [(helper, asked + heard, _COMPARED)] if compares else []
     match what:
         case "merge":
             calls += [(helper, asked + heard, written)]
-        case "again":
-            calls = [(each, asked, written) for each in models.values()]
-            if council.differences and council.helper:
-                calls += [(helper, asked + one * len(models), _COMPARED)]
-        case "what_if":
-            calls = [(each, asked + one, written) for who, each in models.items() if who in to or not to]
-            asked_again, heard = asked + _OPTIONS, one * len(models)
-            if council.differences and council.helper and (council.wanted_rounds or not to):
+        case "again" | "what_if":
+            more, concludes = (one, council.wanted_rounds) if what == "what_if" else (0, 0)
+            calls = [(each, asked + more, written) for who, each in models.items() if who in to or not to]
+            heard = one * len(models)
+            if council.differences and council.helper and (concludes or not to):
                 calls += [(helper, asked + heard, _COMPARED)]
-            if council.wanted_rounds:
-                calls += [(each, asked_again + heard, _BALLOT * thought) for each in models.values()]
-                minority = [*models.values()][: 2 * length]
-                calls += _judged(judge, asked_again + heard, asked + 3 * one, minority, thought)
+            if concludes:
+                calls += _concluded([*models.values()], judge, asked, heard, one, length)
         case "check":
             calls += [(outside, asked, written)]
         case "solo" | "blind":
@@ -112,42 +98,48 @@ def calls_of(
             read = _FRAME + tokens_of(record.whole_question) + one
             calls += [(helper, read, _STATEMENT * thought)] * lacking * (1 + length)
         case "debate" | "argue" | "stress" | "judge":
-            asked_again = asked + _OPTIONS
             for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
-                calls += [(each, asked_again + heard, written) for each in voters]
+                calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
                 heard += one * len(voters)
             if what == "stress":
                 sceptic = outside if outsider else models.get(surest(record, least=True), outside)
-                calls += [(sceptic, asked_again + heard, written)]
+                calls += [(sceptic, asked + _OPTIONS + heard, written)]
                 heard += one
-            if what != "judge":
-                calls += [(each, asked_again + heard, _BALLOT * thought) for each in voters]
-            calls += _judged(judge, asked_again + heard, asked + 3 * one, voters[: 2 * length], thought)
+            calls += _concluded(voters, judge, asked, heard, one, length, votes=what != "judge")
     return calls
 
 
 def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     """Return the calls that a council makes by itself; see `calls_of`."""
-    council = debate.council or Council()
-    calls = calls_of(debate, (), "again", judge, "", (), length)
-    compared = replace(debate, council=replace(council, differences=False))
-    if council.merges:
-        calls += calls_of(compared, (), "merge", judge, "", (), length)
-    if council.wanted_rounds:
-        calls += calls_of(compared, (), "debate", judge, "", (), length)
+    record = Record(debate, ())
+    calls, council = calls_of(record, "again", judge, "", (), length), record.council
+    compared = Record(replace(debate, council=replace(council, differences=False)), ())
+    for what, wanted in (("merge", council.merges), ("debate", council.wanted_rounds)):
+        calls += calls_of(compared, what, judge, "", (), length) if wanted else []
     return calls
 
 
-def _judged(judge: str, read: int, argued: int, dissenters: Sequence[Seat], thought: int) -> list[Call]:
-    """Return the readings of a judge, and what it says of moves and the minority writes after them; none without a judge."""
-    if not judge:
-        return []
-    readings: list[Call] = [(seat_of(judge), read, _READING * thought)] * 2
-    moves: list[Call] = [(seat_of(judge), read, _BALLOT * thought)] if dissenters else []
-    return readings + moves + [(each, argued, _DISSENT) for each in dissenters]
+def _concluded(
+    voters: Sequence[Seat], judge: str, asked: int, heard: int, own: int, length: int, *, votes: bool = True
+) -> list[Call]:
+    """Return the ballots, the readings of a judge, and what it says of moves and the minority writes after them.
+
+    They are on what was asked and heard; a dissenter reads three times what is its `own`. Without a judge there are
+    ballots alone.
+    """
+    read, thought = asked + _OPTIONS + heard, _THOUGHT if length else 1
+    calls: list[Call] = [(each, read, _BALLOT * thought) for each in voters if votes]
+    if judge:
+        dissenters = voters[: 2 * length]
+        calls += [(seat_of(judge), read, _READING * thought)] * 2
+        calls += [(seat_of(judge), read, _BALLOT * thought)] if dissenters else []
+        calls += [(each, asked + 3 * own, _DISSENT) for each in dissenters]
+    return calls
 
 
 MAX_TEXT = 100_000
+# What `further` counts, by its name, and in which field of `Council`.
+_COUNTED = {"compare": "again", "merge": "merges", "solo": "solos", "check": "checks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,25 +160,21 @@ class CouncilSetup:
     stops: bool = False
 
 
+@dataclass(eq=False, repr=False)
 class Councils:
     """The commands of councils; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        store: SessionStore,
-        providers: DebateProviders,
-        documents: Documents,
-        bus: EventBus,
-        language: Callable[[], str],
-        estimates: Estimates,
-    ) -> None:
-        self._estimates = estimates
-        self.panels = Panels(PANEL_KIND, documents, bus, language, {})
-        self._decisions = documents.journal
-        self._sessions = sessions
-        self._store = store
-        self._providers = providers
+    _sessions: Sessions
+    _store: SessionStore
+    # Who can help, judge and answer from outside.
+    providers: DebateProviders
+    _documents: Documents
+    _bus: EventBus
+    _language: Callable[[], str]
+    _estimates: Estimates
+
+    def __post_init__(self) -> None:
+        self.panels = Panels(PANEL_KIND, self._documents, self._bus, self._language, {})
 
     def check(self, wanted: CouncilSetup) -> None:
         """Raise BadInput when a council cannot be asked so."""
@@ -197,38 +185,39 @@ class Councils:
         session = self._session_of(wanted)
         question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
         session_id = await self._sessions.start(session, question)
-        self._providers.tell_helpless(self._sessions.live(session_id))
+        self.providers.tell_helpless(self._sessions.live(session_id))
         return session_id
 
     def _session_of(self, wanted: CouncilSetup) -> DebateSession:
         """Return the session of a council that passes every check. Raises BadInput."""
-        session = session_of(wanted.setup, self._providers.statuses())
+        providers, statuses = self.providers, self.providers.statuses()
+        session = session_of(wanted.setup, statuses)
         own = self.panels.find(wanted.panel) if wanted.panel else self.panels.of(wanted.setup.participants)
-        panel = own or Panel(id="", name="")
+        panel, barred = own or Panel(id="", name=""), providers.barred(session)
         rounds = panel.rounds if wanted.rounds is None else wanted.rounds
         check_rounds(rounds)
-        judge = wanted.judge
-        if judge is None and own is not None:
+        judge = session.debate.judge if wanted.judge is None else wanted.judge
+        if wanted.judge is None and own is not None:
             # The provider of a panel's judge may be gone, never have been here, or not be asked about this.
-            known = knows_judge(own.judge, self._providers.statuses())
-            barred = seat_of(own.judge)[0] in self._providers.barred(session)
-            judge = own.judge if known and not barred else ANY_JUDGE
-        judge = session.debate.judge if judge is None else judge
+            fits = knows_judge(own.judge, statuses) and seat_of(own.judge)[0] not in barred
+            judge = own.judge if fits else ANY_JUDGE
         ends = wanted.ends or replace(panel, judge=judge).ends
         if ends == Ends.VOTE:
             judge = NO_JUDGE
         elif ends == Ends.VERDICT and judge == NO_JUDGE:
             judge = ANY_JUDGE
-        elif ends != Ends.VERDICT and seat_of(judge)[0] in self._providers.barred(session):
+        elif ends != Ends.VERDICT and seat_of(judge)[0] in barred:
             # Nobody judges by itself here.
             judge = ANY_JUDGE
         session = replace(session, debate=replace(session.debate, judge=judge))
-        self._providers.check_chosen(session)
-        helper = self._providers.helper(session)
+        providers.check_chosen(session)
+        helper = providers.helper(session)
         goes_on = bool(helper) and not wanted.stops
-        models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
+        models = {name_of(one.seat) for one in session.debate.participants}
         council = Council(
-            calibrations=tuple(one for one in calibrations(self._decisions.all()) if one.model in models),
+            calibrations=tuple(
+                one for one in calibrations(self._documents.journal.all()) if one.model in models
+            ),
             differences=panel.compare if wanted.differences is None else wanted.differences,
             helper=helper,
             merges=int(goes_on and ends == Ends.MERGE),
@@ -242,7 +231,7 @@ class Councils:
 
     def assembled(self) -> tuple[Participant, ...]:
         """Return the participants of a panel that assembles itself from what is ready."""
-        return assembled(self._providers.statuses(), scores(self._decisions.all()))
+        return assembled(self.providers.statuses(), scores(self._documents.journal.all()))
 
     async def ask(self, session_id: str, text: str = "", to: Sequence[str] = (), *, by: str = "") -> None:
         """Ask all participants, or those with these ids, something more; with no text the same question afresh.
@@ -264,12 +253,30 @@ class Councils:
         question = _by_user(CouncilPart.QUESTION, text, data, by=by)
         council = debate.council if to and not concludes else _anew(debate.council)
         if concludes:
-            judges = self._providers.council_judges(session)
+            judges = self.providers.council_judges(session)
             council = replace(council or Council(), rounds=1, judges=judges, moves=True)
         # With the question the session runs, so that one that is killed here goes on with it.
         changed = replace(debate, council=council, due=())
         live.finish_message(question, debate=changed, status=Status.RUNNING, reason="")
         await self._go_on(live)
+
+    async def further(self, session_id: str, what: str) -> None:
+        """Do something more with a council.
+
+        `what` is one of: again, which asks all afresh; compare the answers as they are now, also those that nobody could
+        compare when they were given; merge, one answer of all made by the helper; solo, one participant's model alone with as
+        many tokens to think in as all have written; check, the question asked of a model of another family; join, as `_join`
+        says; stress, a model from outside, else that of who is the least sure, looks for what is wrong, and all vote again.
+        """
+        match what:
+            case "again":
+                await self.ask(session_id)
+            case "join":
+                await self._join(session_id)
+            case "stress":
+                await self._more_rounds(session_id, 1, stress=True)
+            case _:
+                await self._want(session_id, what)
 
     async def retry(self, session_id: str, message_id: str) -> None:
         """Ask a participant again whose answer failed; the others go on."""
@@ -277,16 +284,7 @@ class Councils:
         message = found_message(live, message_id)
         if message.state != MessageState.FAILED:
             raise BadInput("turn_not_failed")
-        live.change(debate=with_due(live.debate_session.debate, message_id))
-        await self._go_on(live)
-
-    async def compare(self, session_id: str) -> None:
-        """Compare the answers as they are now, in one call; also those that nobody could compare when they were given."""
-        await self._want(session_id, "again")
-
-    async def merge(self, session_id: str) -> None:
-        """Let the helper make one answer of all, in one call."""
-        await self._want(session_id, "merges")
+        await self._go_on(live, debate=with_due(live.debate_session.debate, message_id))
 
     async def debate(self, session_id: str, rounds: int | None = None, judge: str | None = None) -> None:
         """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
@@ -298,37 +296,26 @@ class Councils:
             check_rounds(rounds)
         await self._more_rounds(session_id, rounds, judge)
 
-    def check_judge(self, judge: str, session: DebateSession) -> None:
-        """Raise BadInput for a judge that cannot be asked, or not about this session."""
-        self._providers.check_judge(judge, session)
-
-    async def stress(self, session_id: str) -> None:
-        """Let a model from outside, else that of who is the least sure, look for what is wrong; then all vote again."""
-        await self._more_rounds(session_id, 1, stress=True)
-
     async def argue(self, session_id: str, option: str) -> None:
         """Let all argue a view of the minority again for one round, with what it wrote; then all vote again."""
         await self._more_rounds(session_id, 1, again=option)
 
-    async def check_outside(self, session_id: str) -> None:
-        """Ask a model of another family the same question."""
-        await self._want(session_id, "checks")
-
-    async def join(self, session_id: str) -> None:
+    async def _join(self, session_id: str) -> None:
         """Let the model from outside that answered something else take part from now on, with that answer as its own.
 
         No call is made, and no vote changes.
         """
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
-        check = who_may_join(Record(debate, live.messages), outcome(debate, live.messages))
+        record = Record(debate, live.messages)
+        check = who_may_join(record, outcome(record))
         if check is None:
             raise BadInput("council_no_join", title=live.session.title)
         if len(debate.participants) >= MAX_PARTICIPANTS:
             raise BadInput("too_many_participants", count=len(debate.participants) + 1, most=MAX_PARTICIPANTS)
         participant = joining(debate, check.model)
         # It is asked nothing about rounds that are over, and begins none.
-        council, begun = debate.council or Council(), Record(debate, live.messages).rounds
+        council, begun = record.council, record.rounds
         if live.session.status == Status.COMPLETED:
             council = replace(council, rounds=begun, debated=begun)
         else:
@@ -346,24 +333,19 @@ class Councils:
         live.finish_message(answer, debate=replace(debate, participants=people, council=council))
         await self._store.flush(session_id)
 
-    async def solo(self, session_id: str) -> None:
-        """Ask one participant's model alone, with as many tokens to think in as all have written."""
-        await self._want(session_id, "solos")
-
     async def judge(self, session_id: str, judge: str) -> None:
         """Let a judge read what was said: a "provider/model", or ANY_JUDGE; the verdicts before it stay."""
-        live = await self._resting(session_id)
+        live = await self._at_rest(session_id, any_kind=True)
         debate = live.debate_session.debate
-        self.check_judge(judge, live.debate_session)
+        self.providers.check_judge(judge, live.debate_session)
         chosen = replace(debate, judge=judge)
-        judges = self._providers.council_judges(replace(live.debate_session, debate=chosen))
+        judges = self.providers.council_judges(replace(live.debate_session, debate=chosen))
         record, council = Record(debate, live.messages), self._council(live)
         # What was judged already is judged once more, and the verdict before stays.
         again = council.judged + bool(record.judgements(record.rounds))
         council = replace(council, judges=judges, judged=again, moves=True)
         # In a debate the choice is for this verdict alone.
-        live.change(debate=replace(chosen if debate.is_council else debate, council=council))
-        await self._go_on(live)
+        await self._go_on(live, debate=replace(chosen if debate.is_council else debate, council=council))
 
     async def ask_blind(self, session_id: str) -> None:
         """Have what all came to and the answer of one model alone written alike, for a pick without knowing which is which.
@@ -372,21 +354,22 @@ class Councils:
         """
         if await self.show_blind(session_id) is not None:
             return
-        live = await self._resting(session_id)
+        live = await self._at_rest(session_id, any_kind=True)
         debate = live.debate_session.debate
         if not outcomes(debate, live.messages):
             raise BadInput("blind_no_outcome", title=live.session.title)
-        council = replace(self._council(live), helper=self._providers.helper(live.debate_session))
+        council = replace(self._council(live), helper=self.providers.helper(live.debate_session))
         if not council.helper:
             raise self._no_helper(live.debate_session)
         debate = replace(debate, council=council)
         blind = council.blind or BlindPick()
-        if council.blind is not None and not blind_steps(debate, live.messages):
+        if council.blind is not None and not blind_steps(Record(debate, live.messages)):
             blind = replace(blind, asked=blind.asked + 1)
         asked = replace(debate, council=replace(council, blind=blind))
-        live.change(debate=asked)
-        if blind_steps(asked, live.messages):
-            await self._go_on(live)
+        if blind_steps(Record(asked, live.messages)):
+            await self._go_on(live, debate=asked)
+        else:
+            live.change(debate=asked)
 
     async def show_blind(self, session_id: str) -> tuple[str, str] | None:
         """Return the two answers of a blind pick in the order in which they are shown, None while one is missing.
@@ -396,7 +379,7 @@ class Councils:
         live = await self._sessions.open(session_id)
         record = Record(live.debate_session.debate, live.messages)
         texts, blind = record.blind_texts(), record.council.blind
-        if blind is None or len(texts) < 2 or blind_steps(record.debate, live.messages):
+        if blind is None or len(texts) < 2 or blind_steps(record):
             return None
         if not blind.order:
             order = (PANEL, ALONE) if secrets.randbits(1) else (ALONE, PANEL)
@@ -446,7 +429,7 @@ class Councils:
         debate = live.debate_session.debate
         if debate.council is not None:
             return debate.council
-        return replace(earlier_council(debate), helper=self._providers.helper(live.debate_session))
+        return replace(earlier_council(debate), helper=self.providers.helper(live.debate_session))
 
     async def _keep(self, live: LiveSession, council: Council, **fields: object) -> None:
         """Replace what is wanted of a debate or a council, with other fields of its session, and wait until that is stored."""
@@ -471,64 +454,54 @@ class Councils:
     def estimate(
         self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
-        """Return what a step will use, one of those that `calls_of` knows. Makes no call."""
-        judge = next(iter(self._providers.council_judges(session)), "")
-        debate, outsider = self._helped(session), self._providers.outsider(session)
+        """Return what a step will use, one of those that `calls_of` knows. Makes no call.
+
+        Of a debate too: one more verdict (judge), a what_if round of those in `to` or all, and a blind pick.
+        """
+        judge, debate = self.providers.first_judge(session), session.debate
+        if not debate.is_council and what != "blind":
+            asked = [one for one in debate.participants if what == "what_if" and (one.id in to or not to)]
+            reads = debate.concludes or not asked
+            return self._estimates.further(debate, messages, asked, judge if reads else "")
+        debate, outsider = self._helped(session), self.providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
         checked = [one.seat for one in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
-        calls = partial(calls_of, debate, messages, what, judge, outsider, to)
+        calls = partial(calls_of, Record(debate, messages), what, judge, outsider, to)
         return self._estimates.of_calls(calls, checked)
 
     def first_estimate(self, wanted: CouncilSetup) -> Estimate:
         """Return what a council will use that is asked so, up to its end. Makes no call. Raises BadInput."""
         session = self._session_of(wanted)
-        judge = next(iter(self._providers.council_judges(session)), "")
-        checked = self._providers.needed_checks(session)
-        return self._estimates.of_calls(partial(calls_from_start, session.debate, judge), checked)
+        calls = partial(calls_from_start, session.debate, self.providers.first_judge(session))
+        return self._estimates.of_calls(calls, self.providers.needed_checks(session))
 
     def finder(self, setup: DebateSetup) -> str:
         """Return the "provider/model" that looks for the options of a debate set up so, "" where nobody does."""
-        debate = draft_of(setup, self._providers.statuses())
-        council = Council(helper=self._providers.helper(DebateSession(id="", title="", debate=debate)))
-        return council.helper if options_step(replace(debate, council=council), ()) else ""
+        session = draft_of(setup, self.providers.statuses())
+        helper = self.providers.helper(session)
+        debate = replace(session.debate, council=Council(helper=helper))
+        return helper if options_step(Record(debate, ())) else ""
 
-    def first_helpers(self, wanted: CouncilSetup) -> tuple[str, str]:
-        """Return who judges a council that is asked so, and who compares and merges its answers, "" for nobody.
+    def first_helpers(self, wanted: CouncilSetup | DebateSetup) -> tuple[str, str]:
+        """Return who judges what is set up so, and who helps: finds the options, or compares and merges; "" for nobody.
 
         Raises BadInput.
         """
-        session = self._session_of(wanted)
-        council = session.debate.council or Council()
-        judges = self._providers.council_judges(session) if council.ends == Ends.VERDICT else ()
-        helps = council.differences or council.ends != Ends.NONE
-        return next(iter(judges), ""), council.helper if helps else ""
+        if isinstance(wanted, DebateSetup):
+            session, helper = draft_of(wanted, self.providers.statuses()), self.finder(wanted)
+            judges = wanted.concludes
+        else:
+            session = self._session_of(wanted)
+            council = session.debate.council or Council()
+            helper = council.helper if council.differences or council.ends != Ends.NONE else ""
+            judges = council.ends == Ends.VERDICT
+        return self.providers.first_judge(session) if judges else "", helper
 
     def helpers_of(self, session: DebateSession) -> dict[str, str]:
         """Return the "provider/model" of each helper call as it would be made now, "" for nobody."""
-        judge = next(iter(self._providers.council_judges(session)), "")
-        return helpers_object(self._providers.helper(session), judge, self._providers.outsider(session))
-
-    def helper(self, session: DebateSession) -> str:
-        """Return the "provider/model" that would compare the answers now, "" where nobody can."""
-        return self._providers.helper(session)
-
-    def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
-        """Return a provider that could compare the answers if it might read any session; None where one can already."""
-        return self._providers.may_not_read(session)
-
-    def without_help(self, session: DebateSession, code: str) -> str:
-        """Return the code of a text on why nobody helps: `code`, or that of a session that stays here."""
-        return self._providers.without_help(session, code)
-
-    def outsider(self, session: DebateSession) -> str:
-        """Return the "provider/model" of another base family than those that take part, "" where there is none."""
-        return self._providers.outsider(session)
-
-    def judges(self, session_id: str) -> list[str]:
-        """Return who could judge an open council, each a "provider/model", the best first."""
-        live = self._sessions.live(session_id)
-        return self._providers.outside(live.debate_session) if live is not None else []
+        found = self.providers
+        return helpers_object(found.helper(session), found.first_judge(session), found.outsider(session))
 
     async def _more_rounds(
         self,
@@ -543,18 +516,17 @@ class Councils:
         session = live.debate_session
         council = session.debate.council
         if judge is not None:
-            self.check_judge(judge, session)
-        if council is None or not self._providers.helper(session):
+            self.providers.check_judge(judge, session)
+            session = replace(session, debate=replace(session.debate, judge=judge))
+        if council is None or not self.providers.helper(session):
             raise self._no_helper(session)
         begun = Record(session.debate, live.messages).rounds
         rounds = council.offered_rounds if rounds is None else rounds
-        debate = with_rounds(session, begun, rounds, judge, self._providers, stress=stress)
+        debate = with_rounds(session, begun, rounds, self.providers, stress=stress)
         if again:
             asked = _by_user(CouncilPart.ARGUE, "", ArguedOption(option=again))
             live.finish_message(replace(asked, round=begun + 1), debate=debate)
-        else:
-            live.change(debate=debate)
-        await self._go_on(live)
+        await self._go_on(live, debate=debate)
 
     async def choose(self, session_id: str, message_id: str) -> None:
         """Keep which answer the user goes by; "" for none."""
@@ -585,49 +557,39 @@ class Councils:
 
     async def _want(self, session_id: str, what: str) -> None:
         live = await self._at_rest(session_id)
-        debate = live.debate_session.debate
-        council, outsider = debate.council or Council(), self._providers.outsider(live.debate_session)
-        if not self._providers.helper(live.debate_session):
-            raise self._no_helper(live.debate_session)
-        if what == "checks" and not outsider:
+        session, outsider = live.debate_session, self.providers.outsider(live.debate_session)
+        if not self.providers.helper(session):
+            raise self._no_helper(session)
+        if what == "check" and not outsider:
             raise BadInput("council_no_outsider")
+        record, field = Record(session.debate, live.messages), _COUNTED[what]
         # A comparison that nobody could make is still due, and is not made twice.
-        due = what == "again" and comparison_due(Record(debate, live.messages))
-        wanted = replace(council, outsider=outsider, **{what: getattr(council, what) + (not due)})
-        live.change(debate=replace(debate, council=wanted))
-        await self._go_on(live)
+        count = getattr(record.council, field) + (what != "compare" or not comparison_due(record))
+        wanted = replace(record.council, outsider=outsider, **{field: count})
+        await self._go_on(live, debate=replace(session.debate, council=wanted))
 
     def _no_helper(self, session: DebateSession) -> BadInput:
-        return BadInput(self._providers.without_help(session, "council_no_helper"))
+        return BadInput(self.providers.without_help(session, "council_no_helper"))
 
-    async def _resting(self, session_id: str) -> LiveSession:
-        """Open a debate or a council that does not run."""
-        live = await self._sessions.open(session_id)
-        session = live.debate_session
-        if live.read_only or session.status == Status.RUNNING:
-            raise BadInput("session_read_only" if live.read_only else "debate_runs", title=session.title)
+    async def _open(self, session_id: str, *, any_kind: bool = False) -> LiveSession:
+        """Open a council to go on with it; with `any_kind` it may be a debate."""
+        live = await self._sessions.open_to_change(session_id)
+        if not (any_kind or live.debate_session.debate.is_council):
+            raise BadInput("not_a_council", title=live.session.title)
+        return live
+
+    async def _at_rest(self, session_id: str, *, any_kind: bool = False) -> LiveSession:
+        """Open it as `_open` does, once all its calls have ended."""
+        live = await self._open(session_id, any_kind=any_kind)
+        if live.debate_session.status == Status.RUNNING:
+            raise BadInput("debate_runs" if any_kind else "council_runs", title=live.session.title)
         if (run := self._sessions.running(session_id)) is not None:
             await run.wait()
         return live
 
-    async def _open(self, session_id: str) -> LiveSession:
-        live = await self._sessions.open(session_id)
-        session = live.debate_session
-        if live.read_only or not session.debate.is_council:
-            raise BadInput("session_read_only" if live.read_only else "not_a_council", title=session.title)
-        return live
-
-    async def _at_rest(self, session_id: str) -> LiveSession:
-        """Open a council whose calls have all ended."""
-        live = await self._open(session_id)
-        run = self._sessions.running(session_id)
-        if run is not None and live.session.status == Status.RUNNING:
-            raise BadInput("council_runs", title=live.session.title)
-        if run is not None:
-            await run.wait()
-        return live
-
-    async def _go_on(self, live: LiveSession) -> None:
+    async def _go_on(self, live: LiveSession, **changed: object) -> None:
+        """Change fields of a session, and let it run, or run on."""
+        live.change(**changed)
         run = self._sessions.running(live.id)
         if run is not None and live.session.status == Status.RUNNING:
             run.go_on()
@@ -635,34 +597,32 @@ class Councils:
         self._sessions.check(live.session)
         if run is not None:
             await run.wait()
-        debate = self._helped(live.debate_session)
-        if debate != live.debate_session.debate:
-            live.change(debate=debate)
+        live.change(debate=self._helped(live.debate_session))
         self._sessions.run(live)
 
     def _helped(self, session: DebateSession) -> Debate:
         """Return the debate of a council with who compares its answers now."""
         debate = session.debate
-        helper = self._providers.helper(session)
+        helper = self.providers.helper(session)
         return replace(debate, council=replace(debate.council or Council(), helper=helper))
 
 
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:
     """Return what `moot show --json` says of what a debate or a council came to."""
-    record = Record(session.debate, messages)
-    first = 0 if session.debate.is_council else -1
+    record, council = Record(session.debate, messages), session.debate.is_council
+    rounds = range(record.rounds + 1) if council else record.voted_rounds
     return {
         "question": record.question.content if record.question else session.debate.topic,
-        "options": [asdict(one) for one in record.options()],
+        "options": [*map(asdict, record.options())],
         "ballots": [
             _ballot_object(record, who, number)
-            for number in (range(record.rounds + 1) if session.debate.is_council else record.voted_rounds)
-            for who in (record.openings() if session.debate.is_council else record.voters())
-            if number == first or record.voted(who, number)
+            for number in rounds
+            for who in (record.openings() if council else record.voters())
+            if (council and not number) or record.voted(who, number)
         ],
-        "readings": [asdict(one) for one in record.readings()],
-        "differ": [asdict(one) for one in record.points("differ")],
-        "agreed": [asdict(one) for one in record.points("agreed")],
+        "readings": [*map(asdict, record.readings())],
+        "differ": [*map(asdict, record.points("differ"))],
+        "agreed": [*map(asdict, record.points("agreed"))],
         "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
         "blind": blind_object(record.council.blind),
         "helpers": helpers_object(

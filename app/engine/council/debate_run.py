@@ -19,6 +19,7 @@ from app.engine.council.director import (
     options_step,
 )
 from app.engine.council.earlier import earlier_council
+from app.engine.council.record import Record
 from app.engine.council.steps import StepRun
 from app.engine.council.verdicts import outcomes, told
 from app.engine.debate.director import (
@@ -115,9 +116,7 @@ class DebateRun(StepRun):
     def _out(self) -> set[str]:
         """Return who is not asked for a vote: who is absent, and whose models are too small."""
         session = self._live.debate_session
-        thinkers = {one.id for one in self._providers.thinkers(session)}
-        mute = {one.id for one in session.debate.participants} - thinkers
-        return {*self._providers.absent(session), *mute}
+        return self._providers.mute(session) | self._providers.absent(session)
 
     async def _conclude(self, *, ended: bool) -> bool:
         """Take the calls beside the turns that are due now, side by side; say whether there were any."""
@@ -125,17 +124,15 @@ class DebateRun(StepRun):
         debate, council = live.debate_session.debate, live.debate_session.debate.council
         if ended and not answered(live.said):
             return False
-        if self._finding is None and (step := options_step(debate, live.messages)):
+        record = Record(debate, live.messages)
+        if self._finding is None and (step := options_step(record)):
             self._finding = asyncio.create_task(self._take(step))
         out = self._out()
-        if self._only_asked:
-            steps = self._asked_steps()
-        else:
-            steps = concluding_steps(debate, live.messages, out, ended=ended)
+        steps = self._asked_steps() if self._only_asked else concluding_steps(record, out, ended=ended)
         if not steps and ended and debate.concludes and council is not None and not council.judges:
             judges = self._providers.council_judges(live.debate_session)
             live.change(debate=replace(debate, council=replace(council, judges=judges, moves=True)))
-            steps = judging_steps(live.debate_session.debate, live.messages, out)
+            steps = judging_steps(Record(live.debate_session.debate, live.messages), out)
         if steps and self._finding is not None:
             await self._finding
         await asyncio.gather(*map(self._take_checked, steps))
@@ -143,8 +140,8 @@ class DebateRun(StepRun):
 
     def _asked_steps(self) -> tuple[CouncilStep, ...]:
         """Return the calls for what the user asked of the debate as it is."""
-        debate, messages = self._live.debate_session.debate, self._live.messages
-        return judging_steps(debate, messages, self._out()) or blind_steps(debate, messages)
+        record = Record(self._live.debate_session.debate, self._live.messages)
+        return judging_steps(record, self._out()) or blind_steps(record)
 
     def _hold(self, turn: AgentTurn, reason: str) -> None:
         """Pause before a call that can't be made now; a provider that asks to wait holds up no vote and no verdict."""
@@ -156,12 +153,13 @@ class DebateRun(StepRun):
 
     async def _take_checked(self, step: CouncilStep) -> None:
         """Take a step once it is known that its model may vote or judge; where it may not, the step is no longer due."""
-        debate, judges = self._live.debate_session.debate, step.part == CouncilPart.READING
+        debate = self._live.debate_session.debate
         if not (step.model or step.who) or step.part == CouncilPart.SOLO:
             await self._take(step)
             return
         seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
-        if await (self.checks.may_judge(seat) if judges else self.checks.may_vote(seat)):
+        may = self.checks.may_judge if step.part == CouncilPart.READING else self.checks.may_vote
+        if await may(seat):
             # Where one model of a provider has to wait, another may still be asked.
             self._services.models.end_pause(seat[0])
             await self._take(step)
@@ -187,7 +185,8 @@ class DebateRun(StepRun):
         part = part_to_note(live, spoken.round) if providers.keeps_notes() else None
         if part is None or spoken.round == self._unnoted:
             return False
-        writers = [one for one in providers.writers(session) if not models.paused_for(one.provider)]
+        known = providers.writers(session)
+        writers = {one: name for one, name in known.items() if not models.paused_for(seat_of(one)[0])}
         if not writers:
             return False
         with self._telling(Reason.SUMMARISING):

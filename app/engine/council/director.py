@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.reasons import Reason
-from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
+from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
 from app.core.summary import Status
 from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
@@ -39,18 +39,17 @@ class CouncilStep:
 
 
 def next_steps(
-    debate: Debate, messages: Sequence[Message], absent: Collection[str] = (), mute: Collection[str] = ()
+    record: Record, absent: Collection[str] = (), mute: Collection[str] = ()
 ) -> tuple[CouncilStep, ...]:
     """Return all calls that can be made now, side by side.
 
     `absent` are participants who cannot be asked, `mute` those whose models are too small to argue and vote.
     """
-    record = Record(debate, messages)
-    council = debate.council
-    if council is None or record.question is None:
+    debate, council = record.debate, record.council
+    if debate.council is None or record.question is None:
         return ()
     due = []
-    retaken = {one.retakes for one in messages if one.retakes and one.ended}
+    retaken = {one.retakes for one in record.all if one.retakes and one.ended}
     for one in record.asked():
         if one.id in absent:
             continue
@@ -71,55 +70,42 @@ def next_steps(
         return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
     if record.count(CouncilPart.CHECK, number=0) < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
-    argued = _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
-    return argued or blind_steps(debate, messages)
+    argued = _debate(record, {*absent, *mute}) or judging_steps(record, absent)
+    return argued or blind_steps(record)
 
 
-def options_step(debate: Debate, messages: Sequence[Message]) -> CouncilStep | None:
+def options_step(record: Record) -> CouncilStep | None:
     """Return the call that looks for the options of a debate's question, None where none is wanted."""
-    record = Record(debate, messages)
-    wanted = (debate.votes or debate.concludes) and record.council.helper
+    wanted = (record.debate.votes or record.debate.concludes) and record.council.helper
     known = record.first_options() or record.count(CouncilPart.DIFFERENCES)
     return CouncilStep(CouncilPart.DIFFERENCES) if wanted and not known else None
 
 
-def concluding_steps(
-    debate: Debate, messages: Sequence[Message], absent: Collection[str], *, ended: bool
-) -> tuple[CouncilStep, ...]:
+def concluding_steps(record: Record, absent: Collection[str], *, ended: bool) -> tuple[CouncilStep, ...]:
     """Return the ballots of a debate that are due now; at its end then a judge's readings, and the dissents.
 
     `absent` are those who are not asked.
     """
-    record = Record(debate, messages)
-    number = round_to_poll(debate, ended=ended)
+    number = round_to_poll(record.debate, ended=ended)
     if number is not None:
         voters = [one for one in record.voters() if one not in absent]
         if due := _ballots(record, voters, number):
             return due
-    return _judge(record, record.council, absent) if ended and debate.concludes else ()
+    return judging_steps(record, absent) if ended and record.debate.concludes else ()
 
 
-def judging_steps(
-    debate: Debate, messages: Sequence[Message], absent: Collection[str]
-) -> tuple[CouncilStep, ...]:
-    """Return the readings of the judges that were chosen for a debate as it is, and the dissents."""
-    record = Record(debate, messages)
-    return _judge(record, record.council, absent)
-
-
-def blind_steps(debate: Debate, messages: Sequence[Message]) -> tuple[CouncilStep, ...]:
+def blind_steps(record: Record) -> tuple[CouncilStep, ...]:
     """Return the calls that a blind pick still needs: the answer of one model alone, then both answers written alike.
 
     `order` is 1 for what all came to, 2 for the model alone. Where one is much longer it is written once more.
     """
-    record = Record(debate, messages)
     blind = record.council.blind
     if blind is None or blind.order or not record.council.helper:
         return ()
     if record.alone is None:
         # One that failed isn't asked again and again.
         best = surest(record) if record.count(CouncilPart.SOLO) < blind.asked else ""
-        return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),) if best else ()
+        return (CouncilStep(CouncilPart.SOLO, model=model_of(record.debate, best)),) if best else ()
     written, texts = record.rewritten(), record.blind_texts()
     due = [side for side in written if side not in texts]
     if not due:
@@ -151,8 +137,9 @@ def model_of(debate: Debate, participant_id: str) -> str:
     return next(f"{one.provider}/{one.model}" for one in debate.participants if one.id == participant_id)
 
 
-def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
+def _debate(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote in secret."""
+    council = record.council
     speakers = [one for one in record.openings() if one not in absent]
     voters = [one for one in speakers if one not in council.voteless]
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
@@ -202,9 +189,9 @@ def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[Counci
     return tuple(due)
 
 
-def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
+def judging_steps(record: Record, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the readings after the last round, by the next judge where one fails; then what it says of moves, and the dissents."""
-    number = record.rounds
+    number, council = record.rounds, record.council
     for judge in council.judges if number else ():
         due = tuple(
             CouncilStep(CouncilPart.READING, number=number, model=judge, order=order)
@@ -217,7 +204,7 @@ def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[C
             break
     else:
         return ()
-    result = outcome(record.debate, record.messages)
+    result = outcome(record)
     asked = council.moves and result.judge and record.last(CouncilPart.MOVES, number=number) is None
     moves = [CouncilStep(CouncilPart.MOVES, number=number, model=result.judge)] if asked else []
     holders = [surest(record, view.holders) for view in in_full(result) if view.now and result.headline]
@@ -248,7 +235,8 @@ def forked(
     place = next(later, len(messages))
     debate = stood(session.debate, messages, place, number)
     kept, _ = copied(messages[:place])
-    if session.status != Status.COMPLETED and next_steps(debate, kept):
+    record = Record(debate, kept)
+    if session.status != Status.COMPLETED and next_steps(record):
         return begun_from(session, debate, Status.PAUSED, Reason.FORKED), kept
-    enough = len(Record(debate, kept).answers()) >= MIN_PARTICIPANTS
+    enough = len(record.answers()) >= MIN_PARTICIPANTS
     return begun_from(session, debate, Status.COMPLETED, Reason.COMPARED if enough else Reason.TOO_FEW), kept

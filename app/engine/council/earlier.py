@@ -4,12 +4,12 @@ A ballot chose from "against" to "for" the motion: those are its options. A verd
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
 from app.core.errors import FailureKind
-from app.core.message import Author, CouncilPart, Failure, Message, MessageState, Role
+from app.core.message import Author, CouncilPart, Failure, Message, MessageState, PartData, Role
 from app.core.session import Council, Debate
 from app.core.verdict import Ballot, MinorityView, Verdict
 from app.engine.debate.replies import NEITHER, one_line
@@ -118,14 +118,20 @@ def _stance(number: int) -> str:
 def _ballot(debate: Debate, ballot: Ballot) -> Message:
     name = next((one.name for one in debate.participants if one.id == ballot.participant), "")
     choice = _stance(ballot.stance) if ballot.stance in _ORDER else ""
+    data = Position(shown=tuple(map(_stance, _ORDER)), choice=choice)
+    author = Author(id=ballot.participant, name=name, kind=PARTICIPANT)
+    return _message(_ballot_id(ballot), author, CouncilPart.BALLOT, ballot.round, data)
+
+
+def _message(message_id: str, author: Author, part: str, number: int, data: PartData) -> Message:
     return Message(
-        id=_ballot_id(ballot),
-        turn_id=_ballot_id(ballot),
+        id=message_id,
+        turn_id=message_id,
         role=Role.ASSISTANT,
-        author=Author(id=ballot.participant, name=name, kind=PARTICIPANT),
-        part=CouncilPart.BALLOT,
-        round=ballot.round,
-        data=Position(shown=tuple(map(_stance, _ORDER)), choice=choice),
+        author=author,
+        part=part,
+        round=number,
+        data=data,
     )
 
 
@@ -133,43 +139,31 @@ def _leading(debate: Debate, number: int) -> str:
     """Return the stance that most had by the last ballots up to a round, "" for none or a tie."""
     last = max((one.round for one in debate.ballots if one.round <= number), default=0)
     counts = Counter(one.stance for one in debate.ballots if one.round == last and one.stance in _ORDER)
-    most = max(counts.values(), default=0)
-    leading = [stance for stance, count in counts.items() if count == most]
-    return _stance(leading[0]) if len(leading) == 1 and leading[0] is not None else ""
+    most = counts.most_common(2)
+    stance = most[0][0] if most and [count for _, count in most].count(most[0][1]) == 1 else None
+    return _stance(stance) if stance is not None else ""
 
 
-def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> list[Message]:
-    """Return the readings of a verdict; those of one that no model gave have failed."""
+def _readings(debate: Debate, verdict: Verdict, number: int, last: int) -> Iterator[Message]:
+    """Yield the readings of a verdict; those of one that no model gave have failed."""
     choice = _leading(debate, last) or f"{_READING}{number}"
     other = f"otherwise{number}" if verdict.otherwise else NEITHER
-    failed = not verdict.judge
-    readings = []
-    for order in (1, 2)[: 2 if failed else verdict.readings]:
-        read = JudgeReading(judge=verdict.model, order=order, asked=number)
-        if not failed:
-            text = " ".join(one.text for one in verdict.answer)
-            cites = tuple(dict.fromkeys(each for one in verdict.answer for each in one.cites))
-            read = JudgeReading(
-                judge=verdict.model,
-                order=order,
-                asked=number,
-                choice=other if verdict.unstable and order > 1 else choice,
-                cases=(BestCase(option=choice, text=text, cites=cites),),
-                agreed=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.agreed),
-                open=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.open),
-            )
+    text = " ".join(one.text for one in verdict.answer)
+    cites = tuple(dict.fromkeys(each for one in verdict.answer for each in one.cites))
+    for order in (1, 2)[: verdict.readings if verdict.judge else 2]:
         name = f"{_READING}{number}-{order}"
-        readings.append(
-            Message(
-                id=name,
-                turn_id=name,
-                role=Role.ASSISTANT,
-                author=Author(id=name, name=verdict.judge, kind="helper"),
-                part=CouncilPart.READING,
-                round=last,
-                state=MessageState.FAILED if failed else MessageState.DONE,
-                error=Failure(kind=verdict.failure or FailureKind.UNREADABLE) if failed else None,
-                data=read,
-            )
+        author = Author(id=name, name=verdict.judge, kind="helper")
+        read = JudgeReading(judge=verdict.model, order=order, asked=number)
+        message = _message(name, author, CouncilPart.READING, last, read)
+        if not verdict.judge:
+            error = Failure(kind=verdict.failure or FailureKind.UNREADABLE)
+            yield replace(message, state=MessageState.FAILED, error=error)
+            continue
+        read = replace(
+            read,
+            choice=other if verdict.unstable and order > 1 else choice,
+            cases=(BestCase(option=choice, text=text, cites=cites),),
+            agreed=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.agreed),
+            open=tuple(JudgedPoint(text=one.text, cites=one.cites) for one in verdict.open),
         )
-    return readings
+        yield replace(message, data=read)

@@ -8,7 +8,7 @@ from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
 from app.core.verdict import Point
-from app.engine.council.outcome import cite_text, lettered, vote_places
+from app.engine.council.outcome import cite_text, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
@@ -75,12 +75,9 @@ class DebateDocument:
                 colour=self._colours.get(message.author.id, USER),
                 anchor=message.id,
             )
-        if files := self._files():
+        if context := self._debate.context:
+            files = tuple(Attachment(name=file.name, text=file.text) for file in context)
             yield Section(heading=self._lines["context"], files=files)
-
-    def _files(self) -> tuple[Attachment, ...]:
-        """Return the context files, which belong to the question."""
-        return tuple(Attachment(name=file.name, text=file.text) for file in self._debate.context)
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
@@ -134,7 +131,7 @@ class DebateDocument:
     def _chart(self) -> Chart | None:
         """Return the ballots of a debate as a chart, None where all voted only once."""
         record = Record(self._debate, self._whole)
-        letters, rounds = lettered(record), record.voted_rounds
+        letters, rounds = record.letters, record.voted_rounds
         if len(rounds) < 2:
             return None
         columns = (

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, groupby
 
 from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Position
 from app.core.errors import FailureKind
@@ -19,7 +19,7 @@ from app.core.verdict import MinorityView, Point
 from app.engine.council.earlier import earlier_views
 from app.engine.council.record import Move, Moved, QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.debate.families import family_of
-from app.engine.debate.replies import LETTERS, NEITHER, without_marks
+from app.engine.debate.replies import NEITHER, without_marks
 from app.engine.names import mentioned
 from app.engine.voting import name_of, no_vote_text, seat_of
 
@@ -140,9 +140,9 @@ def in_full(result: CouncilOutcome) -> tuple[View, ...]:
     return tuple(view for view in result.minority[:IN_FULL] if view.option)
 
 
-def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
+def outcome(record: Record) -> CouncilOutcome:
     """Return what follows from the messages of a debate or a council."""
-    record = Record(debate, messages)
+    debate = record.debate
     people = [one for one in debate.participants if one.id not in record.council.voteless]
     everybody = [one.id for one in people]
     ids = [one.id for one in record.options()]
@@ -393,16 +393,13 @@ def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
 
 def _first_held(record: Record) -> list[Vote]:
     """Return the vote by which each participant took the position that it ends with: debating makes everybody surer."""
-    found = []
-    for who in record.voters():
-        held = record.vote(who, record.rounds)
-        for number in range(record.rounds, -1, -1):
-            vote = record.vote(who, number)
-            if vote.choice != held.choice:
-                break
-            held = vote
-        found.append(held)
-    return found
+
+    def first_held(who: str) -> Vote:
+        votes = (record.vote(who, number) for number in range(record.rounds, -1, -1))
+        _choice, same = next(groupby(votes, key=lambda vote: vote.choice))
+        return [*same][-1]
+
+    return [*map(first_held, record.voters())]
 
 
 def _tally(
@@ -422,11 +419,6 @@ def _tally(
 
 
 Words = Callable[..., str]
-
-
-def lettered(record: Record) -> dict[str, str]:
-    """Return each option's letter by its id."""
-    return {one.id: letter for letter, one in zip(LETTERS, record.options(), strict=False)}
 
 
 def state_text(result: CouncilOutcome, words: Words) -> str:
@@ -473,10 +465,7 @@ def reliability(result: CouncilOutcome, record: Record, words: Words) -> tuple[s
         votes = record.voted_rounds and result.state != State.VALUES
         return (words("verdict.band.nobody") if votes else ""), "neutral"
     if result.unstable:
-        other = record.readings()[1].choice
-        option = next(
-            (one.text for one in record.options() if one.id == other), words("verdict.band.neither")
-        )
+        option = record.texts.get(record.readings()[1].choice, words("verdict.band.neither"))
         return words("verdict.band.unstable", option=option), "warn"
     if not result.choice:
         return words("council.judge.once"), "neutral"
@@ -485,10 +474,9 @@ def reliability(result: CouncilOutcome, record: Record, words: Words) -> tuple[s
 
 def view_line(view: View, record: Record, words: Words) -> str:
     """Return who holds something else than the headline, or gave it up."""
-    option = next((one.text for one in record.options() if one.id == view.option), view.text)
-    held = f"{lettered(record).get(view.option, '')} {option}".strip()
-    names = {one.id: one.name for one in record.debate.participants}
-    who = ", ".join(names[one] for one in view.holders if one in names)
+    option = record.texts.get(view.option, view.text)
+    held = f"{record.letters.get(view.option, '')} {option}".strip()
+    who = ", ".join(record.names[one] for one in view.holders if one in record.names)
     line = words("council.holds_now" if view.now else "council.given_up", names=who, option=held)
     return line if view.reason_named else f"{line} ({words('council.no_reason')})"
 
@@ -539,18 +527,16 @@ def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> s
     return " ".join(filter(None, (point.text, *cited)))
 
 
-def council_parts(debate: Debate, messages: Sequence[Message], words: Words) -> list[tuple[str, list[Point]]]:
+def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[tuple[str, list[Point]]]:
     """Return what follows from a debate or a council in parts, each with its heading and its sentences.
 
     There are none where nobody answered, or in a debate nobody voted and nobody was to judge.
     """
-    record, result = Record(debate, messages), outcome(debate, messages)
+    debate = record.debate
     wanted = record.council.judges or (debate.concludes and debate.round > debate.rounds)
     if not result.answered or not (debate.is_council or record.voted_rounds or wanted):
         return []
-    letters = lettered(record)
-    texts = {one.id: one.text for one in record.options()}
-    names = {one.id: one.name for one in debate.participants}
+    letters, texts, names = record.letters, record.texts, record.names
     lines = (
         [words("council.answered", count=result.answered, asked=result.asked)] if debate.is_council else []
     )

@@ -11,7 +11,7 @@ from app.core.ids import new_id
 from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import MIN_ROUNDS
 from app.engine.debate.families import family_of
-from app.engine.debate.setup import voice_of
+from app.engine.debate.setup import distinct, voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
 from app.engine.scores import ENOUGH, Score
 
@@ -74,11 +74,7 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
 
 def named_apart(seat: Participant, taken: Sequence[Participant]) -> Participant:
     """Return a participant under a name that none of these has."""
-    names, name, number = {one.name for one in taken}, seat.name, 1
-    while name in names:
-        number += 1
-        name = f"{seat.name} {number}"
-    return replace(seat, name=name)
+    return replace(seat, name=distinct(seat.name, (one.name for one in taken)))
 
 
 def check_rounds(rounds: int) -> None:

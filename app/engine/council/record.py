@@ -39,7 +39,14 @@ from app.core.verdict import Calibration
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
 from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
 from app.engine.debate.perspective import is_said
-from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
+from app.engine.debate.replies import (
+    LETTERS,
+    MOST_OPTION,
+    MOST_OPTIONS,
+    one_line,
+    same_words,
+    without_marks,
+)
 
 MOST_CRUXES = 3
 APART = 0.5
@@ -377,9 +384,11 @@ class Record:
         What a damaged file has of more than MOST_ROUNDS is ignored.
         """
         parts = (CouncilPart.TURN, CouncilPart.CHECK, CouncilPart.BALLOT)
-        spoken = parts if self.debate.is_council else ("", *parts)
-        rounds = (one.round for one in self.since if one.part in spoken and one.ended)
-        return max((one for one in rounds if one <= MOST_ROUNDS), default=0)
+        return max(self._rounds_of(*parts, *([] if self.debate.is_council else [""])), default=0)
+
+    def _rounds_of(self, *parts: str) -> set[int]:
+        rounds = {one.round for one in self.since if one.part in parts and one.ended}
+        return {one for one in rounds if 0 <= one <= MOST_ROUNDS}
 
     def statements(self, before: int) -> list[Message]:
         """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
@@ -483,9 +492,7 @@ class Record:
     @cached_property
     def _voted(self) -> list[int]:
         """The rounds of which there are ballots or turns that say what is held, the last first."""
-        parts = (CouncilPart.BALLOT, CouncilPart.TURN)
-        rounds = {one.round for one in self.since if one.part in parts and one.ended}
-        return sorted((one for one in rounds if 0 <= one <= MOST_ROUNDS), reverse=True)
+        return sorted(self._rounds_of(CouncilPart.BALLOT, CouncilPart.TURN), reverse=True)
 
     @property
     def voted_rounds(self) -> list[int]:
@@ -608,6 +615,21 @@ class Record:
                 found.append(brought)
                 known.add(brought.id)
         return tuple(found)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """What can be held, in words, by the option's id."""
+        return {one.id: one.text for one in self.options()}
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """The letter of each option by its id."""
+        return dict(zip(self.texts, LETTERS, strict=False))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The names of the participants by their ids."""
+        return {one.id: one.name for one in self.debate.participants}
 
     @cached_property
     def edited(self) -> EditedOptions:

@@ -6,7 +6,6 @@ twice, the second time in the opposite order, and learns neither names nor votes
 
 import random
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -40,6 +39,7 @@ from app.engine.council.record import MOST_CRUXES, PLAIN_SIGNS, Move, Moved, Quo
 from app.engine.debate.families import without_names
 from app.engine.debate.modes import asks_about_motion
 from app.engine.debate.notes import MOST_STATEMENT, MOST_WITH_FILES, shortened
+from app.engine.debate.perspective import asked_of
 from app.engine.debate.replies import (
     LETTERS,
     MOST_OPTION,
@@ -57,7 +57,7 @@ from app.engine.debate.replies import (
 from app.engine.history.token_count import tokens_of
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import length_words, temperature_of
+from app.engine.requests.answer_style import length_words
 from app.engine.requests.attached_files import context_text, with_seen
 from app.engine.requests.merging import merged
 from app.engine.requests.request import WINDOW
@@ -101,17 +101,7 @@ def answer_request(record: Record, speaker: Participant, prompts: Prompts, verdi
         told.insert(-1, (Role.USER, f"{heading}\n{without_names(verdict, debate)}"))
     blocks = merged([{"role": role, "content": text} for role, text in (*told, (Role.USER, task))])
     blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
-    return _of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
-
-
-def _of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
-    return ModelRequest(
-        provider=speaker.provider,
-        model=speaker.model,
-        messages=messages,
-        effort=speaker.effort,
-        temperature=temperature_of(speaker.creativity),
-    )
+    return asked_of(speaker, {"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks)
 
 
 def small_request(record: Record, speaker: Participant) -> ModelRequest:
@@ -283,7 +273,7 @@ def _argued(
     system = [{"role": Role.SYSTEM, "content": "\n\n".join(head)}] if head else []
     files = [file for one in view.statements if one.by_user for file in one.attachments]
     content = with_seen((*record.debate.context, *files), text)
-    return _of(speaker, *system, {"role": Role.USER, "content": content})
+    return asked_of(speaker, *system, {"role": Role.USER, "content": content})
 
 
 def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
@@ -306,7 +296,7 @@ def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) ->
 
 def _support(record: Record, order: Sequence[Message], lines: Mapping[str, str]) -> Iterator[str]:
     """Yield what supports each option that is held, and which one is better supported; nothing where all hold the same."""
-    debate, result = record.debate, outcome(record.debate, record.all)
+    debate, result = record.debate, outcome(record)
     sides, known = support(result), {*record.voters()} <= {*record.calibrated}
     if len(sides) < 2:
         return
@@ -391,24 +381,14 @@ def with_names(text: str, order: Sequence[Message]) -> str:
 
 def found_in(text: str, words: str) -> str:
     """Return the part of a text that says these words letter for letter, whatever its spaces, quotes and dashes."""
-    plain, places = _plain(text)
-    wanted, _ = _plain(words.strip())
-    wanted = wanted.strip()
-    place = plain.find(wanted) if wanted else -1
-    return text[places[place] : places[place + len(wanted) - 1] + 1] if place >= 0 else ""
 
+    def alike(character: str) -> str:
+        signs = [chr(sign) for sign, plain in PLAIN_SIGNS.items() if chr(plain) == character]
+        return f"[{re.escape(''.join((character, *signs)))}]" if signs else re.escape(character)
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """Return a text with plain spaces, quotes and dashes, and each character's place in the text."""
-    plain: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(text):
-        for each in unicodedata.normalize("NFC", character).translate(PLAIN_SIGNS):
-            one = " " if each.isspace() else each
-            if one != " " or plain[-1:] != [" "]:
-                plain.append(one)
-                places.append(place)
-    return "".join(plain), places
+    parts = ("".join(map(alike, part)) for part in words.translate(PLAIN_SIGNS).split())
+    found = re.search(r"\s+".join(parts), text)
+    return found[0] if found else ""
 
 
 def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...]:
@@ -631,9 +611,8 @@ def dissent_request(record: Record, speaker: Participant, headline: str, prompts
     """Return the request for the strongest reason of a participant who holds something else than `headline`."""
     debate = record.debate
     own = [one for one in record.statements(record.rounds + 1) if one.author.id == speaker.id]
-    option = next((one.text for one in record.options() if one.id == headline), "")
     case, _ = record.best_case(headline)
-    told = {"headline": option, "case": without_names(case, debate)}
+    told = {"headline": record.texts.get(headline, ""), "case": without_names(case, debate)}
     text = argued_text(record, speaker.id, ReaderView(tuple(own)), "council-dissent", prompts, **told)
     return to_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
 

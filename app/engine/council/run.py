@@ -18,20 +18,12 @@ from app.engine.voting import seat_of
 
 
 def with_rounds(
-    session: DebateSession,
-    begun: int,
-    rounds: int,
-    judge: str | None,
-    providers: DebateProviders,
-    *,
-    stress: bool,
+    session: DebateSession, begun: int, rounds: int, providers: DebateProviders, *, stress: bool = False
 ) -> Debate:
     """Return the debate of a council that argues for so many rounds more than have `begun`.
 
-    `judge` is who reads it then, None for who was chosen before. With `stress` only a model from outside speaks in the first of them.
+    With `stress` only a model from outside speaks in the first of them.
     """
-    if judge is not None:
-        session = replace(session, debate=replace(session.debate, judge=judge))
     council = session.debate.council or Council()
     council = replace(
         council,
@@ -73,10 +65,9 @@ class CouncilRun(StepRun):
         return len(self._at_work) <= self._waiting
 
     def _due(self) -> tuple[CouncilStep, ...]:
-        session = self._live.debate_session
-        speakers = {one.id for one in self._providers.thinkers(session)}
-        mute = {one.id for one in session.debate.participants} - speakers
-        return next_steps(session.debate, self._live.messages, self._providers.absent(session), mute)
+        session, providers = self._live.debate_session, self._providers
+        absent, mute = providers.absent(session), providers.mute(session)
+        return next_steps(Record(session.debate, self._live.messages), absent, mute)
 
     async def _step(self) -> None:
         self._held = ""
@@ -130,17 +121,16 @@ class CouncilRun(StepRun):
         council = debate.council
         if council is None or not (council.wanted_rounds and council.helper) or council.rounds:
             return False
-        if len(Record(debate, self._live.messages).new) > 1:
+        record = Record(debate, self._live.messages)
+        if len(record.new) > 1:
             return False
-        result = outcome(debate, self._live.messages)
+        result = outcome(record)
         return result.answered >= MIN_PARTICIPANTS and result.is_open
 
     def _begin_debate(self) -> None:
         session = self._live.debate_session
         council = session.debate.council or Council()
-        self._live.change(
-            debate=with_rounds(session, 0, council.wanted_rounds, None, self._providers, stress=False)
-        )
+        self._live.change(debate=with_rounds(session, 0, council.wanted_rounds, self._providers))
 
     def _end(self) -> None:
         if self._held:

@@ -196,8 +196,7 @@ class StepRun(StatementRun):
                 view = replace(view, statements=tuple(heard.get(one.id, one) for one in view.statements))
                 return requests.ballot_request(record, speaker, view, prompts, notes_sent(self._live))
             case CouncilPart.DISSENT:
-                headline = outcome(debate, self._live.messages).headline
-                return requests.dissent_request(record, speaker, headline, prompts)
+                return requests.dissent_request(record, speaker, outcome(record).headline, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return requests.small_request(record, speaker)
         verdict = ""

@@ -3,15 +3,16 @@
 `words` gives a text by its key with its blanks filled, for the command line, documents and the window.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 
 from app.core.council_parts import JudgeReading, Position, Question
 from app.core.message import CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.council.earlier import earlier_until
-from app.engine.council.outcome import Words, council_parts, outcome
+from app.engine.council.outcome import CouncilOutcome, Words, council_parts, outcome
 from app.engine.council.record import Record
 from app.engine.debate.replies import one_line, same_words
 
@@ -19,18 +20,29 @@ MOST_TITLE = 60
 MOST_ANSWER = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Given:
-    """A verdict that was given: the debate and its messages as they stood then."""
+    """A verdict that was given: the debate and its messages as they stood then, and what followed from them."""
 
-    number: int
-    # The id of the last message before it, "" for none.
-    after_message: str
-    # The round after which it was given, and the follow-up that it answers, "" for none.
-    round: int
-    question: str
     debate: Debate
     messages: Sequence[Message]
+    # 0 for what follows now, whether it was given or not.
+    number: int = 0
+    # The id of the last message before it, "" for none.
+    after_message: str = ""
+    # The round after which it was given, and the follow-up that it answers, "" for none.
+    round: int = 0
+    question: str = ""
+
+    @cached_property
+    def record(self) -> Record:
+        """The messages, read."""
+        return Record(self.debate, self.messages)
+
+    @cached_property
+    def result(self) -> CouncilOutcome:
+        """What followed from them."""
+        return outcome(self.record)
 
     def title(self, words: Words) -> str:
         """Return which verdict it is, and what it came after."""
@@ -41,12 +53,11 @@ class Given:
 
 
 def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
-    """Return the verdicts of a debate or a council so far, the newest last."""
-    return [replace(one, number=number) for number, one in enumerate(_given(debate, messages), 1)]
+    """Return the verdicts of a debate or a council so far, the newest last.
 
-
-def _given(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
-    """Yield what a judge read after a round, and what all voted at an end that nobody judged."""
+    They are what a judge read after a round, and what all voted at an end that nobody judged.
+    """
+    found: list[Given] = []
     whole, real = Record(debate, messages), {one.id for one in messages}
     texts = {one.message: one.round for one in debate.what_ifs}
     begun = {texts[one.id]: one.content for one in whole.messages if one.id in texts}
@@ -73,16 +84,17 @@ def _given(debate: Debate, messages: Sequence[Message]) -> Iterator[Given]:
             then = debate if newest else stood(debate, whole.messages, until, number)
             place = begin + first if first >= 0 else _last_ballot(Record(then, said), number)
             if place:
-                yield Given(
-                    number=0,
-                    after_message=next(
-                        (one.id for one in whole.messages[place - 1 :: -1] if one.id in real), ""
-                    ),
+                before = (one.id for one in whole.messages[place - 1 :: -1] if one.id in real)
+                given = Given(
+                    number=len(found) + 1,
+                    after_message=next(before, ""),
                     round=number,
                     question=whole.messages[begin].content if asked.follows else begun.get(number, ""),
                     debate=then,
                     messages=said,
                 )
+                found.append(given)
+    return found
 
 
 def _judged(stretch: Sequence[Message]) -> dict[tuple[int, int], int]:
@@ -151,16 +163,17 @@ def verdict_parts(
     Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
     """
     given = outcomes(session.debate, messages)
-    shown = [] if given and given[-1].messages is messages else [("", session.debate, messages)]
-    several = len(given) + len(shown) > 1
-    shown += [(one.title(words) if several else "", one.debate, one.messages) for one in reversed(given)]
+    ends = bool(given) and given[-1].messages is messages
+    shown = (
+        [*reversed(given)] if ends else [Given(debate=session.debate, messages=messages), *reversed(given)]
+    )
     found: list[tuple[str, list[Point]]] = []
-    for place, (title, debate, said) in enumerate(shown):
-        parts = council_parts(debate, said, words)
-        if title and parts:
-            parts[0] = (f"{title} · {parts[0][0]}", parts[0][1])
+    for one in shown:
+        parts = council_parts(one.record, one.result, words)
+        if one.number and len(shown) > 1 and parts:
+            parts[0] = (f"{one.title(words)} · {parts[0][0]}", parts[0][1])
         found += parts
-        if place == len(shown) - len(given) and (changes := changed(given, words)):
+        if one.number == len(given) and (changes := changed(given, words)):
             heading = words("verdict.changed", number=given[-2].number)
             found.append((heading, [Point(text=line) for line in changes]))
     return found
@@ -183,18 +196,14 @@ def changed(given: Sequence[Given], words: Words) -> list[str]:
 
 def _held(given: Given) -> tuple[str, Mapping[str, str]]:
     """Return what a verdict came to, and what each participant held by its last vote."""
-    debate = given.debate
-    record, result = Record(debate, given.messages), outcome(debate, given.messages)
-    texts = {one.id: one.text for one in record.options()}
+    record, texts = given.record, given.record.texts
     held = {who: texts.get(record.vote(who, record.rounds).choice, "") for who in record.voters()}
-    return texts.get(result.headline, ""), held
+    return texts.get(given.result.headline, ""), held
 
 
 def told(given: Given) -> str:
     """Return a verdict in a few sentences, for those who are asked what follows from something else."""
-    debate = given.debate
-    record, result = Record(debate, given.messages), outcome(debate, given.messages)
-    texts = {one.id: one.text for one in record.options()}
+    texts, result = given.record.texts, given.result
     said = [texts[one] for one in result.leading]
     views = [f"{texts[one.option]}: {one_line(one.text, MOST_ANSWER)}" for one in result.minority if one.now]
     return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))
@@ -205,10 +214,9 @@ def outcome_objects(debate: Debate, messages: Sequence[Message]) -> dict[str, ob
     found = [_object(one) for one in outcomes(debate, messages)]
     if found or not debate.is_council:
         return {"outcomes": found, "outcome": found[-1] if found else None}
-    return {"outcomes": found, "outcome": asdict(outcome(debate, messages))}
+    return {"outcomes": found, "outcome": asdict(outcome(Record(debate, messages)))}
 
 
 def _object(given: Given) -> dict[str, object]:
     about = {"after_message": given.after_message, "after_round": given.round, "question": given.question}
-    options = [asdict(one) for one in Record(given.debate, given.messages).options()]
-    return {**about, **asdict(outcome(given.debate, given.messages)), "options": options}
+    return {**about, **asdict(given.result), "options": [*map(asdict, given.record.options())]}

@@ -1,10 +1,10 @@
 """The commands of debates: choose participants, set up, start, step in; `engine.debates` for the faces."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from app.core.catalog import ProviderStatus
-from app.core.council import Judge, Participant
+from app.core.council import Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
 from app.core.reasons import Reason, has_ended, resumable
@@ -14,7 +14,6 @@ from app.core.summary import Status
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT, copied, decide, forked, participant_of, with_what_if
-from app.engine.debate.estimates import Estimate, Estimates
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
@@ -26,30 +25,22 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.voting import SessionChecks, name_of
+from app.engine.voting import SessionChecks, seat_of
 
 
+@dataclass(eq=False, repr=False)
 class Debates:
     """The commands of debates; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(
-        self,
-        directory: AgentDirectory,
-        sessions: Sessions,
-        store: SessionStore,
-        prompts: Prompts,
-        providers: DebateProviders,
-        models: MeteredModels,
-        estimates: Estimates,
-    ) -> None:
-        self._directory = directory
-        self._sessions = sessions
-        self._store = store
-        self._prompts = prompts
-        self._providers = providers
-        self._models = models
-        self._estimates = estimates
-        self.held = HeldTurns(sessions, models, providers.absent)
+    _directory: AgentDirectory
+    _sessions: Sessions
+    _store: SessionStore
+    _prompts: Prompts
+    _providers: DebateProviders
+    _models: MeteredModels
+
+    def __post_init__(self) -> None:
+        self.held = HeldTurns(self._sessions, self._models, self._providers.absent)
 
     def candidates(self) -> list[Candidate]:
         """Return who may take part."""
@@ -69,7 +60,7 @@ class Debates:
 
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return the generated system prompt of a participant; the set-up need not be complete."""
-        debate = draft_of(setup, self._providers.statuses())
+        debate = draft_of(setup, self._providers.statuses()).debate
         completed = next((one for one in debate.participants if one.id == participant.id), participant)
         speaker = replace(completed, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
@@ -154,44 +145,30 @@ class Debates:
             raise BadInput("no_voting_check")
         run.checks.skip()
 
-    def judges(self, session_id: str) -> list[Judge]:
-        """Return who could judge an open debate, the default first; empty where all models are too small."""
+    def judges(self, session_id: str) -> dict[str, str]:
+        """Return who could judge an open debate, with names, the default first; empty where all models are too small."""
         live = self._sessions.live(session_id)
-        return self._providers.offered_judges(live.debate_session) if live is not None else []
+        return self._providers.offered_judges(live.debate_session) if live is not None else {}
 
-    def first_judge(self, setup: DebateSetup) -> Judge | None:
-        """Return who judges a debate that is set up so, None where nobody can."""
-        return next(iter(self._providers.judges(self._drafted(setup))), None)
+    def first_judge(self, setup: DebateSetup) -> str:
+        """Return who judges a debate that is set up so, a "provider/model", "" where nobody can."""
+        return self._providers.first_judge(draft_of(setup, self._providers.statuses()))
 
-    def readers(self, setup: DebateSetup) -> tuple[list[Judge], list[Judge]]:
-        """Return who could judge what is set up so, and who could help, each the best first."""
-        session = self._drafted(setup)
+    def readers(self, setup: DebateSetup) -> tuple[dict[str, str], dict[str, str]]:
+        """Return who could judge what is set up so, and who could help, with their names, each the best first."""
+        session = draft_of(setup, self._providers.statuses())
         return self._providers.offered_judges(session), self._providers.helpers(session)
 
     def may_help(self, setup: DebateSetup) -> list[ProviderStatus]:
         """Return the providers whose models could help in what is set up so."""
-        able = {one.provider for one in self._providers.helpers(self._drafted(setup))}
+        able = {seat_of(one)[0] for one in self.readers(setup)[1]}
         return [one for one in self._providers.statuses() if one.config.id in able]
-
-    def _drafted(self, setup: DebateSetup) -> DebateSession:
-        return DebateSession(id="", title="", debate=draft_of(setup, self._providers.statuses()))
-
-    def estimate(
-        self, session: DebateSession, said: Sequence[Message], what: str, to: Sequence[str] = ()
-    ) -> Estimate:
-        """Return what a `what_if` round of these or all participants will use, or one more verdict (`judge`). Makes no call."""
-        debate = session.debate
-        first = next(iter(self._providers.judges(session)), None)
-        asked = [one for one in debate.participants if one.id in to or not to] if what == "what_if" else []
-        reads = debate.concludes or not asked
-        judge = name_of(first.seat) if first is not None and reads else ""
-        return self._estimates.further(debate, said, asked, judge)
 
     def notes_writer(self, session_id: str) -> str:
         """Return the name of the model that writes the running notes of a debate, "" where there is none."""
         live = self._sessions.live(session_id)
         writers = self._providers.writers(live.debate_session) if live is not None else ()
-        return writers[0].model if writers else ""
+        return seat_of(next(iter(writers), ""))[1]
 
     async def redo_notes(self, session_id: str, message_id: str) -> None:
         """Put running notes aside and write others on the same statements. Raises BadInput where no model gives any."""

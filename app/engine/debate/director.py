@@ -154,8 +154,6 @@ def _turns(messages: Sequence[Message]) -> list[Message]:
 
 def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:
     """Return the first failed turn that is due again and whose participant is there."""
-    if not debate.due:
-        return None
     there = {one.id for one in present}
     failed = {one.id: one for one in messages if one.id in debate.due and one.author.id in there}
     one = next((failed[each] for each in debate.due if each in failed), None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain
@@ -108,7 +108,7 @@ def estimate(
             for turn, one in enumerate(taking)
         ] + conclusion(length)
 
-    return _summed(turns, calls_of, prices, [one.pair for one in taking])
+    return _summed(calls_of, prices, [one.pair for one in taking])
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, Price | None]) -> Estimate:
@@ -128,17 +128,14 @@ def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Seat, P
             for again in range(STEP_CALLS[length])
         ]
 
-    return _summed(len(steps), calls_of, prices, [speaker.pair for speaker, _ in steps])
+    return _summed(calls_of, prices, [speaker.pair for speaker, _ in steps])
 
 
 def _summed(
-    turns: int,
-    calls_of: Callable[[int], list[Call]],
-    prices: Mapping[Seat, Price | None],
-    taking: Sequence[Seat],
+    calls_of: Callable[[int], list[Call]], prices: Mapping[Seat, Price | None], taking: Sequence[Seat]
 ) -> Estimate:
-    """Sum up the calls for short answers (0) and for long ones (1), of the models that take the turns."""
-    tokens, usd = [], []
+    """Sum up the calls for short answers (0) and for long ones (1); `taking` are the models that take the turns."""
+    calls, tokens, usd = list[Call](), [], []
     for length in (0, 1):
         calls = calls_of(length)
         tokens.append(sum(read + written for _pair, read, written in calls))
@@ -148,12 +145,12 @@ def _summed(
     paid = any(not price.free for price in known)
     partly = len(known) < len(taking)
     return Estimate(
-        turns=turns,
+        turns=len(taking),
         tokens=(tokens[0], tokens[1]),
         usd=(usd[0], usd[1]) if known and (paid or not partly) else None,
         partly=partly,
         free=not partly and not paid,
-        unasked=tuple(dict.fromkeys(pair for pair in taking if pair not in prices)),
+        unasked=tuple(dict.fromkeys(pair for pair, _, _ in calls if pair not in prices)),
     )
 
 
@@ -219,23 +216,16 @@ def _verdict_calls(judge: str, said: int, length: int, moves: int) -> list[Call]
     return [(seat, _JUDGE + said, each[length]) for each in written]
 
 
+@dataclass(eq=False, repr=False)
 class Estimates:
     """Estimates what is about to begin; prices are asked for once and kept."""
 
-    def __init__(
-        self,
-        models: Models,
-        directory: AgentDirectory,
-        prompts: Prompts,
-        providers: Callable[[], list[ProviderStatus]],
-        voting: VotingChecks,
-    ) -> None:
-        self._models = models
-        self._directory = directory
-        self._prompts = prompts
-        self._providers = providers
-        self._voting = voting
-        self._prices: dict[Seat, Price | None] = {}
+    _models: Models
+    _directory: AgentDirectory
+    _prompts: Prompts
+    _providers: Callable[[], list[ProviderStatus]]
+    _voting: VotingChecks
+    _prices: dict[Seat, Price | None] = field(default_factory=dict, init=False)
 
     async def ask(self, pairs: Iterable[Seat]) -> None:
         """Ask for the prices of models; one that cannot be asked for has none until the program ends."""
@@ -265,8 +255,7 @@ class Estimates:
             return [*chain.from_iterable(calls), *finding, *checks]
 
         found = estimate(speakers, len(speakers) * setup.rounds, self._prices, conclusion)
-        more = (pair for pair, _, _ in conclusion(1) if pair not in self._prices)
-        return replace(found, checks=len(checks), unasked=tuple(dict.fromkeys((*found.unasked, *more))))
+        return replace(found, checks=len(checks))
 
     def _checks(self, seats: Iterable[Seat]) -> list[Call]:
         """Return the calls that check those of these models that were not checked yet."""
@@ -311,29 +300,25 @@ class Estimates:
 
     def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}
-        debate = draft_of(setup, list(statuses.values()))
-
-        def speaker(participant: Participant) -> Speaker:
+        debate, speakers = draft_of(setup, [*statuses.values()]).debate, list[Speaker]()
+        for participant in debate.participants:
             status = statuses.get(participant.provider)
             model = participant.model or (status.default_model if status else "")
-            pair = (participant.provider, model)
-            topic = tokens_of(setup.topic, model)
+            speaker = Speaker(pair=(participant.provider, model), sent=tokens_of(setup.topic, model))
+            sent = tokens_of(system_prompt(debate, participant, self._prompts), model) + context_tokens + _CUE
             if form_of(status.config.kind if status else "") == RequestForm.TRANSCRIPT:
-                sent = _TRANSCRIPT + topic + min(context_tokens, TRANSCRIPT_CONTEXT // 4)
-                return Speaker(pair=pair, sent=sent, said=_TRANSCRIPT_SAID, written=_TRANSCRIPT_SAID)
-            system = tokens_of(system_prompt(debate, participant, self._prompts), model)
-            return Speaker(pair=pair, sent=system + topic + context_tokens + _CUE)
-
-        return [speaker(one) for one in debate.participants]
+                sent = _TRANSCRIPT + min(context_tokens, TRANSCRIPT_CONTEXT // 4)
+                speaker = replace(speaker, said=_TRANSCRIPT_SAID, written=_TRANSCRIPT_SAID)
+            speakers.append(replace(speaker, sent=speaker.sent + sent))
+        return speakers
 
     def of_calls(self, calls_of: Callable[[int], list[Call]], checked: Sequence[Seat] = ()) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number.
 
         The models in `checked` are checked first, where that was not done yet.
         """
-        calls, checks = calls_of(1), self._checks(checked)
-        pairs = [pair for pair, _, _ in calls]
-        found = _summed(len(calls), lambda length: calls_of(length) + checks, self._prices, pairs)
+        checks, pairs = self._checks(checked), [pair for pair, _, _ in calls_of(1)]
+        found = _summed(lambda length: calls_of(length) + checks, self._prices, pairs)
         return replace(found, checks=len(checks))
 
     def group(self, group: Group) -> Estimate:

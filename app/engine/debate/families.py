@@ -1,7 +1,7 @@
 """The family of a model: models of one family tend to be wrong together."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from app.core.catalog import provider_kind, usual_label
 from app.core.council import Participant
@@ -52,21 +52,12 @@ def traces_of(participant: Participant) -> Iterator[str]:
 
 def without_names(text: str, debate: Debate, letters: Mapping[str, str] | None = None) -> str:
     """Return a text with letters for all words that tell who wrote it, except for those that the question or a file says."""
-    [hidden] = all_without_names([text], debate, letters)
-    return re.sub(r"^\s*\((\d+)\)", r"[\1]", hidden, flags=re.MULTILINE)
-
-
-def all_without_names(
-    texts: Iterable[str], debate: Debate, letters: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """Yield texts with letters for all words that tell who wrote them, as `without_names` does with one."""
     asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
     traces = [(one.id, word) for one in debate.participants for word in traces_of(one)]
     known = {asked[one.start : one.end].casefold() for one in find_traces(asked, traces)}
-    for text in texts:
-        hidden = text
-        for found in reversed(find_traces(text, traces)):
-            if text[found.start : found.end].casefold() not in known:
-                letter = (letters or {}).get(found.participant_id, "…")
-                hidden = f"{hidden[: found.start]}{letter}{hidden[found.end :]}"
-        yield hidden
+    hidden = text
+    for found in reversed(find_traces(text, traces)):
+        if text[found.start : found.end].casefold() not in known:
+            letter = (letters or {}).get(found.participant_id, "…")
+            hidden = f"{hidden[: found.start]}{letter}{hidden[found.end :]}"
+    return re.sub(r"^\s*\((\d+)\)", r"[\1]", hidden, flags=re.MULTILINE)

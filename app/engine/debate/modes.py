@@ -54,113 +54,93 @@ def next_speaker(
     likelier. No participant waits longer than `bound(n)` turns, and two cannot keep the floor to themselves.
     Pure.
     """
-    heard = [message for message in messages if message.ended]
-    turns = [message for message in heard if message.author.kind != "user"]
-    asked = _asked_by_user(heard, present)
-    if asked is not None:
+    floor = _Floor(debate, present, messages)
+    if (asked := floor.asked_by_user()) is not None:
         return asked, Why.ASKED_BY_USER
-    speakers = [message.author.id for message in turns]
-    eligible = [one for one in present if not speakers or one.id != speakers[-1]]
-    if len(eligible) == 1:
-        return eligible[0], Why.ONLY_ONE
-    waits = {one.id: _wait(one.id, speakers) for one in present}
-    starving = _starving(eligible, waits, bound(len(present)))
-    if starving is not None:
+    if len(floor.eligible) == 1:
+        return floor.eligible[0], Why.ONLY_ONE
+    if (starving := floor.starving()) is not None:
         return starving, Why.LONGEST_SILENT
-    last = heard[-1] if heard and heard[-1].state == MessageState.DONE else None
-    chosen = _addressed(last, eligible, debate, turns, present) if last else None
-    if chosen is not None:
+    if (chosen := floor.addressed()) is not None:
         return chosen, Why.ADDRESSED
-    return _most_eager(debate, eligible, present, last, speakers, waits)
+    return floor.most_eager()
 
 
-def _asked_by_user(heard: list[Message], present: tuple[Participant, ...]) -> Participant | None:
-    """Return the participants the user addressed since the last turn, the latest first."""
-    for message in reversed(heard):
-        if message.author.kind != "user":
+class _Floor:
+    """What was said in a free discussion so far, who may speak now, and how long each has waited."""
+
+    def __init__(self, debate: Debate, present: tuple[Participant, ...], messages: Sequence[Message]) -> None:
+        self._debate, self._present = debate, present
+        self._heard = [message for message in messages if message.ended]
+        self._turns = [message for message in self._heard if message.author.kind != "user"]
+        self._speakers = [message.author.id for message in self._turns]
+        self.eligible = [one for one in present if one.id not in self._speakers[-1:]]
+        # How many turns others took since each spoke, since the start for who never did.
+        before = self._speakers[::-1]
+        self._waits = {one.id: before.index(one.id) if one.id in before else len(before) for one in present}
+        last = self._heard[-1] if self._heard else None
+        self._last = last if last is not None and last.state == MessageState.DONE else None
+
+    def asked_by_user(self) -> Participant | None:
+        """Return the participants the user addressed since the last turn, the latest first."""
+        for message in reversed(self._heard):
+            if message.author.kind != "user":
+                return None
+            if names := addressed(message.content, self._present):
+                return self._by_id(names[-1])
+        return None
+
+    def starving(self) -> Participant | None:
+        """Earliest deadline first: return the longest silent participant if one of the silent would otherwise be late."""
+        silent, limit = sorted(self.eligible, key=lambda one: -self._waits[one.id]), bound(len(self._present))
+        late = any(self._waits[one.id] + place > limit for place, one in enumerate(silent, start=1))
+        return silent[0] if late else None
+
+    def addressed(self) -> Participant | None:
+        """Return whom the last speaker addressed, None where two have the floor to themselves or did so twice lately."""
+        last, allowed = self._last, {one.id for one in self.eligible}
+        if last is None:
             return None
-        names = addressed(message.content, present)
-        if names:
-            return _by_id(present, names[-1])
-    return None
+        others = [one for one in self._debate.participants if one.id != last.author.id]
+        names = [one for one in addressed(last.content, others) if one in allowed]
+        if not names or (self._ping_pong() and names[-1] == self._speakers[-2]):
+            return None
+        fired = sum(
+            before.author.id == last.author.id and after.author.id == names[-1] and after.why == Why.ADDRESSED
+            for before, after in pairwise(self._turns[-2 * len(self._present) :])
+        )
+        return None if fired >= 2 else self._by_id(names[-1])
 
+    def most_eager(self) -> tuple[Participant, str]:
+        """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
+        speakers, span = self._speakers, 2 * len(self._present)
+        places = {one.id: place for place, one in enumerate(self._debate.participants)}
+        named = mentioned(self._last.content, self.eligible) if self._last else set()
+        if self._ping_pong():
+            named -= set(speakers[-2:])
 
-def _wait(participant_id: str, speakers: list[str]) -> int:
-    """Return how many turns others took since this participant spoke, since the start if never."""
-    heard = speakers[::-1]
-    return heard.index(participant_id) if participant_id in heard else len(heard)
+        def eagerness(one: Participant) -> tuple[int, int, int]:
+            # By place: the participants' ids differ in every debate.
+            draw, wait = _draw(self._debate.seed, len(speakers), places[one.id]), self._waits[one.id]
+            often = max(0, speakers[-span:].count(one.id) - 2)
+            return 2 * (one.id in named) + min(wait, span) - 3 * often + draw % _DRAWS, wait, draw
 
+        chosen = max(self.eligible, key=eagerness)
+        return chosen, Why.MENTIONED if chosen.id in named else Why.OPEN_FLOOR
 
-def _starving(eligible: list[Participant], waits: dict[str, int], limit: int) -> Participant | None:
-    """Earliest deadline first: return the longest silent participant if one of the silent would otherwise be late."""
-    silent = sorted(eligible, key=lambda one: -waits[one.id])
-    late = any(waits[one.id] + place > limit for place, one in enumerate(silent, start=1))
-    return silent[0] if late else None
+    def _ping_pong(self) -> bool:
+        """Whether the last four turns went A B A B although others are there."""
+        last = self._speakers[-4:]
+        return len(self._present) > 2 and len(last) == 4 and last[:2] == last[2:] and last[0] != last[1]
 
-
-def _addressed(
-    last: Message,
-    eligible: list[Participant],
-    debate: Debate,
-    turns: list[Message],
-    present: tuple[Participant, ...],
-) -> Participant | None:
-    others = [one for one in debate.participants if one.id != last.author.id]
-    allowed = {one.id for one in eligible}
-    names = [one for one in addressed(last.content, others) if one in allowed]
-    if not names:
-        return None
-    speakers = [message.author.id for message in turns]
-    if _ping_pong(speakers, len(present)) and names[-1] == speakers[-2]:
-        return None
-    recent = turns[-2 * len(present) :]
-    fired = sum(
-        before.author.id == last.author.id and after.author.id == names[-1] and after.why == Why.ADDRESSED
-        for before, after in pairwise(recent)
-    )
-    return None if fired >= 2 else _by_id(present, names[-1])
-
-
-def _ping_pong(speakers: list[str], count: int) -> bool:
-    """Whether the last four turns went A B A B although others are there."""
-    last = speakers[-4:]
-    return count > 2 and len(last) == 4 and last[:2] == last[2:] and last[0] != last[1]
-
-
-def _most_eager(
-    debate: Debate,
-    eligible: list[Participant],
-    present: tuple[Participant, ...],
-    last: Message | None,
-    speakers: list[str],
-    waits: dict[str, int],
-) -> tuple[Participant, str]:
-    """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
-    span = 2 * len(present)
-    recent = speakers[-span:]
-    places = {one.id: place for place, one in enumerate(debate.participants)}
-    named = mentioned(last.content, eligible) if last else set()
-    if _ping_pong(speakers, len(present)):
-        named -= set(speakers[-2:])
-
-    def eagerness(one: Participant) -> tuple[int, int, int]:
-        # By place: the participants' ids differ in every debate.
-        draw = _draw(debate.seed, len(speakers), places[one.id])
-        score = 2 * (one.id in named) + min(waits[one.id], span) - 3 * max(0, recent.count(one.id) - 2)
-        return score + draw % _DRAWS, waits[one.id], draw
-
-    chosen = max(eligible, key=eagerness)
-    return chosen, Why.MENTIONED if chosen.id in named else Why.OPEN_FLOOR
+    def _by_id(self, participant_id: str) -> Participant:
+        return next(one for one in self._present if one.id == participant_id)
 
 
 def _draw(seed: int, turn: int, place: int) -> int:
     """Return a number that looks random and is the same on every machine and run."""
     digest = blake2b(f"{seed}|{turn}|{place}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
-
-
-def _by_id(present: Sequence[Participant], participant_id: str) -> Participant:
-    return next(one for one in present if one.id == participant_id)
 
 
 @dataclass(frozen=True, slots=True)

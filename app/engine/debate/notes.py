@@ -4,11 +4,10 @@ They are a summary beside the debate, written once statements have left the wind
 so they overlap what is sent, and nothing falls between. Killed in between, no notes are found and they are begun again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from itertools import islice
 
-from app.core.council import Judge
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
 from app.core.message import Author, Message, SummaryNote
@@ -23,6 +22,7 @@ from app.engine.prompts import Prompts
 from app.engine.requests.request import WINDOW
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, summary_message
+from app.engine.voting import seat_of
 
 _WRITERS = 2
 TOO_SMALL = "too_small"
@@ -31,30 +31,22 @@ MOST_WITH_FILES = 50_000
 MOST_STATEMENTS = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The statements that notes are written on: from `begin` to before `end`."""
-
-    begin: int
-    end: int
-
-
-def part_to_note(live: LiveSession, round_number: int) -> Part | None:
-    """Return what notes are due on before a turn of a round, None where all that left the window is in notes."""
+def part_to_note(live: LiveSession, round_number: int) -> slice | None:
+    """Return the place of the statements that notes are due on before a turn of a round, None where all that left are noted."""
     said = statements(live.said)
     noted = max((place for place, one in enumerate(said) if live.turns.summaries(one.turn_id)), default=-1)
     left = len(said) - WINDOW
     if left <= noted + 1:
         return None
     full = next((place for place, one in enumerate(said) if one.round >= round_number), len(said))
-    return Part(_noted(live, said), max(left, full))
+    return slice(_noted(live, said), max(left, full))
 
 
-def part_of(live: LiveSession, notes: Message) -> Part:
-    """Return what some notes that are put aside stand for, as it would be noted again."""
+def part_of(live: LiveSession, notes: Message) -> slice:
+    """Return the place of what some notes that are put aside stand for, as it would be noted again."""
     said = statements(live.said)
     end = _end_of(notes, said)
-    return Part(min(end, _noted(live, said)), end)
+    return slice(min(end, _noted(live, said)), end)
 
 
 def _noted(live: LiveSession, said: Sequence[Message]) -> int:
@@ -75,38 +67,34 @@ def shortened(lines: list[str]) -> list[str]:
     return lines
 
 
-def _lines(debate: Debate, said: Sequence[Message], prompts: Prompts) -> list[str]:
-    """Return statements as they are read out: each with its number from 1, who made it, and the round."""
-    names, words, lines = known_names(debate), prompts.lines(debate.language, "assistant"), []
-    for number, one in enumerate(said, 1):
-        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
-        text = defuse(with_files(one, words), names)[:most]
-        lines.append(f"({number}) {label_of(one.author)}, {one.round}: {text}")
-    return lines
-
-
 def _end_of(notes: Message, said: Sequence[Message]) -> int:
     return next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
 
 
 def notes_request(
-    debate: Debate, said: Sequence[Message], part: Part, before: str, writer: Judge, prompts: Prompts
+    debate: Debate, said: Sequence[Message], part: slice, before: str, writer: str, prompts: Prompts
 ) -> ModelRequest:
-    """Return the request for notes on a part of the statements; `before` are the notes on those before it."""
-    names = known_names(debate)
-    lines = shortened(_lines(debate, said, prompts)[part.begin : part.end])
+    """Return the request to a "provider/model" for notes on a part of the statements; `before` are those before it.
+
+    Each statement has its number from 1, who made it, and the round.
+    """
+    names, words, lines = known_names(debate), prompts.lines(debate.language, "assistant"), []
+    for number, one in [*enumerate(said, 1)][part]:
+        most = MOST_WITH_FILES if one.attachments else MOST_STATEMENT
+        text = defuse(with_files(one, words), names)[:most]
+        lines.append(f"({number}) {label_of(one.author)}, {one.round}: {text}")
+    lines = shortened(lines)
     if before:
-        earlier = prompts.line(debate.language, "assistant", "notes_before")
-        lines.insert(0, f"{earlier}\n{defuse(before, names)}")
+        lines.insert(0, f"{words['notes_before']}\n{defuse(before, names)}")
     topic, statements = defuse(debate.topic.strip(), names), "\n\n".join(lines)
     text = prompts.text(debate.language, "debate-notes", topic=topic, statements=statements)
-    return one_message(writer.provider, writer.model, text)
+    return one_message(*seat_of(writer), text)
 
 
 async def write_notes(
     live: LiveSession,
-    part: Part,
-    writers: Sequence[Judge],
+    part: slice,
+    writers: Mapping[str, str],
     models: MeteredModels,
     prompts: Prompts,
     note: str = SummaryNote.AUTO,
@@ -114,15 +102,15 @@ async def write_notes(
 ) -> str:
     """Write notes on a part of a debate with the first model that gives some; return why there are none, "" if there are.
 
-    Where it has to wait for a place at a provider, it does so inside `waits`.
+    `writers` are the names of the models by their "provider/model". Where it has to wait for a place at a provider, it does so inside `waits`.
     """
     debate, failure = live.debate_session.debate, TOO_SMALL
     said = statements(live.said)
-    covered, notes = said[part.begin : part.end], notes_of(live)
+    covered, notes = said[part], notes_of(live)
     before = notes.content if notes is not None else ""
     replaces = sum(tokens_of(line) for line in (before, *(one.content for one in covered)))
-    for writer in writers[:_WRITERS]:
-        author = Author(id=NOTES, name=writer.name, kind=NOTES)
+    for writer, name in islice(writers.items(), _WRITERS):
+        author = Author(id=NOTES, name=name, kind=NOTES)
         request = notes_request(debate, said, part, before, writer, prompts)
         try:
             content, call = await ask_for_summary(live, models, request, author, waits)
@@ -137,7 +125,7 @@ async def write_notes(
             author,
             content,
             through=covered[-1].turn_id,
-            model=f"{writer.provider}/{writer.model}",
+            model=writer,
             usage=call.usage,
             note=note,
             round=live.messages[-1].round,

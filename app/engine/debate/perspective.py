@@ -6,6 +6,7 @@ and last message are the user's. Small models get the whole debate as one messag
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from app.core.council import Participant
@@ -29,27 +30,83 @@ TRANSCRIPT_NOTES = 1_500
 _OWN_ROLE_LENGTH = 40
 
 
-def chat_request(
-    debate: Debate,
-    messages: Sequence[Message],
-    speaker: Participant,
-    round_number: int,
-    prompts: Prompts,
-    *,
-    window: int = WINDOW,
-    notes: str = "",
-    verdict: str = "",
-) -> ModelRequest:
-    """Return the request of a turn for a model that takes chat messages.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A turn that is asked for, with what its participant's model can be told; pure."""
 
-    Files of the context and of what the user said are sent as they are: give them as the model takes them.
+    debate: Debate
+    # What was said. Files of the context and of what the user said are sent as they are: give them as the model takes them.
+    messages: Sequence[Message]
+    speaker: Participant
+    round: int
+    # How many messages are sent at most.
+    window: int = WINDOW
+    # The running notes on what is no longer sent, and what the debate came to before a what-if round.
+    notes: str = ""
+    verdict: str = ""
 
-    `notes` are the running notes on what is no longer sent, `verdict` what the debate came to before a what-if round.
-    """
+    def readable(self) -> list[Message]:
+        """Return the messages that the participant may read, in order.
+
+        Failed, cut and empty messages are left out. With an independent opening no participant reads another's first
+        statement before having made their own.
+        """
+        seen = [message for message in self.messages if is_said(message)]
+        if self._is_unseen():
+            seen = [one for one in seen if one.author.kind == "user" or one.author.id == self.speaker.id]
+        return seen
+
+    def shown(self) -> list[Message]:
+        """Return those of the readable messages that are sent, at most `window`.
+
+        Always kept, however old: the participant's own last message, the user's latest, and the latest that addressed the
+        participant.
+        """
+        seen = self.readable()
+        if len(seen) <= self.window:
+            return seen
+        keep = self._protected(seen)
+        shown = set(range(len(seen) - self.window, len(seen)))
+        for place in sorted(keep - shown, reverse=True):
+            shown.discard(min(shown - keep))
+            shown.add(place)
+        return [seen[place] for place in sorted(shown)]
+
+    def pinned(self, shown: Sequence[Message]) -> list[Message]:
+        """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
+        pinned = self.debate.pinned
+        wanted = set(pinned).difference(one.id for one in shown)
+        return sorted(
+            (one for one in self.readable() if one.id in wanted), key=lambda one: pinned.index(one.id)
+        )
+
+    def told_notes(self) -> str:
+        """Return the notes that are sent: none before a statement that is made without knowing the others'."""
+        return "" if self._is_unseen() else self.notes
+
+    def _is_unseen(self) -> bool:
+        return self.debate.independent_opening and self.round == 1
+
+    def _protected(self, seen: list[Message]) -> set[int]:
+        found: dict[str, int] = {}
+        for place, message in reversed([*enumerate(seen)]):
+            if message.author.id == self.speaker.id:
+                found.setdefault("own", place)
+                continue
+            if message.author.kind == "user":
+                found.setdefault("user", place)
+            others = [one for one in self.debate.participants if one.id != message.author.id]
+            if "to" not in found and self.speaker.id in addressed(message.content, others):
+                found["to"] = place
+        return {*found.values()}
+
+
+def chat_request(turn: Turn, prompts: Prompts) -> ModelRequest:
+    """Return the request of a turn for a model that takes chat messages."""
+    debate, speaker = turn.debate, turn.speaker
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     items: list[dict[str, object]] = []
-    readable = _readable(debate, messages, speaker, round_number)
-    shown = _last_of(debate, readable, speaker, window)
+    shown = turn.shown()
     for message in shown:
         text, own = defuse(with_files(message, words), names), message.author.id == speaker.id
         said = text if own else f"[{label_of(message.author)}]: {text}"
@@ -60,23 +117,28 @@ def chat_request(
     if not blocks or blocks[0][0] != Role.USER:
         blocks.insert(0, (Role.USER, []))
     brief = [_brief(debate, prompts, names, words)]
-    if _may_read(debate, notes, round_number):
+    if notes := turn.told_notes():
         brief.append(f"{words['debate_notes']}\n{defuse(notes, names)}")
-    for one in _pinned(debate, readable, shown):
+    for one in turn.pinned(shown):
         pinned = words["debate_pinned"].format(name=label_of(one.author))
         brief.append(f"{pinned}\n{defuse(with_files(one, words), names)}")
     blocks[0][1][:0] = brief
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
-    blocks[-1][1].append(_cue(debate, speaker, round_number, prompts, verdict))
+    blocks[-1][1].append(_cue(turn, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
     # What is seen comes before the brief, which names it: a request begins as the last one did.
     files = [file for one in shown if one.author.kind == "user" for file in one.attachments]
     messages_sent[0]["content"] = with_seen((*debate.context, *files), messages_sent[0]["content"])
+    return asked_of(speaker, system, *messages_sent)
+
+
+def asked_of(speaker: Participant, *messages: Mapping[str, object]) -> ModelRequest:
+    """Return the request that sends chat messages to a participant's model, as that was set up."""
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
-        messages=(system, *messages_sent),
+        messages=messages,
         effort=speaker.effort,
         temperature=temperature_of(speaker.creativity),
     )
@@ -86,18 +148,9 @@ def _content(texts: Sequence[str]) -> object:
     return texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
 
 
-def transcript_request(
-    debate: Debate,
-    messages: Sequence[Message],
-    speaker: Participant,
-    round_number: int,
-    prompts: Prompts,
-    *,
-    window: int = WINDOW,
-    notes: str = "",
-    verdict: str = "",
-) -> ModelRequest:
+def transcript_request(turn: Turn, prompts: Prompts) -> ModelRequest:
     """Return the request of a turn for a small model: one message, an opener, one line to write."""
+    debate, speaker = turn.debate, turn.speaker
     lines = prompts.lines("en", "transcript")
     parts = [lines["motion"].format(topic=motion_of(debate.topic))]
     parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
@@ -108,12 +161,11 @@ def transcript_request(
     context = _one_line(context)
     if context:
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
-    for told in filter(None, (notes if _may_read(debate, notes, round_number) else "", verdict)):
+    for told in filter(None, (turn.told_notes(), turn.verdict)):
         parts.append(lines["notes"].format(text=_cut(_one_line(told), TRANSCRIPT_NOTES)))
     parts.append("")
-    readable = _readable(debate, messages, speaker, round_number)
-    shown = _last_of(debate, readable, speaker, window)
-    for message in (*_pinned(debate, readable, shown), *shown):
+    shown = turn.shown()
+    for message in (*turn.pinned(shown), *shown):
         said = [
             message.content,
             *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
@@ -128,7 +180,7 @@ def transcript_request(
         max_tokens=70,
         temperature=0.4,
         stop=("\n",),
-        opener=f"{speaker.name}: {opener(speaker, round_number, debate.rounds, prompts)}",
+        opener=f"{speaker.name}: {opener(speaker, turn.round, debate.rounds, prompts)}",
         options=dict(SMALL_MODEL_OPTIONS),
     )
 
@@ -146,50 +198,6 @@ def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompt
     return lines[key].format(role=_one_line(speaker.role))
 
 
-def visible(
-    debate: Debate,
-    messages: Sequence[Message],
-    speaker: Participant,
-    round_number: int,
-    *,
-    window: int = WINDOW,
-) -> list[Message]:
-    """Return the messages a participant may see, at most `window`, in order.
-
-    Failed, cut and empty messages are left out. With an independent opening no participant reads another's first
-    statement before having made their own. Always kept, however old: the participant's own last message, the user's
-    latest, and the latest that addressed the participant.
-    """
-    return _last_of(debate, _readable(debate, messages, speaker, round_number), speaker, window)
-
-
-def _last_of(debate: Debate, seen: list[Message], speaker: Participant, window: int) -> list[Message]:
-    if len(seen) <= window:
-        return seen
-    keep = _protected(debate, seen, speaker)
-    shown = set(range(len(seen) - window, len(seen)))
-    for place in sorted(keep - shown, reverse=True):
-        shown.discard(min(shown - keep))
-        shown.add(place)
-    return [seen[place] for place in sorted(shown)]
-
-
-def _readable(
-    debate: Debate, messages: Sequence[Message], speaker: Participant, round_number: int
-) -> list[Message]:
-    seen = [message for message in messages if is_said(message)]
-    if debate.independent_opening and round_number == 1:
-        seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
-    return seen
-
-
-def _pinned(debate: Debate, readable: Sequence[Message], shown: Sequence[Message]) -> list[Message]:
-    """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
-    wanted = set(debate.pinned).difference(one.id for one in shown)
-    found = [one for one in readable if one.id in wanted]
-    return sorted(found, key=lambda one: debate.pinned.index(one.id))
-
-
 def notes_of(live: LiveSession) -> Message | None:
     """Return the running notes that are in use, None for none."""
     return summary_for(live, (one.turn_id for one in reversed(live.said)), "")
@@ -201,29 +209,10 @@ def notes_sent(live: LiveSession, window: int = WINDOW) -> str:
     return notes.content if notes is not None and sum(map(is_said, live.messages)) > window else ""
 
 
-def _may_read(debate: Debate, notes: str, round_number: int) -> bool:
-    """Whether a turn is sent notes: not before a statement that is made without knowing the others'."""
-    return bool(notes) and not (debate.independent_opening and round_number == 1)
-
-
 def is_said(message: Message) -> bool:
     """Whether a message is whole and a statement; running notes, ballots and the calls of tools are none."""
     whole = message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
     return whole and message.role != Role.SUMMARY and not message.is_interim and not message.part
-
-
-def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:
-    found: dict[str, int] = {}
-    for place, message in reversed([*enumerate(seen)]):
-        if message.author.id == speaker.id:
-            found.setdefault("own", place)
-            continue
-        if message.author.kind == "user":
-            found.setdefault("user", place)
-        others = [one for one in debate.participants if one.id != message.author.id]
-        if "to" not in found and speaker.id in addressed(message.content, others):
-            found["to"] = place
-    return {*found.values()}
 
 
 def known_names(debate: Debate) -> tuple[str, ...]:
@@ -252,18 +241,19 @@ def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapp
     return "\n\n".join(parts)
 
 
-def _cue(debate: Debate, speaker: Participant, round_number: int, prompts: Prompts, verdict: str) -> str:
-    lines, what_if = prompts.lines(debate.language, "tasks"), debate.what_if(round_number) is not None
-    task = "first" if round_number == 1 else "last" if round_number >= debate.rounds else "middle"
+def _cue(turn: Turn, prompts: Prompts) -> str:
+    debate, number = turn.debate, turn.round
+    lines, what_if = prompts.lines(debate.language, "tasks"), debate.what_if(number) is not None
+    task = "first" if number == 1 else "last" if number >= debate.rounds else "middle"
     cue = prompts.text(
         debate.language,
         "cue",
-        round=round_number,
+        round=number,
         rounds=debate.rounds,
-        name=speaker.name,
+        name=turn.speaker.name,
         task=lines["what_if" if what_if else task],
     )
-    told = defuse(verdict, known_names(debate))
+    told = defuse(turn.verdict, known_names(debate))
     return f"{lines['verdict']}\n{told}\n\n{cue}" if told else cue
 
 

@@ -1,12 +1,11 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from app.core.catalog import ProviderStatus, RequestForm
-from app.core.council import NO_JUDGE, Judge, Participant, Seat
+from app.core.council import NO_JUDGE, Participant, Seat
 from app.core.errors import BadInput
 from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest
@@ -17,7 +16,7 @@ from app.core.summary import DebateTools, Ends
 from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
-from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
+from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
 from app.engine.debate.setup import check_judge
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
@@ -34,32 +33,24 @@ from app.engine.voting import VotingChecks, name_of, seat_of
 MOST_JUDGES = 3
 
 
+@dataclass(eq=False, repr=False)
 class DebateProviders:
     """Answers a debate's questions about its participants' providers as they are now."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        prompts: Prompts,
-        statuses: Callable[[], list[ProviderStatus]],
-        directory: AgentDirectory,
-        models: MeteredModels,
-        checks: VotingChecks,
-    ) -> None:
-        self._facts = models.known_facts
-        self._directory = directory
-        self.checks = checks
-        self._documents = documents
-        self._prompts = prompts
-        self.statuses = statuses
+    _documents: Documents
+    _prompts: Prompts
+    statuses: Callable[[], list[ProviderStatus]]
+    _directory: AgentDirectory
+    _models: MeteredModels
+    checks: VotingChecks
 
-    def thinkers(self, session: DebateSession) -> list[Participant]:
-        """Return the participants whose models can argue: not those that take no chat messages."""
-        return [one for one in session.debate.participants if self._can_think(one.provider)]
+    def mute(self, session: DebateSession) -> set[str]:
+        """Return the participants whose models cannot argue: they take no chat messages."""
+        return {one.id for one in session.debate.participants if not self._can_think(one.provider)}
 
-    def can_judge(self, provider: str, model: str) -> bool:
+    def can_judge(self, seat: Seat) -> bool:
         """Return whether a model can judge; one that was not checked yet can."""
-        return not self.checks.judge_reason((provider, model))
+        return not self.checks.judge_reason(seat)
 
     def needed_checks(self, session: DebateSession) -> list[Seat]:
         """Return whose votes, and whose verdict as the first judge, a session comes to by itself.
@@ -76,43 +67,35 @@ class DebateProviders:
         voters = [one.seat for one in debate.participants if votes and one.id not in absent]
         return [*voters, *map(seat_of, judges)]
 
-    def writers(self, session: DebateSession) -> list[Judge]:
-        """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.
+    def writers(self, session: DebateSession) -> dict[str, str]:
+        """Return the models that can write running notes with their names: the judge that was chosen, and the participants'.
 
         No other provider reads the debate for that.
         """
         usable = {one.config.id for one in self._ready(_used(session))}
-        provider, model = seat_of(session.debate.judge)
-        found = [Judge(one.name, one.provider, one.model) for one in session.debate.participants]
-        # The chosen one comes first, under its name in the debate where it takes part.
-        chosen = [one for one in found if (one.provider, one.model) == (provider, model)]
-        chosen = chosen or ([Judge(model, provider, model)] if model else [])
-        return _each_once(one for one in (*chosen, *found) if one.provider in usable)
-
-    def judges(self, session: DebateSession) -> list[Judge]:
-        """Return who is asked for a verdict, each with its name: the judge chosen in the set-up alone, else as in `outside`."""
-        names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
-        pairs = ((one, *seat_of(one)) for one in self.council_judges(session))
-        return [Judge(names.get(one, model), provider, model) for one, provider, model in pairs]
+        chosen = [session.debate.judge] if seat_of(session.debate.judge)[1] else []
+        found = _named(session, (*chosen, *(name_of(one.seat) for one in session.debate.participants)))
+        return {one: name for one, name in found.items() if seat_of(one)[0] in usable}
 
     def _able(self, session: DebateSession) -> Iterator[str]:
         """Yield who can read a session, each a "provider/model": the judge chosen alone, else as in `outside`."""
         chosen = [session.debate.judge] if "/" in session.debate.judge else self.outside(session)
         for one in chosen:
-            if self.can_judge(*one.split("/", 1)) and seat_of(one)[0] not in self.barred(session):
+            if self.can_judge(seat_of(one)) and seat_of(one)[0] not in self.barred(session):
                 yield one
 
-    def offered_judges(self, session: DebateSession) -> list[Judge]:
-        """Return whom the user can ask for a verdict, the default first: other providers that are ready as well."""
+    def offered_judges(self, session: DebateSession) -> dict[str, str]:
+        """Return whom the user can ask for a verdict, with their names: the default first, then all that are ready."""
         # Behind the chosen judge stand those whom the user can choose in its place.
         others = replace(session, debate=replace(session.debate, judge=""))
-        found = self.judges(session) + self.judges(others) + self._readers(session)
-        return [one for one in _each_once(found) if self.can_judge(one.provider, one.model)]
+        judges = _named(session, (*self.council_judges(session), *self.council_judges(others)))
+        found = judges | self._readers(session) | judges
+        return {one: name for one, name in found.items() if self.can_judge(seat_of(one))}
 
-    def _readers(self, session: DebateSession) -> list[Judge]:
-        usual = [one for one in self._ready(_used(session)) if one.default_model]
-        found = [Judge(one.label, one.config.id, one.default_model) for one in usual]
-        return _each_once((*self.writers(session), *found))
+    def _readers(self, session: DebateSession) -> dict[str, str]:
+        usual = (one for one in self._ready(_used(session)) if one.default_model)
+        writers = self.writers(session)
+        return writers | {name_of((one.config.id, one.default_model)): one.label for one in usual} | writers
 
     def _ready(self, used: set[str]) -> list[ProviderStatus]:
         """Return the providers that are ready, whose models can argue, and that may read a session that uses these."""
@@ -168,13 +151,13 @@ class DebateProviders:
         """
         council, found = session.debate.council, self.helpers(session)
         chosen = session.debate.helper or (council.helper if council else "")
-        provider, known = seat_of(chosen)[0], {one.provider for one in found}
+        provider, known = seat_of(chosen)[0], {seat_of(one)[0] for one in found}
         if provider in known if found else provider not in self.barred(session):
             return chosen
-        return name_of(found[0].seat) if found else ""
+        return next(iter(found), "")
 
-    def helpers(self, session: DebateSession) -> list[Judge]:
-        """Return who can compare a council's answers, the cheapest first.
+    def helpers(self, session: DebateSession) -> dict[str, str]:
+        """Return who can compare a council's answers, with their names, the cheapest first.
 
         First those of a provider that the session uses, then of one that may read any session; the default model of a
         provider comes before a participant's own.
@@ -182,14 +165,16 @@ class DebateProviders:
         used, may_read = _used(session), self._may_read(_used(session))
         taking_part = {one.seat for one in session.debate.participants}
 
-        def rank(one: Judge) -> tuple[bool, bool, float]:
-            return one.provider not in used, one.seat in taking_part, self._price(*one.seat)
+        def rank(one: str) -> tuple[bool, bool, float]:
+            seat = seat_of(one)
+            return seat[0] not in used, seat in taking_part, self._price(seat)
 
-        return sorted((one for one in self._readers(session) if one.provider in may_read), key=rank)
+        readers = self._readers(session)
+        return {one: readers[one] for one in sorted(readers, key=rank) if seat_of(one)[0] in may_read}
 
     def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
         """Return a provider that could compare a council's answers if it might read any session; None where one can already."""
-        could = {one.provider for one in self._readers(session)}
+        could = {seat_of(one)[0] for one in self._readers(session)}
         if could & self._may_read(_used(session)):
             return None
         return next((one for one in self.statuses() if one.config.id in could), None)
@@ -200,20 +185,21 @@ class DebateProviders:
         First those of a base family that does not take part, then others, and the participants' own last. All are of
         providers that the session uses, or that may read any session.
         """
-        return self._outside([name_of(one.seat) for one in session.debate.participants])
+        return self._outside([one.seat for one in session.debate.participants])
 
-    def _outside(self, taking: Sequence[str]) -> list[str]:
-        families = set(map(family_of, taking))
-        used = {seat_of(one)[0] for one in taking}
+    def _outside(self, taking: Sequence[tuple[str, str]]) -> list[str]:
+        families = {family_of(model) for _, model in taking}
+        used = {provider for provider, _ in taking}
         may_read = self._may_read(used)
         ready = [one for one in self._ready(used) if one.config.id in may_read]
         usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
         others = [(one.config.id, model) for one in ready for model in one.models]
-        found = [f"{provider}/{model}" for provider, model in usual if family_of(model) not in families]
-        found += [f"{provider}/{model}" for provider, model in (*usual, *others)]
+        found = [*(seat for seat in usual if family_of(seat[1]) not in families), *usual, *others]
         usable = {one.config.id for one in ready}
-        inside = [one for one in taking if one.partition("/")[0] in usable]
-        return list(dict.fromkeys((*(one for one in found if one not in taking), *inside)))
+        inside = [seat for seat in taking if seat[0] in usable]
+        return [
+            *dict.fromkeys(name_of(one) for one in (*(one for one in found if one not in taking), *inside))
+        ]
 
     def _may_read(self, used: set[str]) -> set[str]:
         """Return the providers that may be sent a session that uses these: these, and those that may read any."""
@@ -223,6 +209,10 @@ class DebateProviders:
         """Return who reads a session at its end: the user's choice alone; none where the user wants none."""
         return () if session.debate.judge == NO_JUDGE else tuple(islice(self._able(session), MOST_JUDGES))
 
+    def first_judge(self, session: DebateSession) -> str:
+        """Return who reads a session at its end first, "" for nobody."""
+        return next(iter(self.council_judges(session)), "")
+
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""
         return self.outsider_of([name_of(one.seat) for one in session.debate.participants])
@@ -230,19 +220,16 @@ class DebateProviders:
     def outsider_of(self, taking: Sequence[str]) -> str:
         """Return the "provider/model" of another base family than these that may read what they do, "" for none."""
         families = set(map(family_of, taking))
-        first = next(iter(self._outside(taking)), "")
+        first = next(iter(self._outside([seat_of(one) for one in taking])), "")
         return first if first and family_of(first) not in families else ""
 
     def form(self, provider_id: str) -> str:
         """Return how a provider's models are asked: as chat turns, or with one text."""
-        return form_of(self._kind(provider_id))
-
-    def _kind(self, provider_id: str) -> str:
         config = provider_of(self._documents, provider_id)
-        return config.kind if config else ""
+        return form_of(config.kind if config else "")
 
-    def _price(self, provider: str, model: str) -> float:
-        prices = self._facts(provider, model).prices
+    def _price(self, seat: Seat) -> float:
+        prices = self._models.known_facts(*seat).prices
         return prices.read + prices.written if prices else float("inf")
 
     def _can_think(self, provider_id: str) -> bool:
@@ -263,22 +250,27 @@ class DebateProviders:
         """Return the request of a turn, with at most `window` messages; a what-if round is told the last `verdict`."""
         debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
-        if self.form(speaker.provider) == RequestForm.TRANSCRIPT:
-            asked = partial(transcript_request, debate, messages, speaker, spoken.round, self._prompts)
-            return asked(window=window, notes=notes_sent(live, window), verdict=verdict)
-        if window == WINDOW and not self.keeps_notes():
+        thinks = self._can_think(speaker.provider)
+        if thinks and window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
-        notes = notes_sent(live, window)
-        given, said = self.taken(debate, messages, speaker)
-        asked = partial(chat_request, given, said, speaker, spoken.round, self._prompts)
-        request = asked(window=window, notes=notes, verdict=verdict)
-        heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
+        given, said = self.taken(debate, messages, speaker) if thinks else (debate, messages)
+        turn = Turn(
+            debate=given,
+            messages=said,
+            speaker=speaker,
+            round=spoken.round,
+            window=window,
+            notes=notes_sent(live, window),
+            verdict=verdict,
+        )
+        if not thinks:
+            return transcript_request(turn, self._prompts)
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
         own = (one for one in reversed(messages) if one.author.id == speaker.id)
-        grows = len(heard) <= window and not blind
+        grows = len(turn.readable()) <= window and not blind
         plan = cache_plan(live.id, speaker.id, messages, own, brief=True, tail=True, grows=grows)
-        return replace(request, cache=plan)
+        return replace(chat_request(turn, self._prompts), cache=plan)
 
     def given(self, debate: Debate, provider: str, model: str) -> Debate:
         """Return a debate with its context files as a model takes them."""
@@ -314,7 +306,7 @@ class DebateProviders:
 
         Half of its window is left to the brief, the files and the answer.
         """
-        room = fits(self._facts(speaker.provider, speaker.model)) // 2
+        room = fits(self._models.known_facts(*speaker.seat)) // 2
         count = 0
         for message in reversed(live.said):
             texts = (message.content, *(one.text for one in message.attachments))
@@ -329,9 +321,7 @@ def _used(session: DebateSession) -> set[str]:
     return {one.provider for one in session.debate.participants}
 
 
-def _each_once(found: Iterable[Judge]) -> list[Judge]:
-    """Return each model once, under the first of its names."""
-    unique: dict[tuple[str, str], Judge] = {}
-    for one in found:
-        unique.setdefault((one.provider, one.model), one)
-    return list(unique.values())
+def _named(session: DebateSession, models: Iterable[str]) -> dict[str, str]:
+    """Return models, each a "provider/model", with their names: that of a participant, else of the model itself."""
+    names = {name_of(one.seat): one.name for one in reversed(session.debate.participants)}
+    return {one: names.get(one, seat_of(one)[1]) for one in models}

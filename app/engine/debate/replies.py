@@ -139,13 +139,14 @@ def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
     if said is not None and "choice" in said:
         return _named_choice(one_line(said["choice"]), by_letter, shown)
     sentences = [one for one in _SENTENCE.findall(text) if not _NOT.search(one)]
-    for candidates in (
-        {letter.upper() for one in sentences for pair in _NAMED.findall(one) for letter in pair if letter},
-        _texts_in(" ".join(sentences), by_letter, shown),
-        {letter for one in sentences for found in _LONE.findall(one) for letter in found if letter}
-        | {found[1] for one in sentences if (found := _ONLY.fullmatch(one))},
+    named = {letter.upper() for one in sentences for pair in _NAMED.findall(one) for letter in pair if letter}
+    alone = {letter for one in sentences for found in _LONE.findall(one) for letter in found if letter}
+    alone |= {found[1] for one in sentences if (found := _ONLY.fullmatch(one))}
+    for chosen in (
+        {by_letter.get(one, "") for one in named},
+        _texts_in(" ".join(sentences), shown),
+        {by_letter.get(one, "") for one in alone},
     ):
-        chosen = {by_letter.get(one, "") for one in candidates}
         if chosen:
             return chosen.pop() if len(chosen) == 1 else ""
     return ""
@@ -189,12 +190,11 @@ def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[
     return same.pop() if len(same) == 1 else ""
 
 
-def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the letters of the options whose text stands in a text word for word, the longest first."""
-    letters = {one: letter for letter, one in by_letter.items()}
+def _texts_in(text: str, shown: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the options whose text stands in a text word for word, the longest first."""
     found = set()
     for one, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
-        if words and words.casefold() in text.casefold() and one in letters:
-            found.add(letters[one])
+        if words and words.casefold() in text.casefold():
+            found.add(one)
             text = re.sub(re.escape(words), " ", text, flags=re.IGNORECASE)
     return found

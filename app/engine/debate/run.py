@@ -7,7 +7,7 @@ the turn. Also the commands for a turn that waits, cannot be taken or has failed
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.core.agent import Agent
@@ -235,24 +235,21 @@ def statement_of(debate: Debate, spoken: Speak, **fields: Any) -> Message:
 SKIPPED = "skipped"
 
 
+@dataclass(eq=False, repr=False)
 class HeldTurns:
     """Retries such a turn, skips it, or goes on without its participant; all raise BadInput, NotFound, StorageError.
 
     Each of them resumes the debate.
     """
 
-    def __init__(
-        self, sessions: Sessions, models: MeteredModels, absent: Callable[[DebateSession], frozenset[str]]
-    ) -> None:
-        self._sessions = sessions
-        self._models = models
-        self._absent = absent
+    _sessions: Sessions
+    _models: MeteredModels
+    _absent: Callable[[DebateSession], frozenset[str]]
 
     async def retry(self, session_id: str) -> None:
         """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
         live = await self._at_rest(session_id)
-        spoken = self._next(live)
-        if spoken is not None:
+        if (spoken := self._next(live)) is not None:
             participant = participant_of(live.debate_session.debate, spoken.speaker)
             self._models.end_pause(participant.provider)
         self._sessions.run(live)

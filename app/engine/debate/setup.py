@@ -1,8 +1,8 @@
 """The set-up of a debate, its checks, and the participants that can be chosen for it."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
 from app.core.catalog import (
@@ -60,15 +60,11 @@ class DebateSetup(DebateChoices):
 
 @dataclass(slots=True)
 class Candidate:
-    """A participant that can be chosen: an assistant, or (`plain`) a provider's model.
-
-    `note` is a code of `provider.<code>`, "" where there is nothing to say.
-    """
+    """A participant that can be chosen: an assistant, or (`plain`) a provider's model."""
 
     participant: Participant
     status: ProviderStatus
     chosen: bool = False
-    note: str = field(default="")
     plain: bool = True
 
 
@@ -88,17 +84,10 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     participants = _completed(setup, {status.config.id: status for status in statuses})
     session_id, now = new_id(), utc_now()
     context = [replace(one, name=clean_text(one.name), text=clean_text(one.text)) for one in setup.context]
-    debate = Debate(
-        topic=topic,
-        options=given_options(setup.options),
-        mode=DebateMode(setup.mode),
-        seed=setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big"),
-        participants=participants,
-        context=tuple(context),
-        language=setup.language,
-        **setup.chosen(),
-    )
-    return DebateSession(
+    draft = draft_of(replace(setup, topic=topic, participants=participants, context=tuple(context)), statuses)
+    seed = setup.seed if setup.seed is not None else int.from_bytes(session_id.encode()[-6:], "big")
+    return replace(
+        draft,
         id=session_id,
         title=title_of(topic),
         status=Status.RUNNING,
@@ -106,7 +95,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         updated_at=now,
         folder=setup.folder,
         asked_by=setup.asked_by,
-        debate=debate,
+        debate=replace(draft.debate, seed=seed, options=given_options(setup.options)),
     )
 
 
@@ -125,7 +114,7 @@ def _options(texts: Sequence[str]) -> tuple[Option, ...]:
 
 def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
-    models = {(one.provider, one.model) for one in offered}
+    models = {one.seat for one in offered}
     by_id = {one.id: one for one in offered}
     candidates = {
         one.id: ParticipantDraft(id=one.id, provider=one.provider, model=one.model, chosen=False)
@@ -133,8 +122,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
     }
     for one in debate.participants:
         there = by_id.get(one.id)
-        model = (one.provider, one.model)
-        added = there is None or (model != (there.provider, there.model) and model in models)
+        added = there is None or (one.seat != there.seat and one.seat in models)
         candidates[f"added {one.id}" if added else one.id] = ParticipantDraft(
             id=one.id,
             provider=one.provider,
@@ -160,18 +148,20 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
     return Draft(text=debate.topic, setup=setup)
 
 
-def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
-    """Return the debate of an incomplete set-up, to show what would be sent."""
+def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
+    """Return the session of an incomplete set-up, to show what would be sent and who could take part, judge and help."""
     kinds = {status.config.id: status.config.kind for status in statuses}
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
-    return Debate(
+    debate = Debate(
         topic=setup.topic,
         options=_options(setup.options),
         mode=DebateMode(setup.mode),
         participants=participants,
+        context=setup.context,
         language=setup.language,
         **setup.chosen(),
     )
+    return DebateSession(id="", title="", debate=debate)
 
 
 def title_of(topic: str) -> str:
@@ -201,10 +191,9 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
     if len(setup.participants) > MAX_PARTICIPANTS:
         raise BadInput("too_many_participants", count=len(setup.participants), most=MAX_PARTICIPANTS)
     completed: list[Participant] = []
-    taken = {name.casefold() for name in USER_NAMES}
     for participant in setup.participants:
         status = statuses.get(participant.provider)
-        name = _distinct(_clean_name(participant.name), taken)
+        name = distinct(_clean_name(participant.name), (*USER_NAMES, *(one.name for one in completed)))
         if status is None or provider_kind(status.config.kind) is None:
             raise BadInput(
                 "unknown_provider", name=name, provider=participant.provider, providers=", ".join(statuses)
@@ -258,8 +247,8 @@ def _check_model(name: str, model: str, status: ProviderStatus) -> None:
 def joining(debate: Debate, model: str) -> Participant:
     """Return a "provider/model" as a participant that takes part in a debate from now on, under a name nobody has."""
     provider, _, name = model.partition("/")
-    taken = {one.casefold() for one in (*USER_NAMES, *(each.name for each in debate.participants))}
-    shown = _distinct(_clean_name(last_part(name)), taken)
+    taken = (*USER_NAMES, *(one.name for one in debate.participants))
+    shown = distinct(_clean_name(last_part(name)), taken)
     return Participant(id=new_id(), name=shown, provider=provider, model=name)
 
 
@@ -272,13 +261,12 @@ def _clean_name(name: str) -> str:
     return name
 
 
-def _distinct(name: str, taken: set[str]) -> str:
-    """Return the name, with a number where another participant has it already."""
-    chosen, number = name, 1
-    while chosen.casefold() in taken:
+def distinct(name: str, taken: Iterable[str]) -> str:
+    """Return a name, with a number where one of those taken is the same but for capitals."""
+    known, chosen, number = {one.casefold() for one in taken}, name, 1
+    while chosen.casefold() in known:
         number += 1
         chosen = f"{name} {number}"
-    taken.add(chosen.casefold())
     return chosen
 
 
@@ -290,11 +278,8 @@ def candidates_of(
     Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
-    candidates = [
-        _candidate(agent.id, agent.name, by_id[chosen_model.provider], chosen_model.model, agent=agent)
-        for agent, chosen_model in agents
-        if agent.enabled and chosen_model.provider in by_id
-    ]
+    assistants = [(agent, used) for agent, used in agents if agent.enabled and used.provider in by_id]
+    candidates = [Candidate(_seat_of(*one), by_id[one[1].provider], plain=False) for one in assistants]
     enabled = [status for status in statuses if status.config.enabled]
     remote = [status for status in enabled if status.config.kind != EMBEDDED]
     with_key = [status for status in remote if status.ready and status.key_source]
@@ -303,22 +288,25 @@ def candidates_of(
         voice = voice_of(status, status.default_model)
         chosen = status in with_key
         if status.config.kind == LOCAL:
-            candidates += _downloaded(status, downloaded)
+            others = (one for one in status.models if one not in {each.model for each in downloaded})
+            candidates += [Candidate(one, status, chosen=True) for one in downloaded]
+            candidates += [Candidate(_seat(f"local-{one}", one, status, one), status) for one in others]
             continue
-        candidates.append(_candidate(status.config.id, voice, status, status.default_model, chosen=chosen))
+        seats = [_seat(status.config.id, voice, status, status.default_model)]
         if with_key == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
             name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
-            candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
+            seats.append(_seat(f"{status.config.id}-2", name, status, second))
+        candidates += [Candidate(one, status, chosen) for one in seats]
     for status in (one for one in enabled if one.config.kind == EMBEDDED):
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and not downloaded and place < MIN_PARTICIPANTS and status.ready
-            candidates.append(_candidate(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
+            candidates.append(Candidate(_seat(voice.lower(), voice, status, EMBEDDED_MODEL), status, chosen))
     # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
-    assistants = {agent.id for agent, _ in agents}
+    taken = {agent.id for agent, _ in agents}
     for candidate in candidates:
-        if candidate.plain and candidate.participant.id in assistants:
+        if candidate.plain and candidate.participant.id in taken:
             candidate.participant = replace(candidate.participant, id=f"seat-{candidate.participant.id}")
     return candidates
 
@@ -346,38 +334,18 @@ def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
     ]
 
 
-def _downloaded(status: ProviderStatus, chosen: Sequence[Participant]) -> list[Candidate]:
-    """Return each downloaded model, those first that debate by default."""
-    others = [
-        Participant(id=f"local-{model}", name=model, provider=LOCAL, model=model)
-        for model in status.models
-        if model not in {one.model for one in chosen}
-    ]
-    return [
-        Candidate(
-            participant, status, participant in chosen, status.problem or "on_this_computer", plain=True
-        )
-        for participant in (*chosen, *others)
-    ]
+def _seat(seat_id: str, name: str, status: ProviderStatus, model: str) -> Participant:
+    return Participant(id=seat_id, name=name, provider=status.config.id, model=model)
 
 
-def _candidate(
-    candidate_id: str,
-    name: str,
-    status: ProviderStatus,
-    model: str,
-    *,
-    agent: Agent | None = None,
-    chosen: bool = False,
-) -> Candidate:
-    participant = Participant(id=candidate_id, name=name, provider=status.config.id, model=model)
-    if agent is not None:
-        participant = replace(
-            participant,
-            persona=agent.instructions,
-            effort=agent.effort,
-            creativity=agent.creativity,
-            length=agent.length,
-        )
-    note = status.problem or ("on_this_computer" if status.config.kind == EMBEDDED else "")
-    return Candidate(participant, status, chosen, note, plain=agent is None)
+def _seat_of(agent: Agent, used: AgentModel) -> Participant:
+    return Participant(
+        id=agent.id,
+        name=agent.name,
+        provider=used.provider,
+        model=used.model,
+        persona=agent.instructions,
+        effort=agent.effort,
+        creativity=agent.creativity,
+        length=agent.length,
+    )

@@ -16,7 +16,7 @@ from app.core.store import Documents
 from app.core.summary import Status
 from app.core.texts import clean_text, trimmed
 from app.core.verdict import PICKS, BlindPick
-from app.engine.council.outcome import lettered, outcome
+from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Vote
 from app.engine.debate.replies import one_line
 from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
@@ -188,8 +188,9 @@ def entry_of(live: LiveSession) -> Decision:
     debate = session.debate
     who = tuple(each.name for each in debate.participants)
     entry = replace(entry, kind=debate.mode, who=who)
-    record, result = Record(debate, messages), outcome(debate, messages)
-    texts = {option.id: option.text for option in record.options()}
+    record = Record(debate, messages)
+    result = outcome(record)
+    texts = record.texts
     models = {each.id: f"{each.provider}/{each.model}" for each in debate.participants}
     votes = []
     for holder in record.voters():
@@ -232,8 +233,7 @@ def options_of(live: LiveSession) -> list[tuple[str, str, str]]:
     if debate is None:
         return []
     record = Record(debate, list(live.whole_messages()))
-    letters = lettered(record)
-    return [(option.id, letters.get(option.id, ""), option.text) for option in record.options()]
+    return [(option, record.letters.get(option, ""), text) for option, text in record.texts.items()]
 
 
 def chosen_option(live: LiveSession, typed: str) -> tuple[str, str]:

@@ -85,7 +85,7 @@ class _Writer:
         )
         self._lines = prompts.lines(self._language, "export")
         self._record = Record(debate, self._messages) if debate is not None else None
-        self._result = outcome(debate, self._messages) if debate is not None else None
+        self._result = outcome(self._record) if self._record is not None else None
 
     def memo(self) -> Memo:
         """Return the memo."""
@@ -147,7 +147,7 @@ class _Writer:
         record = self._record
         if record is None:
             return []
-        names = {each.id: each.name for each in record.debate.participants}
+        names = record.names
 
         def holders(option: str, number: int) -> tuple[Holder, ...]:
             votes = [record.vote(who, number) for who in record.openings()]
@@ -172,7 +172,7 @@ class _Writer:
         label = words("memo.verdict")
         if record is None or result is None:
             return []
-        texts = {option.id: option.text for option in record.options()}
+        texts = record.texts
         if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
             return []
         held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
@@ -181,8 +181,8 @@ class _Writer:
             lead = words("memo.by", option=texts[result.headline], count=held, all=everybody)
         if result.headline and not held:
             lead = texts[result.headline]
-        people = {each.id: each.name for each in record.debate.participants}
-        notes = [*filter(None, (judge_line(result, texts, words),)), *unread_lines(result, people, words)]
+        unread = unread_lines(result, record.names, words)
+        notes = [*filter(None, (judge_line(result, texts, words),)), *unread]
         said = _shortened(without_marks(result.text)) if result.headline else ""
         return [MemoPart(label=label, paragraphs=((lead, said),), notes=tuple(notes))]
 
@@ -193,8 +193,7 @@ class _Writer:
             return []
         if not any(view.now for view in result.minority):
             return [MemoPart(label=label, paragraphs=(("", words("memo.alike")),) if result.headline else ())]
-        names = {each.id: each.name for each in record.debate.participants}
-        texts = {option.id: option.text for option in record.options()}
+        names, texts = record.names, record.texts
         paragraphs = []
         for view in in_full(result):
             who = ", ".join(names[each] for each in view.holders if each in names)

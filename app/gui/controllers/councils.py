@@ -11,9 +11,8 @@ from app.core.errors import MootError
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.core.summary import DebateMode
 from app.core.texts import exact
-from app.engine.debate.setup import set_up_again
-from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.debates import COMPARE, ENDS, OFFERS_BLIND
+from app.gui.controllers.controller import Parts
+from app.gui.controllers.debates import COMPARE, ENDS, DecisionController
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.panel_dialog import PanelDialog
@@ -24,7 +23,7 @@ from app.gui.panels.debate.setup_view import SetupView
 from app.gui.window_frame import WindowFrame
 
 
-class CouncilController(Controller):
+class CouncilController(DecisionController):
     """Answers what the user asks on the page of a council.
 
     Emits settings_requested(page, provider id), session_requested(session id) to show another council.
@@ -36,21 +35,11 @@ class CouncilController(Controller):
     def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
         super().__init__(parts)
         self._page = page
-        councils = parts.engine.councils
-        page.pause_requested.connect(sessions.pause)
-        page.resume_requested.connect(sessions.resume)
-        self._run(page.check_skip_requested, parts.engine.debates.skip_check)
-        self._run(page.check_again_requested, parts.engine.debates.check_again)
-        self._run(page.weigh_requested, councils.weigh)
-        self._run(page.verdict_read, councils.note_read)
-        self._run(page.blind_requested, councils.ask_blind)
-        self._run(page.blind_picked, councils.pick)
-        page.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
-        page.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
-        page.councils = councils
+        page.councils = councils = parts.engine.councils
+        self._wire_decision(page, sessions)
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
-        self._run(page.more_requested, self._more)
+        self._run(page.more_requested, councils.further)
         self._run(page.argue_requested, councils.argue)
         self._run(page.fork_requested, self._fork)
         self._run(page.retry_requested, councils.retry)
@@ -67,18 +56,6 @@ class CouncilController(Controller):
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
         self.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
-
-    async def _more(self, session_id: str, what: str) -> None:
-        councils = self._engine.councils
-        ways = {
-            "again": councils.ask,
-            "compare": councils.compare,
-            "merge": councils.merge,
-            "check": councils.check_outside,
-            "stress": councils.stress,
-            "join": councils.join,
-        }
-        await ways[what](session_id)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)
@@ -201,13 +178,8 @@ class PanelCommands(DefinitionCommands[Panel]):
 
     def _take(self, participants: tuple[Participant, ...], rounds: int) -> None:
         """Put participants into Setup in place of those that take part; the rest of it stays."""
-        setup = self._setup
-        offered = [one.participant for one in self._engine.debates.candidates()]
-        shown = {one.id: one for one in (*offered, *setup.setup().participants)}
-        again = set_up_again(
-            Debate(topic="", mode=DebateMode.ROLES, participants=participants), tuple(shown.values())
-        )
-        draft = setup.draft
+        setup, draft = self._setup, self._setup.draft
+        again = setup.draft_again(Debate(topic="", mode=DebateMode.ROLES, participants=participants))
         seats = again.setup.seats if again.setup else ()
         setup.show_draft(
             replace(draft, setup=replace(draft.setup or SetupDraft(), seats=seats, rounds=rounds))

@@ -15,7 +15,6 @@ from app.core.session import DebateSession
 from app.core.summary import DebateMode, Ends
 from app.core.texts import has_hangul
 from app.engine.debate.estimates import price_text
-from app.engine.debate.setup import set_up_again
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
@@ -28,6 +27,7 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
 from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
@@ -40,7 +40,25 @@ TIMES = 3
 SHOWN, TAB = "panel", "tab"
 
 
-class DebateController(Controller):
+class DecisionController(Controller):
+    """What the views of debates and of councils ask for alike."""
+
+    def _wire_decision(self, view: DecisionView, sessions: SessionController) -> None:
+        """Connect going on, voting checks, what is kept of a verdict, and the blind pick."""
+        debates, councils = self._engine.debates, self._engine.councils
+        view.pause_requested.connect(sessions.pause)
+        view.resume_requested.connect(sessions.resume)
+        self._run(view.check_skip_requested, debates.skip_check)
+        self._run(view.check_again_requested, debates.check_again)
+        self._run(view.weigh_requested, councils.weigh)
+        self._run(view.verdict_read, councils.note_read)
+        self._run(view.blind_requested, councils.ask_blind)
+        self._run(view.blind_picked, councils.pick)
+        view.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
+        view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
+
+
+class DebateController(DecisionController):
     """Answers what the user asks in the debate panel and on the debate page.
 
     Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
@@ -182,7 +200,7 @@ class DebateController(Controller):
     def _show_summary(self, page: DebatePage | CouncilPage) -> None:
         """Show how a debate or council stands; a council whose names are hidden stays without them."""
         if page.session is not None:
-            facts = (page.spending, page.messages, page.people(), page.writing)
+            facts = (page.spending, page.now.record, page.people(), page.writing)
             self._panel.summary.show_debate(page.session, *facts)
 
     async def _follow(self, session_id: str) -> None:
@@ -251,8 +269,7 @@ class DebateController(Controller):
         panel.history.rename_requested.connect(sessions.ask_name)
         panel.discussion.rename_requested.connect(sessions.ask_name)
         for view in (panel.discussion, self._page):
-            view.pause_requested.connect(sessions.pause)
-            view.resume_requested.connect(sessions.resume)
+            self._wire_decision(view, sessions)
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
             view.say_requested.connect(
@@ -282,16 +299,6 @@ class DebateController(Controller):
             lambda one, participant: go_on(one, held.go_on_without(one, participant))
         )
         view.retake_requested.connect(lambda one, message: go_on(one, held.retake(one, message)))
-        self._run(view.check_skip_requested, self._engine.debates.skip_check)
-        self._run(view.check_again_requested, self._engine.debates.check_again)
-        self._run(view.weigh_requested, self._engine.councils.weigh)
-        councils = self._engine.councils
-        self._run(view.verdict_read, councils.note_read)
-        self._run(view.blind_requested, councils.ask_blind)
-        self._run(view.blind_picked, councils.pick)
-        view.blind_price = self._blind_price
-        view.blind.offers = lambda: self._state.flag(OFFERS_BLIND, True)
-        view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
 
     def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
         """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
@@ -299,20 +306,18 @@ class DebateController(Controller):
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
-        summary, page, held = self._panel.summary, self._page, self._engine.debates.held
+        summary, page = self._panel.summary, self._page
         controls, sessions = summary.controls, self._sessions
         controls.pause_requested.connect(lambda: sessions.pause(summary.session_id))
         controls.resume_requested.connect(lambda: sessions.resume(summary.session_id))
         controls.stop_requested.connect(lambda: sessions.stop(summary.session_id))
         summary.turn_requested.connect(self._on_turn_wanted)
-        controls.retry_requested.connect(lambda: self._go_on(page.session_id, held.retry(page.session_id)))
-        controls.skip_requested.connect(lambda: self._go_on(page.session_id, held.skip(page.session_id)))
+        controls.retry_requested.connect(page.controls.retry_requested)
+        controls.skip_requested.connect(page.controls.skip_requested)
+        controls.without_requested.connect(page.controls.without_requested)
         skip = self._engine.debates.skip_check
         controls.check_skip_requested.connect(
             lambda: self._tasks.start("skip check", skip(summary.session_id))
-        )
-        controls.without_requested.connect(
-            lambda one: self._go_on(page.session_id, held.go_on_without(page.session_id, one))
         )
 
     def _on_turn_wanted(self, message_id: str) -> None:
@@ -321,6 +326,7 @@ class DebateController(Controller):
 
     def _wire_outcome(self, view: DebateView) -> None:
         """Connect the actions on a debate that is over."""
+        view.blind_price = self._blind_price
         self._run(view.verdict_requested, self._engine.councils.judge)
         view.turns_wanted.connect(
             lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
@@ -347,7 +353,7 @@ class DebateController(Controller):
         # Also one that was forked behind its last turn.
         begins = live is not None and self._engine.debates.is_over(live)
         if begins:
-            found = self._engine.debates.estimate(view.session, view.messages, "what_if")
+            found = self._engine.councils.estimate(view.session, view.messages, "what_if")
             price = price_text(self._language, found)
             if found.unasked:
                 self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
@@ -358,7 +364,7 @@ class DebateController(Controller):
     def _blind_price(self, session: DebateSession, messages: Sequence[Message]) -> str:
         """Return what a blind pick costs, "" where nobody can write the two answers."""
         councils = self._engine.councils
-        if not councils.helper(session):
+        if not councils.providers.helper(session):
             return ""
         return step_price(self._language, councils.estimate(session, messages, "blind"), most=True)
 
@@ -375,13 +381,9 @@ class DebateController(Controller):
 
     def _set_up_again(self, view: DebateView) -> None:
         """Open Setup with the participants and settings of a debate, so that its cost is seen before it starts."""
-        if view.session is None:
-            return
-        setup = self._panel.setup
-        candidates = [candidate.participant for candidate in self._engine.debates.candidates()]
-        shown = {one.id: one for one in (*candidates, *setup.setup().participants)}
-        setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
-        self._setup_for(view)()
+        if view.session is not None:
+            self._panel.setup.show_draft(self._panel.setup.draft_again(view.session.debate))
+            self._setup_for(view)()
 
     async def _show_new(self, view: DebateView, made: Coroutine[object, object, str]) -> None:
         """Show a debate made from another one, in the view of that one."""

@@ -1,18 +1,17 @@
 """The first page: what its input begins, a chat, a decision or work, and with whom."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Judge
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
 from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, Ends
-from app.engine.voting import name_of, seat_of
+from app.engine.voting import seat_of
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateController
@@ -223,15 +222,15 @@ class FirstPageController(Controller):
         self._offer("helper", names[1], helpers, setup.chosen_helper, setup.choose_helper)
 
     def _offer(
-        self, what: str, shown: str, offered: Sequence[Judge], chosen: str, choose: Callable[[str], None]
+        self, what: str, shown: str, offered: Mapping[str, str], chosen: str, choose: Callable[[str], None]
     ) -> None:
-        """Add a menu of who can judge or help, each with its name; "" is left to choose by itself."""
+        """Add a menu of who can judge or help, each "provider/model" with its name; "" is left to choose by itself."""
         words = self._language
         inside = named(
             f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), self._first.ends.choices)
         )
         entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
-        entries |= {name_of(one.seat): f"{one.name} ({one.model})" for one in offered}
+        entries |= {one: f"{name} ({seat_of(one)[1]})" for one, name in offered.items()}
         for name, text in entries.items():
             ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
         self._first.ends.choices.addMenu(inside)

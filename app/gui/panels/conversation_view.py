@@ -150,16 +150,16 @@ class ConversationView(QWidget):
         self.spending.add(messages)
         self.spending.add_session(session)
         self.writing = {one.author.id: one.part for one in messages if one.state == MessageState.STREAMING}
-        spoken = _spoken(messages)
-        self.transcript.feed.show_session(session, spoken)
-        for message in spoken:
+        rows = [*filter(self._is_row, messages)]
+        self.transcript.feed.show_session(session, rows)
+        for message in rows:
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         """Insert earlier messages before those shown."""
         self.spending.add(messages)
-        self.transcript.feed.prepend(_spoken(messages))
+        self.transcript.feed.prepend([*filter(self._is_row, messages)])
         self._read_only = read_only
 
     def clear(self) -> None:
@@ -181,7 +181,7 @@ class ConversationView(QWidget):
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""
         self.writing[message.author.id] = message.part
-        if message.part in SPOKEN:
+        if self._is_row(message):
             self.transcript.feed.message_started(message)
             self.cards.refresh()
 
@@ -192,10 +192,14 @@ class ConversationView(QWidget):
     def show_finished(self, event: MessageFinished) -> None:
         """Show a finished message."""
         self.writing.pop(event.message.author.id, None)
-        if event.message.part in SPOKEN:
+        if self._is_row(event.message):
             self.transcript.feed.message_finished(event.message)
             self.cards.refresh()
         self.spending.add((event.message,))
+
+    def _is_row(self, message: Message) -> bool:
+        """Say whether a message is a row of the transcript; others are read by Moot alone, or stand elsewhere."""
+        return message.part in SPOKEN
 
     def _feeds(self) -> Sequence[Feed]:
         """Return what feeds the transcripts: there are several where answers stand side by side."""
@@ -264,11 +268,6 @@ class ConversationView(QWidget):
 
     def _on_find_step(self, step: int) -> None:
         self.transcript.search.step(step)
-
-
-def _spoken(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages that are rows; the others are read by Moot alone."""
-    return [message for message in messages if message.part in SPOKEN]
 
 
 AWAY = "away_"

@@ -54,6 +54,13 @@ def frame(kind: str, layout: QLayout) -> QFrame:
     return result
 
 
+def card(name: str, *parts: Part, spacing: int) -> QFrame:
+    """Return a framed card of parts under each other."""
+    result = frame("card", vbox(*parts, margins=(16, 12, 16, 12), spacing=spacing))
+    result.setObjectName(name)
+    return result
+
+
 def thin_line(*, width: int = 0, height: int = 1) -> QFrame:
     """Return a thin line between two parts; without a width it is as wide as they are."""
     line = QFrame()

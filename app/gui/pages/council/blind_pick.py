@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
@@ -24,7 +24,7 @@ from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, set_across, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, card, empty, hbox, set_across, vbox
 from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
@@ -92,10 +92,14 @@ class BlindPickView(QWidget):
         """Show it in place of the verdict from now on, also where that was read."""
         self._wanted = True
 
-    def stands(self, judged: Judged) -> bool:
-        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet."""
+    def stands(self, judged: Judged, *, stood: bool) -> bool:
+        """Say whether it is shown in place of a verdict: where the user wants it, else where that was not read yet.
+
+        Where it `stood` there it stays while something else is asked of the session, and the verdict unread.
+        """
         session, step = judged.session, step_of(judged)
         asked_else = session.status == Status.RUNNING and step != BlindStep.WRITING
+        stays = asked_else and stood and session.id == self._session_id
         if session.id != self._session_id or asked_else:
             self._session_id, self._wanted = session.id, None
         if is_later(judged):
@@ -104,15 +108,16 @@ class BlindPickView(QWidget):
             return self._wanted
         if judged.record.council.read_at or step == BlindStep.PICKED:
             return False
-        return step != BlindStep.OFFERED or (self.offers() and "blind" in judged.prices)
+        return stays or step != BlindStep.OFFERED or (self.offers() and "blind" in judged.prices)
 
     def show_pick(self, judged: Judged) -> None:
         """Show how far the pick of a debate or a council is; what is shown already stays."""
         record, step, price = judged.record, step_of(judged), judged.prices.get("blind", "")
         blind, written = record.council.blind or BlindPick(), len(record.blind_texts())
         counts = blind.was_blind and not (record.council.read_at and not blind.picked)
-        ready = step == BlindStep.WRITING and judged.session.status != Status.RUNNING
-        shown = (judged.session.id, self._language.name, step, price, counts, written, ready, blind)
+        running = judged.session.status == Status.RUNNING
+        ready = step == BlindStep.WRITING and not running
+        shown = (judged.session.id, self._language.name, step, price, counts, written, running, blind)
         if shown == self._shown:
             return
         moved, self._shown, self._step = step != self._step, shown, step
@@ -127,7 +132,7 @@ class BlindPickView(QWidget):
         if step in (BlindStep.SHOWN, BlindStep.PICKED):
             page = self._answers_page(judged, said, counts=counts)
         else:
-            page = self._offer(step, said, price, counts=counts)
+            page = self._offer(step, said, price, counts=counts, running=running)
         self._page.addWidget(page)
         self._fit()
         put_where(self, stops_in(page))
@@ -136,10 +141,15 @@ class BlindPickView(QWidget):
             # What had the focus is made anew, or gone.
             again = (page.findChild(QWidget, name) for name in (focused, "blind_answer_A") if name)
             (next(filter(None, again), None) or self).setFocus()
-        if moved and self.isVisible():
-            announce(self, said)
+        if moved:
+            # Before it runs, a pick that was asked for has failed for no time at all.
+            QTimer.singleShot(0, self, partial(self._tell, step))
         if ready:
             self.asked.emit()
+
+    def _tell(self, step: BlindStep) -> None:
+        if self.isVisible() and step == self._step:
+            announce(self, self.accessibleName())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -149,7 +159,7 @@ class BlindPickView(QWidget):
         if self._answers is not None:
             set_across(self._answers, self.width() >= SIDE_BY_SIDE)
 
-    def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool) -> QWidget:
+    def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool, running: bool) -> QWidget:
         """Return a card that offers the pick, or says that the answers are being written or could not be."""
         words, ways, page = self._language, FlowBox(gap=8), QWidget()
         hint = "blind.meanwhile" if step == BlindStep.WRITING else "blind.what"
@@ -163,7 +173,7 @@ class BlindPickView(QWidget):
             Paragraph("hint", text=words(hint if counts else "blind.not_blind")),
             ways,
         ]
-        if step != BlindStep.WRITING:
+        if not running and step != BlindStep.WRITING:
             start = button("", "blind_start", self._on_start)
             start.setText(" · ".join(filter(None, (words("council.blind"), price))))
             ways.add(start)
@@ -174,10 +184,10 @@ class BlindPickView(QWidget):
             tick.setChecked(self.offers())
             tick.toggled.connect(self._on_offers)
             parts.append(hbox(tick, STRETCH))
-        card = _card("blind_offer", *parts, spacing=10)
-        card.setMaximumWidth(WIDEST_OFFER)
+        offer = card("blind_offer", *parts, spacing=10)
+        offer.setMaximumWidth(WIDEST_OFFER)
         self._answers = None
-        vbox(hbox((card, 1000), STRETCH), STRETCH, inside=page)
+        vbox(hbox((offer, 1000), STRETCH), STRETCH, inside=page)
         return scrolling(page)
 
     def _answers_page(self, judged: Judged, said: str, *, counts: bool) -> QWidget:
@@ -187,8 +197,8 @@ class BlindPickView(QWidget):
         picked, page, body = bool(blind.picked), QWidget(), QWidget()
         self._answers = hbox(spacing=12)
         for letter, side in zip(PICKS, blind.order, strict=False):
-            text, tile, mine = texts.get(side == PANEL, ""), Letter(self._look), Chip(self._look, self)
-            tile.show_letter(letter, leads=blind.picked == letter)
+            text, mine = texts.get(side == PANEL, ""), Chip(self._look, self)
+            tile = Letter(self._look, letter, leads=blind.picked == letter)
             mine.set_text(words("blind.mine") if blind.picked == letter else "", "ok")
             whose = whose_text(judged, side, words) if picked else ""
             cost = spent_text(record, side, words) if picked else ""
@@ -200,12 +210,12 @@ class BlindPickView(QWidget):
                 spacing=8,
             )
             plain = plain_of(parse(text), 0, len(text)).replace("\n", "\n\n")
-            card = _card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
-            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            card.setMaximumWidth(WIDEST_ANSWER)
+            answer = card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
+            answer.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            answer.setMaximumWidth(WIDEST_ANSWER)
             name = ", ".join(filter(None, (words("blind.answer", letter=letter), whose, cost, mine.text())))
-            card.setAccessibleName(f"{name}. {plain}")
-            self._answers.addWidget(card, 1000)
+            answer.setAccessibleName(f"{name}. {plain}")
+            self._answers.addWidget(answer, 1000)
         self._answers.addStretch(1)
         choices = hbox(*([] if picked else map(self._choice, PICKS)), STRETCH, spacing=8)
         vbox(self._answers, choices, STRETCH, inside=body, spacing=12)
@@ -269,14 +279,8 @@ def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[],
         lines += [] if blind.was_blind else [words("blind.read_before")]
     said = vbox(Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2)
     open_it = button("", "blind_open", opened, text=asks)
-    return _card("blind_card", hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10))
-
-
-def _card(name: str, *parts: Part, spacing: int = 0) -> QFrame:
-    card = named(name, QFrame())
-    card.setProperty("kind", "card")
-    vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=spacing)
-    return card
+    row = hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
+    return card("blind_card", row, spacing=0)
 
 
 def picked_text(blind: BlindPick, words: Language) -> str:
@@ -308,7 +312,7 @@ def spent_text(record: Record, side: str, words: Language) -> str:
 
 def _is_written(record: Record) -> bool:
     """Say whether both answers are there and can be shown."""
-    return len(record.blind_texts()) == len(PICKS[:2]) and not blind_steps(record.debate, record.messages)
+    return len(record.blind_texts()) == len(PICKS[:2]) and not blind_steps(record)
 
 
 def _before(record: Record) -> Record:

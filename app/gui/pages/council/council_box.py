@@ -9,7 +9,7 @@ from itertools import chain
 
 from PySide6.QtWidgets import QFrame
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, Role, user_name
 from app.core.session import DebateSession
@@ -18,20 +18,19 @@ from app.engine.council.outcome import (
     CouncilOutcome,
     State,
     cite_text,
-    lettered,
-    outcome,
     state_text,
     who_may_join,
 )
 from app.engine.council.record import Record
+from app.engine.council.verdicts import Given
 from app.engine.debate.estimates import Estimate, price_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_columns import Letter, Shown
 from app.gui.panels.debate.cited_text import Cite
-from app.gui.widgets.boxes import Part, hbox, vbox
+from app.gui.widgets.boxes import Part, card, hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip
 
 DOING = {
     CouncilPart.BALLOT: "verdict.voting",
@@ -48,7 +47,7 @@ DOING = {
 class Judged:
     """A debate or a council as the page shows it; `may_ask` says whether anything can still be asked of it.
 
-    `prices` are those of a council's buttons, by what they do; `judges` are who could judge a debate, and `problem` is why
+    `prices` are those of a council's buttons, by what they do; `judges` are the names of who could judge a debate, by "provider/model", and `problem` is why
     none did where another verdict was asked for.
     """
 
@@ -60,7 +59,7 @@ class Judged:
     may_ask: bool = False
     prices: Mapping[str, str] = field(default_factory=dict)
     outsider: str = ""
-    judges: tuple[Judge, ...] = ()
+    judges: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
 
     def cite(self, message_id: str, words: Language) -> Cite | None:
@@ -78,12 +77,12 @@ class Judged:
 def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[], object]) -> QFrame | None:
     """Return what models said that were asked alone, with what lets one take part; None where none was asked."""
     record, result, rows = judged.record, judged.result, list[Part]()
-    letters = lettered(record)
+    letters = record.letters
     for key, part in (("blind.side.alone", CouncilPart.SOLO), ("council.outside.check", CouncilPart.CHECK)):
         if (one := record.last(part, number=0)) is None:
             continue
-        tile, choice, spent = Letter(look), record.standing(one.data_as(Position).choice), Spending()
-        tile.show_letter(letters.get(choice, "–"), leads=choice == result.headline)
+        choice, spent = record.standing(one.data_as(Position).choice), Spending()
+        tile = Letter(look, letters.get(choice, "–"), leads=choice == result.headline)
         spent.add((one,))
         name = ElidedLabel("hint", text=words(key, name=one.author.name))
         cost = plain_label("hint", text=spent.known_text(words))
@@ -98,11 +97,8 @@ def outside_card(words: Language, look: Look, judged: Judged, joined: Callable[[
         seat.dress(look, "plus", "text_2")
         seat.setToolTip(plain_tip(words("council.join.hint")))
         rows.append(seat)
-    card = named("council_outside", QFrame())
-    card.setProperty("kind", "card")
     title = plain_label("card_title", text=words("council.outside.title"))
-    vbox(title, *rows, inside=card, margins=(16, 12, 16, 12), spacing=8)
-    return card
+    return card("council_outside", title, *rows, spacing=8)
 
 
 STEPS = ("compare", "merge", "again", "what_if", "debate", "argue", "check", "stress", "blind")
@@ -136,16 +132,16 @@ def prices_of(
 
 def judges_of(councils: Councils, session: DebateSession, chosen: str, words: Language) -> dict[str, str]:
     """Return who could judge with their names: by itself, a model, or nobody."""
-    models = [*([chosen] if "/" in chosen else []), *councils.judges(session.id)]
+    models = [*([chosen] if "/" in chosen else []), *councils.providers.outside(session)]
     named_ones = {one: words("council.judge.model", name=one.partition("/")[2]) for one in models}
     automatic, nobody = words("council.judge.automatic"), words("council.judge.off")
     return {ANY_JUDGE: automatic} | named_ones | {NO_JUDGE: nobody}
 
 
-def announcement(session: DebateSession, messages: Sequence[Message], words: Language) -> str:
+def announcement(given: Given, words: Language) -> str:
     """Return what a screen reader says at the end: how settled it is, what leads and how many hold something else now."""
-    record, result = Record(session.debate, messages), outcome(session.debate, messages)
-    headline = next((one.text for one in record.options() if one.id == result.headline), "")
+    result = given.result
+    headline = given.record.texts.get(result.headline, "")
     minority = sum(len(one.holders) for one in result.minority if one.now) if headline else 0
     said = words("council.minority", count=minority) if minority else ""
     return ". ".join(filter(None, (state_text(result, words), headline, said)))

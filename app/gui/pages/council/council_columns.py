@@ -55,9 +55,9 @@ TILE = 20
 class Letter(QWidget):
     """The letter of an option on a square, filled for the one that leads."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, letter: str = "", *, leads: bool = False) -> None:
         super().__init__()
-        self._look, self.letter, self._leads = look, "", False
+        self._look, self.letter, self._leads = look, letter, leads
         self.setFixedSize(QSize(TILE, TILE))
         look.changed.connect(self.update)
 
@@ -275,6 +275,13 @@ def shown_people(participants: Sequence[Participant], hidden: str, words: Langua
         one.id: Shown(words("council.number", number=place + 1), "", place, str(place + 1))
         for place, one in enumerate(drawn)
     }
+
+
+def mark_of(look: Look, shown: Shown) -> Avatar:
+    """Return the mark of a participant for a line that is about it."""
+    avatar = Avatar(look, TILE)
+    avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
+    return avatar
 
 
 LEAST_HEIGHT, NARROW, WIDEST_MERGED = 160, 700, 860

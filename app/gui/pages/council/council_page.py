@@ -21,13 +21,12 @@ from app.core.session import DebateSession
 from app.core.summary import Status
 from app.engine.council.commands import Councils
 from app.engine.council.director import blind_steps
-from app.engine.council.outcome import holders_of, outcome
+from app.engine.council.outcome import holders_of
 from app.engine.council.record import Record
-from app.engine.council.verdicts import outcomes
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.blind_pick import BlindStep, step_of
-from app.gui.pages.council.council_box import Judged, announcement, judges_of, prices_of
+from app.gui.pages.council.council_box import Judged, judges_of, prices_of
 from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
 from app.gui.pages.council.decision_steps import (
@@ -35,15 +34,13 @@ from app.gui.pages.council.decision_steps import (
     DEBATE,
     DECISION,
     DIFFERENCES,
+    STEPS,
     USED_IN_FRONT,
     VERDICT,
     VOTES,
-    DecisionSteps,
 )
 from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
-from app.gui.pages.decisions.your_decision import YourDecision
-from app.gui.panels.conversation_view import ConversationView, mark_names
-from app.gui.panels.debate.verdict_place import VerdictPlace
+from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript.search import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import vbox
@@ -63,7 +60,7 @@ def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return ANSWERS
     running = session.status == Status.RUNNING
-    if not (running or resumable(session)) or blind_steps(session.debate, [*messages]):
+    if not (running or resumable(session)) or blind_steps(Record(session.debate, [*messages])):
         return VERDICT
     # In a what-if round all answer, and vote.
     return ANSWERS if running and Record(session.debate, [*messages]).concludes else DEBATE
@@ -131,19 +128,11 @@ MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
 
 
-class CouncilPage(ConversationView):
+class CouncilPage(DecisionView):
     """Shows a council; every request carries the session's id."""
 
-    KIND = DebateSession
+    NAMED = USED_IN_FRONT
 
-    pause_requested = Signal(str)
-    resume_requested = Signal(str)
-    check_skip_requested = Signal(str)
-    check_again_requested = Signal(str, str)
-    weigh_requested = Signal(str)
-    verdict_read = Signal(str)
-    blind_requested = Signal(str)
-    blind_picked = Signal(str, str)
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
@@ -155,49 +144,26 @@ class CouncilPage(ConversationView):
     ask_requested = Signal(str, str, object)
     options_chosen = Signal(str, object)
     people_changed = Signal()
-    decision_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         names = ("council_transcript", "composer", "send_button")
         self._follow_up = FollowUp(language, look, names[1], names[2])
-        super().__init__(language, look, self._follow_up, layout="compact", names=names)
-        self.setObjectName("decision_page")
-        self._session: DebateSession | None = None
-        self._messages: dict[str, Message] = {}
+        super().__init__(
+            language, look, self._follow_up, layout="compact", names=names, margin=MARGIN, steps=STEPS
+        )
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look, MARGIN)
         self._said = self._what_if = ""
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
-        self.steps = DecisionSteps(language, look, MARGIN)
-        self.differences, self._judged_side = (
-            DifferencesPage(language, look),
-            VerdictPlace(language, look, MARGIN),
-        )
-        self.verdict, self.verdicts = self._judged_side.verdict, self._judged_side.verdicts
-        self.blind = self._judged_side.blind
+        self.differences = DifferencesPage(language, look)
         self.glance = self.differences.glance
-        self.decision = YourDecision(language, look)
         self.box = DecisionBar(language, look, self._follow_up)
         self._hide = self.box.hide_names
         self._lay_out()
         self._connect()
         language.changed.connect(self.refresh)
-
-    @property
-    def session(self) -> DebateSession | None:
-        """The council shown."""
-        return self._session
-
-    @property
-    def messages(self) -> Sequence[Message]:
-        """The messages of the council."""
-        return list(self._messages.values())
-
-    def use_names(self, used: bool) -> None:
-        super().use_names(used)
-        mark_names(self, used, USED_IN_FRONT)
 
     def show_session(
         self,
@@ -207,8 +173,7 @@ class CouncilPage(ConversationView):
         read_only: bool = False,
         damaged: int = 0,
     ) -> None:
-        super().show_session(session, [*filter(discussed, messages)], read_only=read_only, damaged=damaged)
-        self.spending.add([one for one in messages if not discussed(one)])
+        super().show_session(session, messages, read_only=read_only, damaged=damaged)
         self._messages = {one.id: one for one in messages}
         self._said = ""
         self._judge = session.debate.judge
@@ -216,8 +181,7 @@ class CouncilPage(ConversationView):
         self._open_step(first_step(session, self._messages.values()))
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
-        super().prepend([*filter(discussed, messages)], read_only=read_only, damaged=damaged)
-        self.spending.add([one for one in messages if not discussed(one)])
+        super().prepend(messages, read_only=read_only, damaged=damaged)
         self._messages = {one.id: one for one in messages} | self._messages
         if self._session is not None:
             self._build(self._session)
@@ -241,7 +205,7 @@ class CouncilPage(ConversationView):
         self.box.show_doing(self.writing.values())
         was_running = before is not None and before.status == Status.RUNNING
         if was_running and session.status == Status.COMPLETED:
-            self._announce(session)
+            self._announce()
         if was_running != (session.status == Status.RUNNING):
             self._open_step(first_step(session, self._messages.values()))
 
@@ -258,12 +222,10 @@ class CouncilPage(ConversationView):
     def show_message(self, message: Message) -> None:
         first = not any(map(discussed, self._messages.values()))
         self._messages[message.id] = message
-        self.writing[message.author.id] = message.part
-        if discussed(message):
-            super().show_message(message)
-            if first:
-                self.refresh()
-                self._open_step(DEBATE)
+        super().show_message(message)
+        if first and discussed(message):
+            self.refresh()
+            self._open_step(DEBATE)
         elif column := self._column(message):
             if message.part == CouncilPart.MERGE:
                 self.columns.read_merged()
@@ -280,15 +242,14 @@ class CouncilPage(ConversationView):
     def show_finished(self, event: MessageFinished) -> None:
         message = event.message
         self._messages[message.id] = message
-        if discussed(message):
-            super().show_finished(event)
-        else:
-            self.spending.add((message,))
-            self.writing.pop(message.author.id, None)
+        super().show_finished(event)
         for column in self._columns_for(message):
             column.show_finished(message)
         self.box.show_doing(self.writing.values())
         self.refresh()
+
+    def _is_row(self, message: Message) -> bool:
+        return discussed(message)
 
     def take_focus(self) -> None:
         self.composer.setFocus()
@@ -335,31 +296,31 @@ class CouncilPage(ConversationView):
 
     def refresh(self) -> None:
         """Show what the answers hold by now, and what can be done."""
-        session = self._session
+        session, step = self._session, self._step
+        self.steps.set_value(step)
         if session is None or not self.columns.all:
             return
-        debate, messages = session.debate, list(self._messages.values())
-        record, result = Record(debate, messages), outcome(debate, messages)
-        people = self.people()
+        now = self.now
+        messages, record, result = now.messages, now.record, now.result
+        people, every = self.people(), self._given
         running = session.status == Status.RUNNING
         self.differences.question.setText(" ".join(record.whole_question.split()))
         # What is grouped by short answers while they come in would tell the others too early.
         compared = bool(record.options()) and not (running and record.grouped)
-        helper = self.councils.helper(session) if self.councils else ""
-        could = self.councils.may_not_read(session) if self.councils and not helper else None
+        providers = self.councils.providers if self.councils else None
+        helper = providers.helper(session) if providers else ""
+        could = providers.may_not_read(session) if providers and not helper else None
         self.glance.show_outcome(result, record, holders_of(record), people, helped=bool(helper))
         self.glance.edit.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
         ended = not running and not resumable(session)
         prices = self._prices(messages) if ended and not self._read_only else {}
-        every = outcomes(debate, messages)
         if not (every and helper) or record.council.shown_pick:
             prices.pop("blind", None)
         self._what_if = prices.get("what_if", "")
         judges = judges_of(self.councils, session, self._judge, self._language) if self.councils else {}
-        outsider = self.councils.outsider(session) if self.councils else ""
+        outsider = providers.outsider(session) if providers else ""
         judged = Judged(session, dict(self._messages), record, result, people, bool(prices), prices, outsider)
-        every = outcomes(debate, messages)
         self.box.show_state(
             judged,
             judges,
@@ -367,27 +328,23 @@ class CouncilPage(ConversationView):
             helper=helper,
             could=could,
             lacks=self._lacks(session, could),
-            verdicts=[one.number for one in every if one.messages is not messages],
+            verdicts=[one.number for one in every if one is not now],
             read_only=self._read_only,
-            plain=self.steps.value() in (VOTES, VERDICT, DECISION),
+            plain=step in (VOTES, VERDICT, DECISION),
         )
         given = self.verdicts.show_given(every)
-        if given is not None and given.messages is not messages:
+        earlier = given is not None and given is not now
+        if given is not None and earlier:
             # A verdict before the last question, or before it is judged again: nothing can be asked of it any more.
-            then, said = given.debate, given.messages
+            then = replace(session, debate=given.debate)
             judged = replace(
-                judged,
-                session=replace(session, debate=then),
-                record=Record(then, said),
-                result=outcome(then, said),
-                may_ask=False,
-                prices={},
+                judged, session=then, record=given.record, result=given.result, may_ask=False, prices={}
             )
         # Of the one that is being made only the votes are there.
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
-        there = given is not None and (ended or written or given.messages is not messages)
+        there = given is not None and (ended or written or earlier)
         self._judged_side.choose(judged, may_pick=there and not self._read_only)
-        turns, step = sum(map(discussed, messages)), self.steps.value()
+        turns = sum(map(discussed, messages))
         much = {
             ANSWERS: str(result.answered or ""),
             DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
@@ -413,7 +370,7 @@ class CouncilPage(ConversationView):
         words = self._language
         if could is not None:
             return words("council.locked", name=words.provider(could))
-        return words(self.councils.without_help(session, "council.small")) if self.councils else ""
+        return words(self.councils.providers.without_help(session, "council.small")) if self.councils else ""
 
     def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
         """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""
@@ -428,27 +385,17 @@ class CouncilPage(ConversationView):
         return prices
 
     def _open_step(self, step: str) -> None:
-        if step == self.steps.value():
-            self._on_step(step)
-        else:
-            self.steps.set_value(step)
-
-    def _on_step(self, step: str) -> None:
         # Before it is seen: what was shown last may be the verdict of another session.
-        self.refresh()
+        super()._open_step(step)
         for page, steps in self._pages.items():
             page.setVisible(step in steps)
         for transcript in (self.transcript, *self.columns.transcripts.values()):
             transcript.search.find("")
         self.find_bar.find_again()
-        if step == DECISION and not self.steps.holds_focus():
-            self.decision.take_focus()
-        if step == VOTES:
-            self.verdict.bring_votes_into_sight()
 
     def _searched(self) -> Mapping[str, TranscriptView]:
         """Return the transcripts that are searched: those of the step that is open."""
-        return {"": self.transcript} if self.steps.value() == DEBATE else self.columns.transcripts
+        return {"": self.transcript} if self._step == DEBATE else self.columns.transcripts
 
     def _on_judge(self, judge: str) -> None:
         self._judge = judge
@@ -471,13 +418,11 @@ class CouncilPage(ConversationView):
 
     def _show_marks(self) -> None:
         """Mark the words of the differences and of what all say, or none of them."""
-        session = self._session
-        if session is None:
+        if self._session is None:
             return
-        record = Record(session.debate, list(self._messages.values()))
         quotes: dict[str, list[tuple[str, str]]] = {}
         for kind in reversed(self.steps.marks()):
-            for quote in chain.from_iterable(one.quotes for one in record.points(kind)):
+            for quote in chain.from_iterable(one.quotes for one in self.now.record.points(kind)):
                 quotes.setdefault(quote.message, []).append((quote.text, kind))
         for column in self.columns.all.values():
             column.transcript.search.marks.show(quotes)
@@ -488,18 +433,12 @@ class CouncilPage(ConversationView):
         running = self._session is not None and self._session.status == Status.RUNNING
         self._follow_up.show_for(self.people(), price=self._what_if, running=running)
 
-    def _announce(self, session: DebateSession) -> None:
-        """Tell a screen reader once how settled it is, what leads and how many hold something else; not before a blind pick."""
-        text = announcement(session, list(self._messages.values()), self._language)
-        if self._judged_side.is_blind:
-            text = self._language("blind.step.offered")
+    def _announce(self) -> None:
+        """Tell a screen reader once how settled it is, what leads and how many hold something else."""
+        text = self._verdict_words()
         if text != self._said:
             self._said = text
             announce(self, text)
-
-    def _provider_of(self, who: str) -> str:
-        participants = self._session.debate.participants if self._session else ()
-        return next((one.provider for one in participants if one.id == who), "")
 
     # Layout and requests
 
@@ -524,30 +463,17 @@ class CouncilPage(ConversationView):
         box.judge_chosen.connect(self._on_judge)
         box.fork_requested.connect(self.asking(self.fork_requested))
         self._hide.toggled.connect(lambda _on: self._name_columns())
-        self.steps.chosen.connect(self._on_step)
         self.steps.marks_changed.connect(self._show_marks)
-        self.decision.opened.connect(self.asking(self.decision_requested))
-        self.verdict.decision_requested.connect(self._on_decide)
         columns = self.columns
-        columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
-        columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
+        columns.use_requested.connect(self.asking(self.use_requested))
+        columns.retry_requested.connect(self.asking(self.retry_requested))
         columns.more_requested.connect(composer.ask_only)
         columns.link_requested.connect(self.link_requested)
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
-        for page in (self.differences, self.verdict):
-            page.cite_requested.connect(self.show_cited)
+        self.differences.cite_requested.connect(self.show_cited)
         self.verdict.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
-        self.verdict.blind_requested.connect(self._on_blind)
-        self.blind.asked.connect(self.asking(self.blind_requested))
-        self.blind.picked.connect(self.asking(self.blind_picked))
-        self.blind.closed.connect(self._on_blind_closed)
-        self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
-        self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
-        self.verdict.check_requested.connect(
-            lambda participant: self.check_again_requested.emit(self.session_id, participant)
-        )
-        self.verdict.argue_requested.connect(lambda one: self.argue_requested.emit(self.session_id, one))
+        self.verdict.argue_requested.connect(self.asking(self.argue_requested))
         self.verdicts.chosen.connect(self.refresh)
         self.glance.edit_requested.connect(self._on_edit)
         self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)
@@ -557,16 +483,8 @@ class CouncilPage(ConversationView):
         composer.target_changed.connect(self.refresh)
         composer.submitted.connect(self._on_submitted)
 
-    def _on_decide(self) -> None:
-        """Open the form of a decision, or ask what came of the one that is kept."""
-        if self.verdict.decision(self.session_id) is not None:
-            self.decision_requested.emit(self.session_id)
-            return
-        self._open_step(DECISION)
-        self.decision.take_focus()
-
     def _into_sight(self, who: str) -> None:
-        if self.steps.value() != DEBATE:
+        if self._step != DEBATE:
             self.columns.into_sight(who)
 
     def _on_asked(self, what: str) -> None:
@@ -583,16 +501,10 @@ class CouncilPage(ConversationView):
         }
         ways.get(what, lambda: self.more_requested.emit(session_id, what))()
 
-    def _on_blind(self) -> None:
-        self.blind.open()
-        self._open_step(VERDICT)
-        self.blind.setFocus()
-
     def _on_blind_closed(self) -> None:
         self.refresh()
         self.verdict.setFocus()
-        if self._session is not None:
-            self._announce(self._session)
+        self._announce()
 
     def _on_submitted(self, text: str) -> None:
         """Ask only those who are named with @, else whom the input is for."""
@@ -606,9 +518,9 @@ class CouncilPage(ConversationView):
     def _on_edit(self) -> None:
         if self._session is None:
             return
-        options = Record(self._session.debate, list(self._messages.values())).options()
+        options = self.now.record.options()
         dialog = OptionsDialog(self._language, [(one.id, one.text) for one in options], self)
-        dialog.chosen.connect(lambda chosen: self.options_chosen.emit(self.session_id, chosen))
+        dialog.chosen.connect(self.asking(self.options_chosen))
         dialog.open()
 
     def _on_find_step(self, step: int) -> None:

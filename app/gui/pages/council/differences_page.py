@@ -12,9 +12,9 @@ from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS, MOST_OPTION, MOST_OPTIONS
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.council.council_columns import Letter, Shown
+from app.gui.pages.council.council_columns import Letter, Shown, mark_of
 from app.gui.pages.council.verdict_page import WIDEST, ClaimsPage
-from app.gui.widgets.badge import Avatar, HeadingIcon
+from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.form import Field
@@ -109,18 +109,10 @@ class Glance(QFrame):
         held_by: Sequence[str],
         people: Mapping[str, Shown],
     ) -> QWidget:
-        row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
-        tile.show_letter(letter, leads=leads)
-        text.setText(option.text)
-        avatars = []
-        held = [people[one] for one in held_by if one in people]
-        for one in held:
-            avatar = Avatar(self._look, 20)
-            avatar.set_speaker(one.name, one.colour, letters=one.letters)
-            avatars.append(avatar)
-        count = plain_label("hint")
-        count.setText(str(len(held_by)))
-        hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
+        row, held = QWidget(), [people[one] for one in held_by if one in people]
+        tile, text = Letter(self._look, letter, leads=leads), Paragraph("card_title", text=option.text)
+        marks = [mark_of(self._look, one) for one in held]
+        hbox(tile, (text, 1), *marks, plain_label("hint", text=str(len(held_by))), inside=row, spacing=6)
         who = ", ".join(one.name for one in held)
         row.setAccessibleName(f"{letter}: {option.text} ({who})")
         return row

@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Judge
 from app.core.council_parts import Claim
 from app.core.reasons import has_ended
 from app.core.summary import Status
@@ -25,7 +24,6 @@ from app.engine.council.outcome import (
     in_full,
     judge_name,
     last_words,
-    lettered,
     moves_line,
     point_text,
     reliability,
@@ -36,18 +34,18 @@ from app.engine.council.outcome import (
 )
 from app.engine.debate.replies import NEITHER
 from app.engine.scores import FEW, Score, score_texts
-from app.engine.voting import name_of
+from app.engine.voting import seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.blind_pick import blind_card
 from app.gui.pages.council.council_box import TONES, Judged, outside_card
-from app.gui.pages.council.council_columns import Letter
+from app.gui.pages.council.council_columns import Letter, mark_of
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
-from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
+from app.gui.widgets.badge import Chip, HeadingIcon
+from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
@@ -61,7 +59,6 @@ from app.gui.widgets.controls import (
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
-AVATAR = 20
 
 
 class ClaimRow(QFrame):
@@ -102,9 +99,7 @@ class ClaimRow(QFrame):
         side, parts = QWidget(), []
         for one, shown in judged.people.items():
             if one in who:
-                avatar = Avatar(look, AVATAR)
-                avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-                parts += [avatar, plain_label("hint", text=shown.name)]
+                parts += [mark_of(look, shown), plain_label("hint", text=shown.name)]
         hbox(plain_label("hint", text=title), *parts, inside=side, spacing=5)
         return side
 
@@ -171,12 +166,9 @@ class ClaimsPage(QWidget):
         return rows
 
     def _add(self, name: str, count: str, parts: Sequence[QWidget]) -> None:
-        card = named(f"claims_{name}", QFrame())
-        card.setProperty("kind", "card")
         title = plain_label("card_title", text=self._language(f"council.{name}"))
         head = hbox(title, STRETCH, plain_label("hint", text=count))
-        vbox(head, *parts, inside=card, margins=(16, 12, 16, 12), spacing=6)
-        self._cards.addWidget(card)
+        self._cards.addWidget(card(f"claims_{name}", head, *parts, spacing=6))
 
 
 SIDE_BY_SIDE = 820
@@ -323,8 +315,8 @@ class VerdictPage(QWidget):
 
     def bring_votes_into_sight(self) -> None:
         """Scroll to what all voted, once it has its place."""
-        if (card := self.findChild(QWidget, "council_before_after")) is not None:
-            QTimer.singleShot(0, card, partial(bring_into_sight, card))
+        if (votes := self.findChild(QWidget, "council_before_after")) is not None:
+            QTimer.singleShot(0, votes, partial(bring_into_sight, votes))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -402,7 +394,7 @@ class VerdictPage(QWidget):
             parts += self._ways_to_a_verdict(judged)
         if read and judged.may_ask and judged.judges:
             parts.append(hbox(STRETCH, self._ask_again(judged.judges)))
-        return self._card("council_verdict", parts)
+        return card("council_verdict", *parts, spacing=10)
 
     def _band(self, judged: Judged) -> QFrame | None:
         """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was to judge."""
@@ -439,7 +431,7 @@ class VerdictPage(QWidget):
             made = button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
         choice, ways = say(named("debate_judge", Choice(self._look)), words, name="verdict.judge"), FlowBox()
-        choice.offer([(name_of(one.seat), self.judge_words(one)) for one in judges], self._chosen)
+        choice.offer([(one, self.judge_words(one, name)) for one, name in judges.items()], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
         ask = button(
@@ -456,7 +448,7 @@ class VerdictPage(QWidget):
         self._chosen = choice.value()
         choice.setToolTip(plain_tip(choice.currentText()))
 
-    def _ask_again(self, judges: Sequence[Judge]) -> QWidget:
+    def _ask_again(self, judges: Mapping[str, str]) -> QWidget:
         """Return a button with a menu of all who can judge a debate once more."""
         again = ShorteningButton("link", "debate_ask_again")
         again.show_words(self._language("verdict.ask_again"))
@@ -464,25 +456,23 @@ class VerdictPage(QWidget):
         def open_menu() -> None:
             menu = named("judges_menu", QMenu(self))
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            for judge in judges:
-                action = menu.addAction(self.judge_words(judge).replace("&", "&&"))
-                action.triggered.connect(partial(self.judge_requested.emit, name_of(judge.seat)))
+            for judge, name in judges.items():
+                action = menu.addAction(self.judge_words(judge, name).replace("&", "&&"))
+                action.triggered.connect(partial(self.judge_requested.emit, judge))
             menu.popup(again.mapToGlobal(again.rect().bottomLeft()))
 
         again.clicked.connect(open_menu)
         return again
 
-    def judge_words(self, judge: Judge) -> str:
+    def judge_words(self, judge: str, name: str) -> str:
         """Return a judge as it is offered: one that takes no part has no other name than its model's."""
-        if judge.name == judge.model:
-            return self._language("setup.judge.outside", name=judge.model)
-        return f"{judge.name} · {judge.model}"
+        model = seat_of(judge)[1]
+        return self._language("setup.judge.outside", name=model) if name == model else f"{name} · {model}"
 
     def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
         box, record = QWidget(), judged.record
-        tile = Letter(self._look)
-        tile.show_letter(lettered(record).get(option, ""), leads=option == judged.result.headline)
-        name = next((one.text for one in record.options() if one.id == option), "")
+        tile = Letter(self._look, record.letters.get(option, ""), leads=option == judged.result.headline)
+        name = record.texts.get(option, "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
             case, cites = case_for(record, option)
@@ -493,7 +483,7 @@ class VerdictPage(QWidget):
         return box
 
     def _tallies(self, judged: Judged) -> QBoxLayout:
-        words, after, letters = self._language, judged.result.after, lettered(judged.record)
+        words, after, letters = self._language, judged.result.after, judged.record.letters
         weighted = "council.weighted.calibrated" if judged.record.calibrated else "council.weighted"
         tallies: dict[str, Mapping[str, float]] = {"council.plain": after.votes, weighted: after.weighted}
         lines: list[QBoxLayout | QWidget] = []
@@ -508,27 +498,15 @@ class VerdictPage(QWidget):
         words, views = self._language, judged.result.minority
         if not views:
             return []
-        parts: list[QBoxLayout] = [
-            hbox(
-                HeadingIcon(self._look, "flag", "text"),
-                plain_label("card_title", text=words("council.minority_report")),
-                STRETCH,
-                spacing=8,
-            )
-        ]
-        for view in views:
-            parts.append(self._view(judged, view))
-        return [self._card("council_minority", parts)]
+        head = self._head("flag", words("council.minority_report"))
+        views_shown = (self._view(judged, view) for view in views)
+        return [card("council_minority", head, *views_shown, spacing=10)]
 
     def _view(self, judged: Judged, view: View) -> QBoxLayout:
         words = self._language
-        avatars, holders = [], [judged.people[who] for who in view.holders if who in judged.people]
-        for shown in holders:
-            avatar = Avatar(self._look, 20)
-            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            avatars.append(avatar)
+        holders = [judged.people[who] for who in view.holders if who in judged.people]
         line = Paragraph("card_title" if view.now else "hint", text=view_line(view, judged.record, words))
-        parts = [hbox(*avatars, (line, 1), spacing=6)]
+        parts = [hbox(*(mark_of(self._look, shown) for shown in holders), (line, 1), spacing=6)]
         if view in in_full(judged.result):
             text = self._cited("points", [Point(text=_on_one_line(view.text), cites=view.cites[-1:])])
             parts.append(hbox((text, 1)))
@@ -556,20 +534,12 @@ class VerdictPage(QWidget):
             return None
         every = judged.result.claim_count
         of = words("council.cruxes", count=len(cruxes), claims=every) if claims else ""
-        parts: list[QBoxLayout] = [
-            hbox(
-                HeadingIcon(self._look, "spline", "text"),
-                plain_label("card_title", text=words("council.turns_on")),
-                STRETCH,
-                plain_label("hint", text=of),
-                spacing=8,
-            )
-        ]
+        parts = [self._head("spline", words("council.turns_on"), plain_label("hint", text=of))]
         for crux in cruxes:
             row = ClaimRow(words, self._look, judged, crux, question=True)
             row.cite_requested.connect(self.cite_requested)
             parts.append(hbox((row, 1)))
-        return self._card("council_cruxes", parts)
+        return card("council_cruxes", *parts, spacing=10)
 
     def _lists(self, judged: Judged) -> QFrame | None:
         words, record = self._language, judged.record
@@ -589,12 +559,12 @@ class VerdictPage(QWidget):
                 icon = HeadingIcon(self._look, *MARKS[kind])
                 title = hbox(icon, plain_label(kind, text=words(key)), STRETCH, spacing=6)
                 parts.append(vbox(title, text, spacing=4))
-        return self._card("council_points", parts) if parts else None
+        return card("council_points", *parts, spacing=10) if parts else None
 
     def _before_after(self, judged: Judged) -> QFrame | None:
         """Return what all voted first and last; None where nobody was to vote."""
         words, record = self._language, judged.record
-        letters, rounds, council = lettered(record), record.voted_rounds, record.debate.is_council
+        letters, rounds, council = record.letters, record.voted_rounds, record.debate.is_council
         debate, check = judged.session.debate, self.check_requested.emit
         no_votes = no_vote_rows(words, debate, check, may_check=judged.may_ask)
         if not rounds and not no_votes:
@@ -613,26 +583,21 @@ class VerdictPage(QWidget):
         for who, shown in judged.people.items() if rounds else ():
             if who not in record.ballots:
                 continue
-            avatar, now = Avatar(self._look, 20), record.vote(who, record.rounds)
-            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            first = record.vote(who, rounds[0])
+            first, now = record.vote(who, rounds[0]), record.vote(who, record.rounds)
             flipped = bool(first.choice) and now.choice != first.choice
             moved += flipped
             tiles: list[QWidget] = []
             for vote in (first, now) if several else (now,):
-                tile = Letter(self._look)
-                tile.show_letter(
-                    letters.get(vote.choice, "–"), leads=vote.choice == judged.result.headline != ""
-                )
-                sure = (
-                    words("council.percent", percent=vote.confidence) if vote.confidence is not None else ""
-                )
+                leads = vote.choice == judged.result.headline != ""
+                tile = Letter(self._look, letters.get(vote.choice, "–"), leads=leads)
+                sure = "" if vote.confidence is None else words("council.percent", percent=vote.confidence)
                 arrow = [plain_label("agreed" if flipped else "hint", text="→")] if tiles else []
                 tiles += [*arrow, tile, plain_label("hint", text=sure)]
             causes = last_cites.get(who, ()) if flipped else ()
             why = [self._cited("points", [Point(text="", cites=causes)])] if causes else []
             row = QWidget()
-            hbox(avatar, (ElidedLabel("", text=shown.name), 1), *tiles, inside=row, spacing=6)
+            name = ElidedLabel("", text=shown.name)
+            hbox(mark_of(self._look, shown), (name, 1), *tiles, inside=row, spacing=6)
             before, after = letters.get(first.choice, "–"), letters.get(now.choice, "–")
             row.setAccessibleName(
                 words("council.row", name=shown.name, before=before, after=after)
@@ -653,27 +618,24 @@ class VerdictPage(QWidget):
             names = ", ".join(judged.people[one].name for one in adrift if one in judged.people)
             parts.append(hbox((Paragraph("warn", text=words("council.drifted", names=names)), 1)))
         parts += [hbox((row, 1)) for row in no_votes]
-        return self._card("council_before_after", parts)
+        return card("council_before_after", *parts, spacing=10)
 
     def _journal(self, judged: Judged) -> QFrame:
         words, decision = self._language, self.decision(judged.session.id)
         decided, stands = decision or ("", "")
         asks = words("journal.enter" if decided else "journal.keep_decision")
         decide = button("", "verdict_decision", self.decision_requested.emit, text=asks)
-        title = plain_label("card_title", text=words("journal.title"))
-        parts = [
-            hbox(HeadingIcon(self._look, "bookmark", "text"), title, STRETCH, spacing=8),
-            *(
-                [hbox((Paragraph("card_text", text=words("journal.was", option=decided)), 1))]
-                if decided
-                else []
-            ),
-            hbox((Paragraph("hint", text=stands if decided else words("journal.card")), 1)),
-            hbox(STRETCH, decide),
-        ]
-        if known := self._scored(judged):
-            parts.append(hbox((known, 1)))
-        return self._card("council_journal_card", parts)
+        was = [Paragraph("card_text", text=words("journal.was", option=decided))] if decided else []
+        said = Paragraph("hint", text=stands if decided else words("journal.card"))
+        known = [*filter(None, (self._scored(judged),))]
+        head = self._head("bookmark", words("journal.title"))
+        ways = hbox(STRETCH, decide)
+        return card("council_journal_card", head, *was, said, ways, *known, spacing=10)
+
+    def _head(self, icon: str, title: str, *more: QWidget) -> QBoxLayout:
+        """Return the first line of a card: its icon and title, and at the right what else is said."""
+        label = plain_label("card_title", text=title)
+        return hbox(HeadingIcon(self._look, icon, "text"), label, STRETCH, *more, spacing=8)
 
     def _scored(self, judged: Judged) -> QWidget | None:
         """Return how right each participant's model has been so far, None where too little is known."""
@@ -683,10 +645,9 @@ class VerdictPage(QWidget):
             score = known.get(f"{participant.provider}/{participant.model}")
             if score is None or score.count < FEW or participant.id not in judged.people:
                 continue
-            avatar, shown = Avatar(self._look, 20), judged.people[participant.id]
-            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            said, row = ", ".join(score_texts(score, words)), QWidget()
-            hbox(avatar, (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
+            shown, row = judged.people[participant.id], QWidget()
+            said = ", ".join(score_texts(score, words))
+            hbox(mark_of(self._look, shown), (ElidedLabel("hint", text=said), 1), inside=row, spacing=6)
             row.setAccessibleName(f"{shown.name}: {said}")
             rows.append(row)
         if not rows:
@@ -694,12 +655,6 @@ class VerdictPage(QWidget):
         box = QWidget()
         vbox(plain_label("hint", text=words("journal.standing")), *rows, inside=box, spacing=4)
         return box
-
-    def _card(self, name: str, parts: Sequence[QBoxLayout]) -> QFrame:
-        card = named(name, QFrame())
-        card.setProperty("kind", "card")
-        vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=10)
-        return card
 
     def _cited(self, kind: str, points: Sequence[Point], *, listed: bool = False) -> CitedText:
         text = CitedText(kind, self, listed=listed)
@@ -715,7 +670,7 @@ class VerdictPage(QWidget):
         if judged is None:
             return
         messages, words = judged.messages, self._language
-        parts = council_parts(judged.record.debate, judged.record.all, words)
+        parts = council_parts(judged.record, judged.result, words)
         texts = ([heading, *(point_text(one, messages, words) for one in found)] for heading, found in parts)
         QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
 

@@ -21,7 +21,6 @@ from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumab
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.summary import Status
 from app.core.texts import has_hangul
-from app.engine.council.outcome import lettered
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.appearance import Language, Look
@@ -573,7 +572,7 @@ class DebateSummary(QWidget):
         self,
         session: DebateSession,
         spending: Spending,
-        messages: Sequence[Message],
+        record: Record,
         people: Mapping[str, Shown],
         writing: Mapping[str, str],
     ) -> None:
@@ -581,7 +580,7 @@ class DebateSummary(QWidget):
 
         `writing` has the parts that are being written, by who writes them.
         """
-        words, said = self._language, [one for one in messages if not session.debate.is_council]
+        words, said = self._language, [one for one in record.all if not session.debate.is_council]
         before, self._session = self._session, session
         # The page of a council counts its calls itself.
         self.controls.show_facts(
@@ -595,35 +594,28 @@ class DebateSummary(QWidget):
         self.controls.show_doing(writing.values())
         if session.debate.is_council and session.debate.council is not None:
             of = session.debate.council.rounds
-            since = Record(session.debate, messages).since
-            self.controls.show_round(min(of, max((one.round for one in since), default=0) or 1), of)
-        standings = self._standings_of(session, messages, people, writing)
+            self.controls.show_round(min(of, max((one.round for one in record.since), default=0) or 1), of)
+        standings = self._standings_of(session, record, people, writing)
         if standings != self._standings:
             self._standings = standings
             self._draw()
 
     def _standings_of(
-        self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        people: Mapping[str, Shown],
-        writing: Mapping[str, str],
+        self, session: DebateSession, record: Record, people: Mapping[str, Shown], writing: Mapping[str, str]
     ) -> tuple[Standing, ...]:
         """Return how all participants stand, in the order of `people`."""
         debate, words = session.debate, self._language
         votes: dict[str, str] = {}
-        record = Record(debate, messages)
         # Until all have answered nobody reads what the others hold.
         known = not debate.is_council or session.status != Status.RUNNING or not record.grouped
-        letters = lettered(record) if known else {}
-        texts = {one.id: one.text for one in record.options()}
+        letters = record.letters if known else {}
         for one in debate.participants if record.voted_rounds else ():
             choice = record.vote(one.id, record.rounds).choice
             if choice in letters:
-                votes[one.id] = words("council.holds", letter=letters[choice], option=texts[choice])
+                votes[one.id] = words("council.holds", letter=letters[choice], option=record.texts[choice])
             elif why := debate.no_vote_of(one):
                 votes[one.id] = words("voting.no_vote", reason=no_vote_reason(why, words))
-        turns = {one.author.id: one.id for one in messages if one.part in SPOKEN and not one.is_interim}
+        turns = {one.author.id: one.id for one in record.all if one.part in SPOKEN and not one.is_interim}
         roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
         busy = [who for who, part in writing.items() if part in SPOKEN and session.status == Status.RUNNING]
         now = dict.fromkeys(busy, "beside.writing")

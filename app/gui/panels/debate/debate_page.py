@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from app.core.message import Message
 from app.core.reasons import has_ended
-from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
@@ -19,10 +18,7 @@ from app.gui.pages.council.decision_steps import (
     USED_IN_FRONT,
     VERDICT,
     VOTES,
-    DecisionSteps,
 )
-from app.gui.pages.decisions.your_decision import YourDecision
-from app.gui.panels.conversation_view import mark_names
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
@@ -37,18 +33,13 @@ STEPS = (DEBATE, VOTES, VERDICT, DECISION)
 class DebatePage(DebateView):
     """Shows a debate as steps."""
 
+    NAMED = (*DebateView.NAMED, *USED_IN_FRONT)
+
     def __init__(self, language: Language, look: Look) -> None:
-        self.steps = DecisionSteps(language, look, MARGIN, STEPS)
-        self.decision = YourDecision(language, look)
         self.next = ShorteningButton("primary", "decision_next")
         self.next.dress(look, "scale", "on_accent")
         self.more = MenuButton(look, "ellipsis", "decision_more", chevron=True)
-        super().__init__(language, look, layout=row_text.DEBATE, margin=MARGIN, headed=False)
-        self.setObjectName("decision_page")
-
-    def use_names(self, used: bool) -> None:
-        super().use_names(used)
-        mark_names(self, used, USED_IN_FRONT)
+        super().__init__(language, look, layout=row_text.DEBATE, margin=MARGIN, headed=False, steps=STEPS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -66,8 +57,7 @@ class DebatePage(DebateView):
             return
         decided = self.verdict.decision(session.id)
         self.decision.show_decision(session.id, decided, read_only=self._read_only)
-        if self.steps.value() != self._step:
-            self.steps.set_value(self._step)
+        self.steps.set_value(self._step)
         self.steps.show_steps(reached, {}, (), decided=decided is not None)
         self._places.setCurrentWidget(self._shown_in[self._step])
         ended = has_ended(session) and not self._read_only
@@ -76,16 +66,6 @@ class DebatePage(DebateView):
         self.next.show_words(self._language("verdict.ask"))
         self.more.setVisible(ended or (self._step == VERDICT and not self._read_only))
         self.more.show_words(self._language("verdict.more"))
-
-    def _on_step(self, step: str) -> None:
-        """Open the step that the user chose."""
-        if step == self._step:
-            return
-        self._open_step(step)
-        if step == DECISION and not self.steps.holds_focus():
-            self.decision.take_focus()
-        if step == VOTES:
-            self.verdict.bring_votes_into_sight()
 
     def _lay_out(self) -> None:
         judged = self._judged_side
@@ -110,17 +90,8 @@ class DebatePage(DebateView):
 
     def _connect(self) -> None:
         super()._connect()
-        self.steps.chosen.connect(self._on_step)
-        self.next.clicked.connect(lambda: self._ask(name_of(self._judges[0].seat)))
+        self.next.clicked.connect(lambda: self._ask(next(iter(self._judges))))
         self.more.choices.aboutToShow.connect(self._fill)
-        self.decision.opened.connect(self.asking(self.decision_requested))
-
-    def _on_decide(self) -> None:
-        if self.verdict.decision(self.session_id) is not None:
-            super()._on_decide()
-            return
-        self._open_step(DECISION)
-        self.decision.take_focus()
 
     def _ask(self, judge: str) -> None:
         self._open_step(VERDICT)
@@ -132,9 +103,8 @@ class DebatePage(DebateView):
         self.more.clear()
         if self._judges and self._session is not None and has_ended(self._session):
             judges = named("judges_menu", QMenu(words("council.judge.choose"), menu))
-            for judge in self._judges:
-                text = unmarked(self.verdict.judge_words(judge))
-                judges.addAction(text, partial(self._ask, name_of(judge.seat)))
+            for judge, name in self._judges.items():
+                judges.addAction(unmarked(self.verdict.judge_words(judge, name)), partial(self._ask, judge))
             menu.addMenu(judges)
         if self._blind_price:
             text = " · ".join((words("council.blind"), self._blind_price))

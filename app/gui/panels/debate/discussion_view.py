@@ -5,13 +5,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Judge
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
@@ -19,19 +19,18 @@ from app.core.reasons import Reason, has_ended
 from app.core.session import DebateSession
 from app.core.summary import Status
 from app.engine.council.director import blind_steps
-from app.engine.council.outcome import judge_line, outcome
-from app.engine.council.record import Record
-from app.engine.council.verdicts import Given, outcomes
+from app.engine.council.outcome import judge_line
+from app.engine.council.verdicts import Given
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachingComposer
-from app.gui.pages.council.council_box import Judged, announcement
+from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Shown, shown_people
 from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES
-from app.gui.panels.conversation_view import ConversationView, empty_state, mark_names
+from app.gui.panels.conversation_view import empty_state
 from app.gui.panels.debate.debate_controls import DISCUSSION, AfterBar, DebateControls, facts_of, turns_of
 from app.gui.panels.debate.topic_card import TopicCard
-from app.gui.panels.debate.verdict_place import VerdictPlace
+from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_rows import RETRY, SETTINGS
 from app.gui.transcript.row_text import COMPACT
@@ -46,23 +45,17 @@ CONCLUDING = (CouncilPart.BALLOT, CouncilPart.READING, CouncilPart.MOVES)
 """The parts that a verdict follows from."""
 
 
-class DebateView(ConversationView):
+class DebateView(DecisionView):
     """Shows a debate; every request carries the session's id.
 
     What is open is a step: DEBATE, VOTES, VERDICT or DECISION. A view says with `_show_step` how it shows that.
     """
 
-    KIND = DebateSession
+    NAMED: ClassVar[tuple[str, ...]] = ("debate_", "segment_debate_")
 
-    pause_requested = Signal(str)
-    resume_requested = Signal(str)
     stop_requested = Signal(str)
     turn_retry_requested = Signal(str)
     turn_skip_requested = Signal(str)
-    check_skip_requested = Signal(str)
-    check_again_requested = Signal(str, str)
-    weigh_requested = Signal(str)
-    verdict_read = Signal(str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
     say_requested = Signal(str, str, object)
@@ -74,33 +67,33 @@ class DebateView(ConversationView):
     again_requested = Signal(str)
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
-    decision_requested = Signal(str)
-    blind_requested = Signal(str)
-    blind_picked = Signal(str, str)
 
-    def __init__(self, language: Language, look: Look, *, layout: str, margin: int, headed: bool) -> None:
-        """`layout` is that of the transcript, `margin` that of the verdict; `headed` as the controls say."""
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        *,
+        layout: str,
+        margin: int,
+        headed: bool,
+        steps: tuple[str, ...] = (),
+    ) -> None:
+        """`headed` is as the controls say, the others as a `DecisionView` says."""
         box = TextBox(longest_paste=LONG_PASTE)
         composer = AttachingComposer(language, look, box_name=NAMES[1], button_name=NAMES[2], box=box)
-        super().__init__(language, look, composer, layout=layout, names=NAMES)
+        super().__init__(language, look, composer, layout=layout, names=NAMES, margin=margin, steps=steps)
         composer.strip.setObjectName("debate_attachments")
         self._composer = composer
-        self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix="debate_", headed=headed)
-        self._judged_side = VerdictPlace(language, look, margin)
-        self.verdict, self.verdicts = self._judged_side.verdict, self._judged_side.verdicts
-        self.blind, self._blind_price = self._judged_side.blind, ""
+        self._blind_price = ""
         self.blind_price: Callable[[DebateSession, Sequence[Message]], str] = lambda *_said: ""
         """Returns what a blind pick costs, "" where none can be made; set by who knows the prices."""
-        self._judges: tuple[Judge, ...] = ()
-        # The verdicts so far, the newest last, and whether one came while the debate ran.
-        self._given: Sequence[Given] = ()
+        self._judges: Mapping[str, str] = {}
+        # Whether a verdict came while the debate ran.
         self._concluded = False
         # Whether a message begins a what-if round, and what that costs.
         self._begins, self._price = False, ""
         self.topic = TopicCard(language, look, "debate_topic_card")
-        self._said: dict[str, Message] = {}
-        self._step = DEBATE
         # The turn that has begun but has no text yet, and what it waits for besides the model.
         self._turn: TurnStarted | None = None
         self._waits = ""
@@ -122,23 +115,9 @@ class DebateView(ConversationView):
         """Open a menu of turns from which another debate can start."""
         raise NotImplementedError
 
-    @property
-    def session(self) -> DebateSession | None:
-        """The debate shown."""
-        return self._session
-
-    @property
-    def messages(self) -> Sequence[Message]:
-        """The messages of the debate, without the one that is being written."""
-        return list(self._said.values())
-
     def people(self) -> dict[str, Shown]:
         """Return how each participant is shown."""
         return shown_people(self._session.debate.participants if self._session else (), "", self._language)
-
-    def use_names(self, used: bool) -> None:
-        super().use_names(used)
-        mark_names(self, used, ("debate_", "segment_debate_"))
 
     def show_session(
         self,
@@ -149,9 +128,9 @@ class DebateView(ConversationView):
         damaged: int = 0,
     ) -> None:
         super().show_session(session, messages, read_only=read_only, damaged=damaged)
-        self._said = {message.id: message for message in messages}
+        self._messages = {message.id: message for message in messages}
         self._turn = None
-        self._given, self._judges, self._concluded = (), (), False
+        self._judges, self._concluded = {}, False
         self.controls.show_doing(self.writing.values())
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
         self.topic.show_debate(session.debate)
@@ -164,7 +143,7 @@ class DebateView(ConversationView):
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         if self._session is not None:
             super().prepend(messages, read_only=read_only, damaged=damaged)
-            self._said = {message.id: message for message in messages} | self._said
+            self._messages = {message.id: message for message in messages} | self._messages
             self.controls.show_session(self._session, self.spending, read_only=read_only, damaged=damaged)
             self._show_outcome(self._session)
             self._open_verdict()
@@ -183,9 +162,7 @@ class DebateView(ConversationView):
         if session.status != Status.RUNNING and self._concluded:
             self._concluded = False
             if self._judged(session) or has_ended(session):
-                words = self._language
-                told = "" if self._judged_side.is_blind else announcement(session, self.messages, words)
-                announce(self, told or words("blind.step.offered"))
+                announce(self, self._verdict_words())
             self._open_verdict()
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
@@ -199,10 +176,10 @@ class DebateView(ConversationView):
         self._waits = self._language("transcript.starting_model") if starting and local else ""
         self._show_speaking(event)
 
-    def show_judges(self, judges: Sequence[Judge]) -> None:
-        """Set who could judge the debate; the first is the default."""
-        if tuple(judges) != self._judges:
-            self._judges = tuple(judges)
+    def show_judges(self, judges: Mapping[str, str]) -> None:
+        """Set who could judge the debate, each "provider/model" with its name; the first is the default."""
+        if judges != self._judges:
+            self._judges = judges
             if self._session is not None:
                 self._show_outcome(self._session)
 
@@ -219,7 +196,7 @@ class DebateView(ConversationView):
     def show_finished(self, event: MessageFinished) -> None:
         super().show_finished(event)
         message = event.message
-        self._said[message.id] = message
+        self._messages[message.id] = message
         self._concluded |= message.part in CONCLUDING and message.state == MessageState.DONE
         self.controls.show_doing(self.writing.values())
         self.controls.refresh()
@@ -259,23 +236,16 @@ class DebateView(ConversationView):
         words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
         self.transcript.feed.set_speaking(event.author, self._role_of(event.author.id), words)
 
-    def _open_step(self, step: str) -> None:
-        self._step = step
-        if self._session is not None:
-            self._show_outcome(self._session)
-
     def _show_outcome(self, session: DebateSession) -> None:
         """Offer the verdict if the debate has ended or somebody has voted, and show the step that is open."""
-        debate, messages = session.debate, self.messages
-        record = Record(debate, messages)
+        messages, record = self.now.messages, self.now.record
         ended, running = has_ended(session), session.status == Status.RUNNING
         voted = not running and bool(record.voted_rounds)
-        offered = ended or self._judged(session) or voted or bool(blind_steps(debate, messages))
+        offered = ended or self._judged(session) or voted or bool(blind_steps(record))
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
-        self.controls.show_facts(self._facts(session))
+        self.controls.show_facts(facts_of(session, messages, self.spending, self._language))
         if offered:
-            self._given = outcomes(debate, messages)
-            self._show_verdict(session, messages, self.verdicts.show_given(self._given))
+            self._show_verdict(session, self.verdicts.show_given(self._given))
         turns = len(turns_of(messages))
         reached = {
             DEBATE: self._language("verdict.turns", count=turns) if turns else "",
@@ -298,25 +268,22 @@ class DebateView(ConversationView):
         if over and self._given and self.transcript.following:
             self._open_step(VERDICT)
 
-    def _show_verdict(
-        self, session: DebateSession, messages: Sequence[Message], chosen: Given | None
-    ) -> None:
+    def _show_verdict(self, session: DebateSession, chosen: Given | None) -> None:
         """Show a verdict that was given, or all that was said and voted where there is none."""
-        debate, said = (chosen.debate, chosen.messages) if chosen else (session.debate, messages)
+        shown, now = chosen or self.now, self.now
         newest = chosen is None or chosen is self._given[-1]
         problem = ""
-        if newest and said is not messages:
+        if newest and shown is not now and now.result.failure:
             # Another verdict was asked for since.
-            result = outcome(session.debate, messages)
-            problem = judge_line(result, {}, self._language) if result.failure else ""
-        record, may_ask = Record(debate, said), newest and has_ended(session) and not self._read_only
-        offers = may_ask and chosen is not None and record.council.shown_pick is None
-        self._blind_price = self.blind_price(session, messages) if offers else ""
+            problem = judge_line(now.result, {}, self._language)
+        may_ask = newest and has_ended(session) and not self._read_only
+        offers = may_ask and chosen is not None and shown.record.council.shown_pick is None
+        self._blind_price = self.blind_price(session, now.messages) if offers else ""
         judged = Judged(
-            session=replace(session, debate=debate),
-            messages=dict(self._said),
-            record=record,
-            result=outcome(debate, said),
+            session=replace(session, debate=shown.debate),
+            messages=dict(self._messages),
+            record=shown.record,
+            result=shown.result,
             people=self.people(),
             may_ask=may_ask,
             prices={"blind": self._blind_price} if self._blind_price else {},
@@ -325,13 +292,6 @@ class DebateView(ConversationView):
         )
         self._judged_side.choose(judged, may_pick=chosen is not None and newest and not self._read_only)
         self._judged_side.show_judged(judged)
-
-    def _facts(self, session: DebateSession) -> str:
-        return facts_of(session, self._said.values(), self.spending, self._language)
-
-    def _provider_of(self, author_id: str) -> str:
-        participants = self._session.debate.participants if self._session else ()
-        return next((one.provider for one in participants if one.id == author_id), "")
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
@@ -355,41 +315,27 @@ class DebateView(ConversationView):
             self._show_composer()
 
     def _connect(self) -> None:
-        self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
-        self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
-        self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
-        self.controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
-        self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
-        self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
-        self.controls.check_skip_requested.connect(lambda: self.check_skip_requested.emit(self.session_id))
-        self.verdict.weigh_requested.connect(lambda: self.weigh_requested.emit(self.session_id))
-        self.verdict.read.connect(lambda: self.verdict_read.emit(self.session_id))
-        self.verdict.decision_requested.connect(self._on_decide)
-        self.verdict.blind_requested.connect(self._on_blind)
-        self.blind.asked.connect(self.asking(self.blind_requested))
-        self.blind.picked.connect(self.asking(self.blind_picked))
-        self.blind.closed.connect(self._on_blind_closed)
-        self.verdict.check_requested.connect(
-            lambda participant: self.check_again_requested.emit(self.session_id, participant)
-        )
-        self.controls.without_requested.connect(
-            lambda participant: self.without_requested.emit(self.session_id, participant)
-        )
-        composer = self._composer
+        controls, composer = self.controls, self._composer
+        controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
+        for asked, wanted in (
+            (controls.pause_requested, self.pause_requested),
+            (controls.resume_requested, self.resume_requested),
+            (controls.stop_requested, self.stop_requested),
+            (controls.retry_requested, self.turn_retry_requested),
+            (controls.skip_requested, self.turn_skip_requested),
+            (controls.check_skip_requested, self.check_skip_requested),
+            (controls.without_requested, self.without_requested),
+            (composer.strip.removed, self.attachment_removed),
+            (self.verdict.judge_requested, self.verdict_requested),
+        ):
+            asked.connect(self.asking(wanted))
         composer.box.long_text_given.connect(
             lambda text: composer.strip.add((pasted_text(text, self._language),))
-        )
-        composer.strip.removed.connect(
-            lambda gone, place: self.attachment_removed.emit(self.session_id, gone, place)
         )
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
         self.verdicts.chosen.connect(lambda: self._open_step(VERDICT))
-        self.verdict.cite_requested.connect(self.show_cited)
         self.verdict.connect_requested.connect(self.connect_requested)
-        self.verdict.judge_requested.connect(
-            lambda judge: self.verdict_requested.emit(self.session_id, judge)
-        )
         self._language.changed.connect(self.refresh)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -397,27 +343,9 @@ class DebateView(ConversationView):
         self.say_requested.emit(self.session_id, text, attachments)
 
     def show_cited(self, message_id: str) -> None:
-        """Show the message that a sentence of the verdict cites, or the summary beside it."""
         self._open_step(DEBATE)
         self.transcript.point_out(message_id)
         self.transcript.setFocus()
-
-    def _on_blind(self) -> None:
-        """Show the blind pick in place of the verdict."""
-        self.blind.open()
-        self._open_step(VERDICT)
-        self.blind.setFocus()
-
-    def _on_blind_closed(self) -> None:
-        """Show the verdict in place of the blind pick."""
-        self._open_step(VERDICT)
-        self.take_focus()
-        if self._session is not None:
-            announce(self, announcement(self._session, self.messages, self._language))
-
-    def _on_decide(self) -> None:
-        """Ask what the user decided, or what came of it."""
-        self.decision_requested.emit(self.session_id)
 
     def _on_new(self) -> None:
         if self._session is not None:
@@ -429,12 +357,11 @@ class DebateView(ConversationView):
         elif action == FORK:
             self.fork_requested.emit(self.session_id, message_id)
         elif action in SUMMARY_ACTIONS:
-            self.summary_action_requested.emit(self.session_id, self._said[message_id], action)
+            self.summary_action_requested.emit(self.session_id, self._messages[message_id], action)
         elif action == SETTINGS:
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
     def refresh(self) -> None:
-        """Show every text and state again."""
         if self._session is not None:
             self._show_outcome(self._session)
         else:
@@ -460,6 +387,9 @@ class DiscussionView(DebateView):
 
     def offer_turns(self, turns: Sequence[Message]) -> None:
         self.after.offer_turns(turns)
+
+    def _on_decide(self) -> None:
+        self.decision_requested.emit(self.session_id)
 
     def _show_step(self, reached: Mapping[str, str | None]) -> None:
         judged = self._step == VERDICT

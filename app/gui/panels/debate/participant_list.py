@@ -478,7 +478,7 @@ class ParticipantList(QWidget):
             if card.added:
                 status = self._statuses.get(card.candidate.status.config.id)
                 if status is not None:
-                    card.show_candidate(replace(card.candidate, status=status, note=status.problem))
+                    card.show_candidate(replace(card.candidate, status=status))
                 self._put(card)
             elif card not in self._cards:
                 self._drop(card)
@@ -488,7 +488,7 @@ class ParticipantList(QWidget):
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
         # The card it is a copy of may have been renamed: the copy gets a number all the same.
-        self._add_apart(replace(candidate, note=""), candidate.participant)
+        self._add_apart(candidate, candidate.participant)
 
     def drop(self, participant_id: str) -> None:
         """Let a participant no longer take part."""
@@ -596,8 +596,8 @@ class ParticipantList(QWidget):
     def _show_in_list(self, card: ParticipantCard, row: PickRow) -> None:
         words, candidate = self._language, card.candidate
         participant, status = candidate.participant, candidate.status
-        if candidate.note and not status.ready:
-            note = words.problem(candidate.note)
+        if not status.ready:
+            note = words.problem(status.problem)
         else:
             facts = self._engine.connections.known_facts(participant.provider, participant.model)
             note = " · ".join(filter(None, (participant.model, facts_text(facts, words))))

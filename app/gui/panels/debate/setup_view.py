@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Judge
+from app.core.council import ANY_JUDGE, NO_JUDGE
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS, DebateChoices
+from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS, Debate, DebateChoices
 from app.core.summary import (
     CLASSIC_MODES,
     DEFAULT_ROUNDS,
@@ -27,8 +27,9 @@ from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
 from app.engine.debate.replies import MOST_OPTIONS
+from app.engine.debate.setup import set_up_again
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
-from app.engine.voting import name_of, seat_of
+from app.engine.voting import seat_of
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.display.descriptions import council_estimate_text, estimate_text
@@ -437,30 +438,25 @@ class SetupView(QWidget):
         if problem:
             show_as(self._estimate, "hint", problem)
             self._show_helper("")
-            self.conclusion.show_prices({}, None, inside=False)
+            self.conclusion.show_prices({}, "", inside=False)
             return
-        reader, helper = self.helpers(council=self._council)
+        judge, helper = self.helpers(council=self._council)
         self._show_helper(helper)
-        taking_part = {one.seat for one in self.setup().participants}
+        prices: Mapping[Conclusion, Estimate] = {}
         if self._council:
-            judge = Judge(seat_of(reader)[1], *seat_of(reader)) if reader else None
-            self.conclusion.show_prices({}, judge, inside=seat_of(reader) in taking_part)
-            whole = self.council_estimate()
-            show_as(self._estimate, "hint", council_estimate_text(words, whole))
-            if whole.unasked and self.isVisible():
-                self.prices_wanted.emit(whole.unasked)
-            return
-        setup, context, judge = self._facts()
-        seat = (judge.provider, judge.model) if judge is not None else ("", "")
-        estimate = self.estimate()
-        show_as(self._estimate, "hint", estimate_text(words, estimate))
-        prices = self._engine.estimates.conclusions(setup, context, "/".join(seat))
-        self.conclusion.show_prices(prices, judge, inside=seat in taking_part)
-        unasked = tuple(dict.fromkeys(one for each in (estimate, *prices.values()) for one in each.unasked))
+            whole, said = self.council_estimate(), council_estimate_text
+        else:
+            setup, context, judge = self._facts()
+            whole, said = self.estimate(), estimate_text
+            prices = self._engine.estimates.conclusions(setup, context, judge)
+        show_as(self._estimate, "hint", said(words, whole))
+        inside = seat_of(judge) in {one.seat for one in self.setup().participants}
+        self.conclusion.show_prices(prices, judge, inside=inside)
+        unasked = tuple(dict.fromkeys(one for each in (whole, *prices.values()) for one in each.unasked))
         if unasked and self.isVisible():
             self.prices_wanted.emit(unasked)
 
-    def _facts(self) -> tuple[DebateSetup, int, Judge | None]:
+    def _facts(self) -> tuple[DebateSetup, int, str]:
         """Return what an estimate is of: the setup, the tokens of the files, and who would judge."""
         setup, context = self.setup(), self.files.tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
@@ -469,8 +465,7 @@ class SetupView(QWidget):
     def estimate(self) -> Estimate:
         """Return what the debate that is set up would use."""
         setup, context, judge = self._facts()
-        name = name_of(judge.seat) if judge is not None else "/"
-        return self._engine.estimates.debate(setup, context, name, self._engine.councils.finder(setup))
+        return self._engine.estimates.debate(setup, context, judge, self._engine.councils.finder(setup))
 
     def council_estimate(self) -> Estimate:
         """Return what the council that is set up would use, also without a question. Raises BadInput."""
@@ -480,8 +475,8 @@ class SetupView(QWidget):
         setup = replace(self.setup(), topic=self.topic.text() or "?", mode=DebateMode.COUNCIL)
         return self.council_of(setup)
 
-    def readers(self, *, council: bool) -> tuple[list[Judge], list[Judge]]:
-        """Return who could judge what is set up, and who could help."""
+    def readers(self, *, council: bool) -> tuple[dict[str, str], dict[str, str]]:
+        """Return who could judge what is set up, and who could help, each "provider/model" with its name."""
         return self._engine.debates.readers(self._wanted().setup if council else self.setup())
 
     def helpers(self, *, council: bool) -> tuple[str, str]:
@@ -489,11 +484,7 @@ class SetupView(QWidget):
 
         Raises BadInput.
         """
-        if council:
-            return self._engine.councils.first_helpers(self._wanted())
-        setup = self.setup()
-        judge = self._engine.debates.first_judge(setup) if setup.concludes else None
-        return name_of(judge.seat) if judge is not None else "", self._engine.councils.finder(setup)
+        return self._engine.councils.first_helpers(self._wanted() if council else self.setup())
 
     def problem(self, *, council: bool = False, alone: bool = False) -> str:
         """Return why the debate, or council, cannot start as it is set up, "" where it can.
@@ -517,6 +508,12 @@ class SetupView(QWidget):
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
+
+    def draft_again(self, debate: Debate) -> Draft:
+        """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
+        offered = [one.participant for one in self._engine.debates.candidates()]
+        shown = {one.id: one for one in (*offered, *self.setup().participants)}
+        return set_up_again(debate, tuple(shown.values()))
 
     def put_back_pasted(self, attachment: Attachment, place: int) -> None:
         """Put back a pasted text that was removed."""
@@ -691,9 +688,7 @@ class ConclusionChoice(QWidget):
             self.final_ballots.setEnabled(False)
         self.judge.setEnabled(judges)
 
-    def show_prices(
-        self, prices: Mapping[Conclusion, Estimate], judge: Judge | None, *, inside: bool
-    ) -> None:
+    def show_prices(self, prices: Mapping[Conclusion, Estimate], judge: str, *, inside: bool) -> None:
         """Show what each would cost, and who would judge; `inside` says that the judge takes part. What is not given is hidden."""
         words = self._language
         for what, label in self._prices.items():
@@ -710,10 +705,9 @@ class ConclusionChoice(QWidget):
             if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
                 text = words("setup.final_ballots.included")
             show_or_hide(label, text)
-        if judge is not None and not self.chosen_judge:
-            self.judge.show_words(
-                words("setup.judge.inside" if inside else "setup.judge.outside", name=judge.model)
-            )
+        if judge and not self.chosen_judge:
+            where = "setup.judge.inside" if inside else "setup.judge.outside"
+            self.judge.show_words(words(where, name=seat_of(judge)[1]))
 
     def choose_judge(self, chosen: str) -> None:
         """Choose who judges, a "provider/model", or "" for who takes no part."""

@@ -1,13 +1,28 @@
-"""Where a verdict is read: the verdict with a tab for each so far, or the blind pick in its place."""
+"""Where a verdict is read: the verdict with a tab for each so far, or the blind pick in its place.
 
+Also the base of the views of debates and councils, which have such a place.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from app.core.message import Message
+from app.core.session import Debate, DebateSession
+from app.engine.council.verdicts import Given, outcomes
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.blind_pick import BlindPickView
-from app.gui.pages.council.council_box import Judged
+from app.gui.pages.council.council_box import Judged, announcement
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, VERDICT, VOTES, DecisionSteps
 from app.gui.pages.council.verdict_page import VerdictPage
+from app.gui.pages.decisions.your_decision import YourDecision
+from app.gui.panels.conversation_view import ConversationView, mark_names
 from app.gui.panels.debate.verdict_tabs import VerdictTabs
 from app.gui.widgets.boxes import vbox
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.notices import announce
 
 
 class VerdictPlace(QWidget):
@@ -25,7 +40,7 @@ class VerdictPlace(QWidget):
 
     def choose(self, judged: Judged, *, may_pick: bool) -> None:
         """Choose the blind pick where it may be made and stands in the place of the verdict, else the verdict."""
-        self.is_blind = may_pick and self.blind.stands(judged)
+        self.is_blind = may_pick and self.blind.stands(judged, stood=self.is_blind)
 
     def show_judged(self, judged: Judged) -> None:
         """Show what was chosen."""
@@ -35,3 +50,139 @@ class VerdictPlace(QWidget):
             self.verdict.show_verdict(judged)
         self._read.setHidden(self.is_blind)
         self.blind.setVisible(self.is_blind)
+
+
+class DecisionView(ConversationView):
+    """Shows a debate or a council; every request carries the session's id.
+
+    What is open is a step. The pages show all `steps`, one of which is the form of the decision.
+    """
+
+    KIND = DebateSession
+    # How the names of its parts begin that another view has as well: the one in front uses them.
+    NAMED: ClassVar[tuple[str, ...]] = ()
+
+    pause_requested = Signal(str)
+    resume_requested = Signal(str)
+    check_skip_requested = Signal(str)
+    check_again_requested = Signal(str, str)
+    weigh_requested = Signal(str)
+    verdict_read = Signal(str)
+    blind_requested = Signal(str)
+    blind_picked = Signal(str, str)
+    decision_requested = Signal(str)
+
+    steps: DecisionSteps
+    decision: YourDecision
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        composer: Composer,
+        *,
+        layout: str,
+        names: tuple[str, str, str],
+        margin: int,
+        steps: tuple[str, ...] = (),
+    ) -> None:
+        """`layout` is that of the transcript, `margin` that of the verdict; `steps` are those of a page."""
+        super().__init__(language, look, composer, layout=layout, names=names)
+        self._session: DebateSession | None = None
+        self._messages: dict[str, Message] = {}
+        # All that was said and voted, and the verdicts so far, the newest last.
+        self._now = Given(debate=Debate(topic=""), messages=())
+        self._given: Sequence[Given] = ()
+        self._step = steps[0] if steps else DEBATE
+        if steps:
+            self.setObjectName("decision_page")
+            self.steps = DecisionSteps(language, look, margin, steps)
+            self.steps.chosen.connect(self._on_step)
+            self.decision = YourDecision(language, look)
+            self.decision.opened.connect(self.asking(self.decision_requested))
+        self._judged_side = VerdictPlace(language, look, margin)
+        verdict, blind = self._judged_side.verdict, self._judged_side.blind
+        self.verdict, self.verdicts, self.blind = verdict, self._judged_side.verdicts, blind
+        verdict.cite_requested.connect(self.show_cited)
+        verdict.weigh_requested.connect(self.asking(self.weigh_requested))
+        verdict.read.connect(self.asking(self.verdict_read))
+        verdict.check_requested.connect(self.asking(self.check_again_requested))
+        verdict.decision_requested.connect(self._on_decide)
+        verdict.blind_requested.connect(self._on_blind)
+        blind.asked.connect(self.asking(self.blind_requested))
+        blind.picked.connect(self.asking(self.blind_picked))
+        blind.closed.connect(self._on_blind_closed)
+
+    @property
+    def session(self) -> DebateSession | None:
+        """The session shown."""
+        return self._session
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of the session, without the one that is being written."""
+        return list(self._messages.values())
+
+    def use_names(self, used: bool) -> None:
+        super().use_names(used)
+        mark_names(self, used, self.NAMED)
+
+    def show_cited(self, message_id: str) -> None:
+        """Show what a sentence of a verdict cites, or the summary beside it."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Show the step that is open, and all that follows from what was said by now."""
+        raise NotImplementedError
+
+    def _open_step(self, step: str) -> None:
+        self._step = step
+        self.refresh()
+
+    def _on_step(self, step: str) -> None:
+        """Open the step that the user chose."""
+        if step != self._step:
+            self._open_step(step)
+            if step == DECISION and not self.steps.holds_focus():
+                self.decision.take_focus()
+            if step == VOTES:
+                self.verdict.bring_votes_into_sight()
+
+    @property
+    def now(self) -> Given:
+        """What follows from what was said by now; worked out once for each change of that."""
+        messages, debate = self.messages, self._session.debate if self._session else self._now.debate
+        if (debate, messages) != (self._now.debate, self._now.messages):
+            self._given = outcomes(debate, messages)
+            newest = [one for one in self._given[-1:] if one.messages is messages]
+            self._now = newest[0] if newest else Given(debate=debate, messages=messages)
+        return self._now
+
+    def _provider_of(self, who: str) -> str:
+        participants = self._session.debate.participants if self._session else ()
+        return next((one.provider for one in participants if one.id == who), "")
+
+    def _verdict_words(self) -> str:
+        """Return what a screen reader says of the verdict: not what it is before a blind pick."""
+        words = self._language
+        return words("blind.step.offered") if self._judged_side.is_blind else announcement(self.now, words)
+
+    def _on_blind(self) -> None:
+        """Show the blind pick in place of the verdict."""
+        self.blind.open()
+        self._open_step(VERDICT)
+        self.blind.setFocus()
+
+    def _on_blind_closed(self) -> None:
+        """Show the verdict in place of the blind pick."""
+        self._open_step(VERDICT)
+        self.take_focus()
+        announce(self, self._verdict_words())
+
+    def _on_decide(self) -> None:
+        """Open the form of a decision, or ask what came of the one that is kept."""
+        if self.verdict.decision(self.session_id) is not None:
+            self.decision_requested.emit(self.session_id)
+            return
+        self._open_step(DECISION)
+        self.decision.take_focus()

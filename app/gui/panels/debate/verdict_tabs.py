@@ -6,8 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.engine.council.outcome import outcome, reliability
-from app.engine.council.record import Record
+from app.engine.council.outcome import reliability
 from app.engine.council.verdicts import Given, changed
 from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import FlowBox, empty, vbox
@@ -51,8 +50,8 @@ class VerdictTabs(QWidget):
 
     def _title(self, given: Given) -> str:
         """Return what a verdict came after, and how reliable it is."""
-        result, words = outcome(given.debate, given.messages), self._language
-        _said, tone = reliability(result, Record(given.debate, given.messages), words)
+        words, result = self._language, given.result
+        _said, tone = reliability(result, given.record, words)
         return " · ".join((given.title(words), *([words(READ[tone])] if result.judge else [])))
 
     def _topics(self) -> list[str]:
