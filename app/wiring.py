@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent
+from app.core.definitions import Agent, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, StorageError
 from app.core.events import Event, EventBus, Notice, ServersChanged, SessionRestored
-from app.core.saved_prompt import SavedPrompt
-from app.core.server_secrets import parted, texts_to_hide
+from app.core.servers import parted, texts_to_hide
 from app.core.store import StoredSession
-from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts

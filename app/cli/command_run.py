@@ -33,9 +33,16 @@ from app.core.events import (
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
-from app.core.reasons import LIMITS, Reason, main_code, reason_code, reason_text
-from app.core.session import DebateSession, Session
-from app.core.summary import Status
+from app.core.session import (
+    LIMITS,
+    DebateSession,
+    Reason,
+    Session,
+    Status,
+    main_code,
+    reason_code,
+    reason_text,
+)
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
 from app.engine.export.event_lines import event_line

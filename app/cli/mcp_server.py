@@ -29,7 +29,7 @@ from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
-from app.core.summary import CLASSIC_MODES, DebateMode
+from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 

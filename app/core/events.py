@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from app.core.definitions import StepState
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
 from app.core.session import Plan, Session
 from app.core.tool import ToolProgress
-from app.core.workflow import StepState
 
 
 def utc_now() -> str:

@@ -1,6 +1,6 @@
 """The plug for models: requests, the pieces of answers, and what a test or a search for servers found.
 
-Also models that can be downloaded to this computer, and the plug that keeps their files.
+Also models that can be downloaded to this computer, the plug that keeps their files, and that of the network.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from app.core.agent import Effort
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Effort
 from app.core.message import Usage
 from app.core.model_facts import ModelFacts, Price
 
@@ -389,3 +389,14 @@ class Models(Protocol):
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+
+
+class Network(Protocol):
+    """Gives all child processes the proxy and the certificates that the user chose."""
+
+    async def use(self, proxy: str, certificates: str) -> None:
+        """Use a proxy, and a PEM file of certificates to trust besides the usual ones; "" for none.
+
+        The processes that run end when they have answered; new ones take what is asked from now on. Raises BadInput for
+        what cannot be used.
+        """

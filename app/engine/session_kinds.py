@@ -13,12 +13,10 @@ from time import perf_counter
 from typing import TypeVar
 
 from app.core.council import Decision
+from app.core.definitions import role_of
 from app.core.errors import BadInput
 from app.core.json_values import as_object
-from app.core.reasons import code_of_session
-from app.core.roles import role_of
-from app.core.session import Session
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat, Session, code_of_session
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
@@ -28,13 +26,7 @@ from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
-from app.engine.export.event_lines import (
-    fields_of,
-    message_object,
-    plain,
-    plan_object,
-    workflow_object,
-)
+from app.engine.export.event_lines import fields_of, message_object, plain, plan_object, workflow_object
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
@@ -21,9 +21,8 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
-from app.core.store import ArchiveFiles, SessionStore, StoredSession
-from app.core.stored_data import Backup, BackupReason, Restored
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
+from app.core.store import ArchiveFiles, Backup, BackupReason, Restored, SessionStore, StoredSession
 from app.core.texts import escape_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.formats import is_day

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 from app.children.host_client import answer_lines, child_process
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
-from app.core.agent import Effort
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
+from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.json_values import object_in
 from app.core.model_facts import ModelFacts, TakesTemperature

@@ -23,14 +23,7 @@ from app.core.errors import BadInput, StorageError
 from app.core.events import utc_now
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.stored_data import (
-    Backup,
-    BackupContents,
-    BackupReason,
-    Difference,
-    PackedDocument,
-    PackedSession,
-)
+from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import (

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
-from app.core.agent import Agent, Group, Leader
 from app.core.council import Decision, Panel
+from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefinition, faults
 from app.core.errors import BadInput, StorageError
-from app.core.saved_prompt import SavedPrompt
+from app.core.session import Folder
 from app.core.store import Definition, Problem
-from app.core.summary import Folder
-from app.core.workflow import WorkflowDefinition, faults
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (

@@ -14,7 +14,7 @@ from typing import Any
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.errors import NotFound, StorageError
 from app.core.model_facts import KnownModels
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
 from app.storage import definitions

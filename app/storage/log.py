@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 from app.core.json_values import as_object
 from app.core.message import Message, MessageState
+from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.core.summary import SessionSummary
 from app.storage.codec import Plain, Wrong
 from app.storage.file_system import FileSystem, blocks_backwards, write_all
 from app.storage.lines import (

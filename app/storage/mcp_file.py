@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.server_secrets import McpServer, parted, resolved
-from app.core.server_texts import BY_ADDRESS, BY_COMMAND, entry_fault, server_of_entry, usual_entry
+from app.core.servers import (
+    BY_ADDRESS,
+    BY_COMMAND,
+    McpServer,
+    entry_fault,
+    parted,
+    resolved,
+    server_of_entry,
+    usual_entry,
+)
 from app.core.store import Problem
 from app.storage.codec import encode
 from app.storage.file_system import FileSystem

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from app.core.catalog import USUAL, ModelList, ProviderConfig, provider_kind
 from app.core.errors import BadInput, StorageError
 from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
-from app.core.server_secrets import has_key, has_user, hidden_address
-from app.core.server_texts import is_web_address
+from app.core.servers import has_key, has_user, hidden_address, is_web_address
 from app.core.store import Problem
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem

@@ -8,9 +8,16 @@ from typing import Any
 
 from app.core.json_values import as_object, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
-from app.core.reasons import Reason
-from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
-from app.core.summary import SessionSummary, Status
+from app.core.session import (
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    Reason,
+    Session,
+    SessionSummary,
+    Status,
+    WorkflowSession,
+)
 from app.storage.codec import Plain, Wrong, check, encode, is_known, plain, read, with_unknown
 
 # Deeper sub-agents are shown at this depth.

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
+from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.core.summary import SessionSummary
 from app.core.texts import clean_text
 from app.storage.file_system import FileSystem, blocks_backwards
 from app.storage.lines import decode_line, messages_backwards

@@ -27,8 +27,8 @@ from app.core.events import (
 )
 from app.core.ids import derived_id
 from app.core.message import Message, MessageState, Role
+from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.core.summary import SessionSummary
 from app.storage.codec import Plain, check, plain, with_unknown
 from app.storage.file_system import (
     SIZE,
@@ -46,13 +46,7 @@ from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, wi
 from app.storage.log import Replay, mended_size, read_log, read_messages
 from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
-from app.storage.records import (
-    MessageReader,
-    check_session,
-    checked_session,
-    merge_patch,
-    whole_session,
-)
+from app.storage.records import MessageReader, check_session, checked_session, merge_patch, whole_session
 
 FLUSH_BYTES = 2048
 # With what the store gathers before (`sessions.TEXT_SECONDS`) one second.

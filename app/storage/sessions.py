@@ -23,9 +23,8 @@ from app.core.events import (
 )
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.session import Session
+from app.core.session import Session, SessionSummary
 from app.core.store import Hit, SessionStore, StoredSession
-from app.core.summary import SessionSummary
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, newest_first, save_index

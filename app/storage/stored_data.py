@@ -11,8 +11,16 @@ from typing import Any, TypeVar
 
 from app.core.errors import BadInput, NotFound
 from app.core.ids import derived_id
-from app.core.store import StoredSession
-from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
+from app.core.store import (
+    Backup,
+    BackupContents,
+    BackupReason,
+    Difference,
+    PartSize,
+    Restored,
+    StoredSession,
+    Thrown,
+)
 from app.storage.backup import OpenBackup, is_due, own_backups, renamed, unapproved, write_backup, write_zip
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem, not_written, storage_errors, write_whole

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.core.ids import is_id
-from app.core.stored_data import Thrown
+from app.core.store import Thrown
 from app.storage.file_system import FileStat, FileSystem
 from app.storage.json_file import JsonFile, read_json_file
 from app.storage.log import read_summary

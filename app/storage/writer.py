@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.events import Event
-from app.core.summary import SessionSummary
+from app.core.session import SessionSummary
 from app.storage.session_log import RETRY_SECONDS, SessionLog
 from app.storage.threads import settle
 

@@ -11,8 +11,8 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.server_texts import is_web_address
-from app.core.summary import AgentMode
+from app.core.servers import is_web_address
+from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import Role

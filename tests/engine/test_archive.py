@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.core.agent import Agent
-from app.core.summary import Status
+from app.core.definitions import Agent
+from app.core.session import Status
 from app.engine.importing import CHATGPT, session_of
 from tests.builders import PROMPTS, a_bench, a_log_store, reopened
 from tests.engine.foreign_exports import chatgpt

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
-from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.core.definitions import WorkflowDefinition, WorkflowStep, faults
 from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from tests.engine.mutants import mutant

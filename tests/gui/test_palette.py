@@ -8,9 +8,9 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.core.agent import Group
-from app.core.matching import fits
+from app.core.definitions import Group
 from app.core.store import Hit
+from app.core.texts import fits
 from app.gui.dialogs.palette import PaletteEntry
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until

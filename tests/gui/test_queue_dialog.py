@@ -5,9 +5,8 @@ from functools import partial
 
 import pytest
 
-from app.core.agent import Busy
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
+from app.core.session import Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Author, Message, Prompt, PromptType
-from app.core.server_secrets import McpServer
-from app.core.stored_data import Backup, BackupContents, PackedSession
+from app.core.servers import McpServer
+from app.core.store import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared

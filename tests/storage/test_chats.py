@@ -21,8 +21,7 @@ from app.core.message import (
     ToolCall,
     Usage,
 )
-from app.core.session import Chat, ChatSession, QueuedMessage, Session
-from app.core.summary import AgentMode, Status
+from app.core.session import AgentMode, Chat, ChatSession, QueuedMessage, Session, Status
 from app.storage.codec import plain
 from app.storage.lines import decode_line, encode_line
 from app.storage.records import MessageReader

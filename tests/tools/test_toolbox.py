@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
+from app.core.session import AgentMode
 from app.core.settings import Settings
-from app.core.summary import AgentMode
 from app.core.tool import ServerState, Tool, ToolError, ToolResult, Tools
 from app.storage.secrets import KeyringSecrets
 from app.tools.tool_host_client import ToolHostClient

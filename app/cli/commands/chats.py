@@ -10,12 +10,12 @@ from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
-from app.core.agent import Agent, Effort, Group
+from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of

@@ -31,7 +31,7 @@ from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.message import AMOUNTS
 from app.core.provider import LocalModel
-from app.core.reasons import failure_text, no_vote_reason
+from app.core.session import failure_text, no_vote_reason
 from app.core.store import KeyNews
 from app.core.texts import Texts, exact
 from app.core.usage import money_text, saved_text, size_text, used_text

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from app.cli.printing.lines import lines_text, named_text, one_line
 from app.cli.printing.sessions import marks, status_text
-from app.core.call_arguments import argument_rows
+from app.core.definitions import STEP, StepState, StepStatus, WorkflowStep
 from app.core.events import (
     Event,
     MessageDelta,
@@ -30,13 +30,10 @@ from app.core.message import (
     ToolCall,
     user_name,
 )
-from app.core.reasons import Reason
-from app.core.session import Plan, Session
-from app.core.summary import Status
+from app.core.session import Plan, Reason, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
-from app.core.tool import ToolError, read_arguments
+from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
-from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history.summaries import summary_line
 from app.engine.library.agents import SUB_AGENT

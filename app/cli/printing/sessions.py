@@ -9,10 +9,12 @@ from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, StorageError
 from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryScheduled
 from app.core.message import Message, MessageState, Role
-from app.core.reasons import (
+from app.core.session import (
     HELD_UP,
     LIMITS,
     Reason,
+    Session,
+    Status,
     failure_detail,
     in_words,
     paused_text,
@@ -20,8 +22,6 @@ from app.core.reasons import (
     reason_text,
     resumable,
 )
-from app.core.session import Session
-from app.core.summary import Status
 from app.core.texts import Texts, without_steering
 from app.core.usage import Total, spent_text
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
@@ -28,10 +28,18 @@ from app.core.message import (
     SummaryNote,
 )
 from app.core.model_facts import FactSource
-from app.core.reasons import LIMITS, has_ended, reason_code
-from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
+from app.core.session import (
+    LIMITS,
+    AgentMode,
+    AnswerChoice,
+    Chat,
+    ChatSession,
+    QueuedMessage,
+    Status,
+    has_ended,
+    reason_code,
+)
 from app.core.settings import HistoryLength
-from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message

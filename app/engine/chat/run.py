@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import (
@@ -17,9 +17,7 @@ from app.core.message import (
     MessageState,
     Role,
 )
-from app.core.reasons import Reason
-from app.core.session import AnswerChoice, Chat
-from app.core.summary import DebateTools, Status
+from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide

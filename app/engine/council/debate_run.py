@@ -8,9 +8,7 @@ from dataclasses import replace
 
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Failure, Message, MessageState
-from app.core.reasons import Reason, counted, joined
-from app.core.session import DebateSession
-from app.core.summary import Status
+from app.core.session import DebateSession, Reason, Status, counted, joined
 from app.engine.council.director import (
     CouncilStep,
     blind_steps,

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.reasons import Reason
-from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, Reason, Status
 from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
 from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of

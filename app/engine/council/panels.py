@@ -8,8 +8,7 @@ from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, NO_JUDGE, Panel, Par
 from app.core.errors import BadInput
 from app.core.events import PanelsChanged
 from app.core.ids import new_id
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import MIN_ROUNDS
+from app.core.session import MIN_PARTICIPANTS, MIN_ROUNDS
 from app.engine.debate.families import family_of
 from app.engine.debate.setup import voice_of
 from app.engine.library.definitions import Definitions, LibraryKind

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
-from app.core.agent import Effort
 from app.core.council import Participant
 from app.core.council_parts import (
     BestCase,
@@ -30,6 +29,7 @@ from app.core.council_parts import (
     Question,
     Quote,
 )
+from app.core.definitions import Effort
 from app.core.files import with_files
 from app.core.json_values import as_list, objects_in
 from app.core.message import Author, CouncilPart, Message, MessageState, Role

@@ -5,21 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
-from app.core.council_parts import (
-    Dissent,
-    FileQuote,
-    JudgeReading,
-    Position,
-    Question,
-    Quoting,
-    Rewritten,
-)
+from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting, Rewritten
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason
-from app.core.session import Council, Debate
-from app.core.summary import DebateTools
+from app.core.session import Council, Debate, DebateTools, Reason
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, seen_by
 from app.engine.council.outcome import outcome

@@ -6,14 +6,13 @@ from functools import partial
 from itertools import islice
 
 from app.core.catalog import ProviderStatus, RequestForm
-from app.core.council import NO_JUDGE, Judge, Participant, Seat
+from app.core.council import NO_JUDGE, Ends, Judge, Participant, Seat
 from app.core.errors import BadInput
 from app.core.message import Attachment, Message
 from app.core.provider import ModelRequest
-from app.core.session import Council, Debate, DebateSession
+from app.core.session import Council, Debate, DebateSession, DebateTools
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.core.summary import DebateTools, Ends
 from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of

@@ -6,6 +6,7 @@ Used by the terminal (`--json`, `moot show`), the export and the local socket.
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from app.core.definitions import StepState
 from app.core.events import (
     AvailabilityChanged,
     Event,
@@ -28,9 +29,7 @@ from app.core.events import (
 )
 from app.core.json_values import json_of
 from app.core.message import Author, Message
-from app.core.reasons import code_of_session
-from app.core.session import Plan, WorkflowState
-from app.core.workflow import StepState
+from app.core.session import Plan, WorkflowState, code_of_session
 
 
 def event_line(event: Event, text: str = "") -> dict[str, object] | None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group
 from app.core.errors import BadInput
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author, Failure
-from app.core.session import Chat, GroupSession, GroupState, Plan
-from app.core.summary import AgentMode, Status
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import no_answer, user_message

@@ -5,10 +5,10 @@ The orchestrator speaks whenever the last message is neither a call nor its own.
 
 from collections.abc import Sequence
 
-from app.core.agent import Agent
-from app.core.matching import fold
+from app.core.definitions import Agent
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
+from app.core.texts import fold
 from app.core.tool import Control
 from app.core.turns import is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak

@@ -1,9 +1,8 @@
 """A running group: the orchestrator's turns and its members', each a root turn of the conversation."""
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Author
-from app.core.reasons import Reason, counted
-from app.core.session import GroupSession
+from app.core.session import GroupSession, Reason, counted
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide

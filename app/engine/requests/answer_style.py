@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.core.agent import Creativity
+from app.core.definitions import Creativity
 
 _TEMPERATURES: Mapping[str, float] = {
     Creativity.PRECISE: 0.2,

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import (
@@ -25,8 +25,7 @@ from app.core.message import (
     ToolCall,
 )
 from app.core.provider import CachePlan, ModelRequest
-from app.core.session import AnswerChoice, Plan
-from app.core.summary import AgentMode
+from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILES, is_object
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore

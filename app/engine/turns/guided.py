@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import takewhile
 
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
-from app.core.reasons import Reason
+from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 
-from app.core.agent import Effort
+from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import RetryScheduled, utc_now
 from app.core.ids import new_id

@@ -13,8 +13,7 @@ from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason
-from app.core.summary import Status
+from app.core.session import Reason, Status
 from app.engine.history.pruning import part_to_note, pruned_text, results_to_prune
 from app.engine.history.summaries import (
     LEAST_REPLACED,

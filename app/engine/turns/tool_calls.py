@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import StorageError
 from app.core.events import (
     Event,
@@ -26,9 +26,7 @@ from app.core.events import (
 from app.core.ids import new_id
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.reasons import Reason
-from app.core.session import Plan
-from app.core.summary import Status
+from app.core.session import Plan, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import (
     Control,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from app.core.events import TurnFinished
 from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason, counted
+from app.core.session import Reason, counted
 from app.core.turns import last_answer
 from app.engine.requests.request import (
     ORCHESTRATOR,

@@ -6,16 +6,24 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
+from app.core.definitions import (
+    ROLES,
+    WORKFLOW,
+    Fault,
+    StepState,
+    StepStatus,
+    WorkflowDefinition,
+    WorkflowStep,
+    faults,
+    role_of,
+    roles_of,
+)
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import WorkflowsChanged, utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
-from app.core.reasons import Reason
-from app.core.roles import ROLES, role_of, roles_of
-from app.core.session import Chat, WorkflowSession, WorkflowState
-from app.core.summary import Status
+from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
 from app.core.usage import UsageEntry
-from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import AgentDirectory

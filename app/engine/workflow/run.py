@@ -11,18 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.core.agent import Agent
+from app.core.definitions import (
+    STEP,
+    STEP_ENDED,
+    STEP_TOOLS,
+    WORKFLOW,
+    Agent,
+    StepState,
+    StepStatus,
+    WorkflowStep,
+    role_of,
+)
 from app.core.events import StepChanged, utc_now
 from app.core.files import with_files
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.reasons import Reason
-from app.core.roles import role_of
-from app.core.session import WorkflowState
-from app.core.summary import Status
+from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import read_arguments
-from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from PySide6.QtCore import Signal
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.store import Definition

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.matching import fits
-from app.core.saved_prompt import SavedPrompt, ServerPrompt
-from app.core.summary import Status
+from app.core.definitions import SavedPrompt, ServerPrompt
+from app.core.session import Status
+from app.core.texts import fits
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog

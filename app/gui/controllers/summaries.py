@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.texts import exact
 from app.core.usage import tokens_text
 from app.engine.chat.commands import ContextUse

@@ -26,19 +26,18 @@ from PySide6.QtWidgets import (
 from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, ProviderConfig, kind_of_key, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.external_agents import RECIPES, AgentRecipe, recipe_of
-from app.core.matching import fits
 from app.core.provider import FoundServer, TestResult
-from app.core.server_secrets import (
+from app.core.servers import (
     McpServer,
     has_reference,
     has_user,
     is_reference,
     parted,
     resolved,
+    servers_of,
     shown_values,
 )
-from app.core.server_texts import servers_of
-from app.core.texts import exact, visible
+from app.core.texts import exact, fits, visible
 from app.core.tool import ServerProblem, ServerStatus, changed_tools
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog

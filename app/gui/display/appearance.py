@@ -52,7 +52,7 @@ from app.core.catalog import ProviderStatus, shown_label
 from app.core.errors import UNWRITTEN
 from app.core.events import Notice
 from app.core.provider import FoundServer
-from app.core.reasons import failure_text, in_words, paused_text, reason_text
+from app.core.session import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 from app.gui.display.desktop_settings import DesktopSettings

@@ -8,16 +8,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.core.agent import Agent
 from app.core.catalog import ProviderStatus, provider_kind
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.events import RetryScheduled
 from app.core.ids import is_id
 from app.core.message import Message, Prompt, Usage
-from app.core.reasons import Reason, main_code
-from app.core.server_secrets import McpServer, shown_line
-from app.core.session import Chat, ChatSession, Debate, DebateSession, GroupSession, GroupState, Session
-from app.core.summary import AgentMode, DebateMode, SessionSummary, Status
+from app.core.servers import McpServer, shown_line
+from app.core.session import (
+    AgentMode,
+    Chat,
+    ChatSession,
+    Debate,
+    DebateMode,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Reason,
+    Session,
+    SessionSummary,
+    Status,
+    main_code,
+)
 from app.core.texts import Texts, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
 from app.core.usage import (

@@ -8,8 +8,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from app.core.session import Session
-from app.core.summary import AgentMode
+from app.core.session import AgentMode, Session
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.needs_you import NeedsYou, Waiting

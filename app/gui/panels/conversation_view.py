@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.draft import Draft
 from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
-from app.core.session import Session
-from app.core.summary import Status
+from app.core.session import Session, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed

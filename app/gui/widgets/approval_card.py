@@ -7,7 +7,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
-from app.core.call_arguments import readable_rows
 from app.core.json_values import object_in
 from app.core.message import (
     AGENT_OPTION,
@@ -19,6 +18,7 @@ from app.core.message import (
     PromptReason,
 )
 from app.core.texts import exact, visible
+from app.core.tool import readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import called

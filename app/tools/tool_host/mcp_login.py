@@ -30,7 +30,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from app.core.server_secrets import kept_login
+from app.core.servers import kept_login
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError

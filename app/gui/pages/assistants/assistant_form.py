@@ -11,8 +11,8 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
-from app.core.agent import Agent, Busy
 from app.core.catalog import PROGRAM, ProviderStatus
+from app.core.definitions import Agent, Busy
 from app.core.model_facts import ModelFacts
 from app.core.texts import exact
 from app.core.tool import ServerStatus, ToolChoice

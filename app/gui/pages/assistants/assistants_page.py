@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.tool import ToolChoice
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of, model_line

@@ -7,8 +7,8 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.agent import Agent
 from app.core.catalog import ProviderStatus
+from app.core.definitions import Agent
 from app.core.model_facts import ModelFacts
 from app.core.provider import last_part
 from app.core.texts import exact, has_hangul

@@ -22,9 +22,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.reasons import LIMITS, reason_code, resumable
-from app.core.session import Chat, ChatSession
-from app.core.summary import Status
+from app.core.session import LIMITS, Chat, ChatSession, Status, reason_code, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer

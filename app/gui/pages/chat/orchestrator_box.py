@@ -17,8 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.core.session import GroupSession, Plan
-from app.core.summary import Status
+from app.core.session import GroupSession, Plan, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of
 from app.gui.pages.chat.member_list import GroupWork, MemberList

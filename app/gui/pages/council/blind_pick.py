@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
+from app.core.council import PANEL, PICKS, BlindPick
 from app.core.message import CouncilPart, Message
-from app.core.summary import Status
-from app.core.verdict import PANEL, PICKS, BlindPick
+from app.core.session import Status
 from app.engine.council.director import blind_steps
 from app.engine.council.record import Record
 from app.gui.display.appearance import Language, Look

@@ -13,9 +13,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
 from app.core.message import CouncilPart
-from app.core.reasons import paused_text, resumable
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import Status
+from app.core.session import MIN_PARTICIPANTS, Status, paused_text, resumable
 from app.engine.council.commands import MAX_TEXT
 from app.engine.council.outcome import State, state_text, who_may_join
 from app.gui.display.appearance import Language, Look

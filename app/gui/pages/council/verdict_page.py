@@ -11,11 +11,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Judge
+from app.core.council import Judge, Point
 from app.core.council_parts import Claim
-from app.core.reasons import has_ended
-from app.core.summary import Status
-from app.core.verdict import Point
+from app.core.session import Status, has_ended
 from app.engine.council.outcome import (
     State,
     View,

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader
 from app.core.model_facts import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of

@@ -16,11 +16,10 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW, Provi
 from app.core.council import Seat
 from app.core.errors import MootError
 from app.core.events import ModelFetching
-from app.core.matching import fits
 from app.core.provider import HUB, FetchProgress, LocalModel
-from app.core.reasons import no_vote_reason
+from app.core.session import no_vote_reason
 from app.core.settings import Settings
-from app.core.texts import visible
+from app.core.texts import fits, visible
 from app.core.usage import size_text
 from app.engine.engine import Engine
 from app.engine.voting import name_of, votes_with

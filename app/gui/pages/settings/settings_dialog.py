@@ -16,9 +16,8 @@ from app import __version__
 from app.core.catalog import ProviderStatus
 from app.core.errors import MootError
 from app.core.events import ModelFetching, Notice
-from app.core.matching import fits
 from app.core.settings import Settings
-from app.core.texts import exact
+from app.core.texts import exact, fits
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.providers import stays_here

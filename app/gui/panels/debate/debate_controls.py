@@ -17,9 +17,16 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
-from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
-from app.core.session import MIN_PARTICIPANTS, DebateSession
-from app.core.summary import Status
+from app.core.session import (
+    HELD_UP,
+    MIN_PARTICIPANTS,
+    DebateSession,
+    Reason,
+    Status,
+    has_ended,
+    no_vote_reason,
+    resumable,
+)
 from app.core.texts import has_hangul
 from app.engine.council.outcome import lettered
 from app.engine.council.record import Record

@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from app.core.message import Message
-from app.core.reasons import has_ended
+from app.core.session import has_ended
 from app.engine.voting import name_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked

@@ -11,8 +11,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Sign
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
-from app.core.reasons import resumable
-from app.core.summary import DebateMode, Folder, SessionSummary
+from app.core.session import DebateMode, Folder, SessionSummary, resumable
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_rows import matches

@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.agent import Effort
 from app.core.catalog import EMBEDDED, ProviderStatus
 from app.core.council import Participant
+from app.core.definitions import Effort
 from app.core.draft import ParticipantDraft
 from app.core.model_facts import ModelFacts
 from app.core.provider import last_part

@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.core.catalog import ProviderStatus
 from app.core.council import Panel
-from app.core.matching import fits
-from app.core.texts import exact
+from app.core.texts import exact, fits
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, drop, hbox, vbox, widgets_in
 from app.gui.widgets.controls import (

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QWidget
 
+from app.core.definitions import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.core.texts import visible
-from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_list import depths, in_order
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox

@@ -12,12 +12,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.agent import Agent
-from app.core.reasons import Reason
-from app.core.session import WorkflowSession
-from app.core.summary import ENDED, Status
+from app.core.definitions import Agent, StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
+from app.core.session import ENDED, Reason, Status, WorkflowSession
 from app.core.texts import visible
-from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
