@@ -24,10 +24,9 @@ from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.backup import upgrade
-from app.storage.documents import JsonDocuments
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
-from app.storage.other_versions import Replaced
+from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets

@@ -22,6 +22,7 @@ from app.storage.json_file import (
     MAX_ID,
     Field,
     JsonFile,
+    Replaced,
     as_bytes,
     is_name,
     parse_json,
@@ -31,7 +32,6 @@ from app.storage.json_file import (
     refusal,
     validated,
 )
-from app.storage.other_versions import Replaced
 from app.storage.threads import OneAtATime
 
 KEPT_VERSIONS = 20

@@ -1,62 +1,71 @@
-"""The small documents: settings, providers, definitions, MCP servers and consents.
+"""The small documents: settings, providers, definitions, MCP servers and consents; and unsent drafts.
 
-`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save, until when
-the previous copy of the settings is used. The user may edit the others: faulty entries are reported and left alone. Before
-a change a file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
+`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save, the
+previous settings are used until then. The user may edit the others: faulty entries are reported and left alone.
+A file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
 """
 
 import contextlib
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.core.catalog import ModelList, ProviderConfig
+from app.core.draft import Draft
 from app.core.errors import NotFound, StorageError
 from app.core.model_facts import KnownModels
 from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
+from app.core.texts import clean_values
 from app.storage import definitions
-from app.storage.codec import plain
+from app.storage.codec import Plain, is_known, plain, with_unknown
+from app.storage.connections import (
+    PROVIDERS,
+    CachedModels,
+    ProviderEntries,
+    packed,
+    put_entry_back,
+    read_mcp,
+    read_models,
+    read_providers,
+    read_servers,
+    save_models,
+    throw_entry,
+    throw_server,
+    with_providers,
+    with_servers,
+    with_thrown_server,
+    without_secrets,
+    writable_entries,
+)
 from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     VERSION,
     JsonFile,
+    Replaced,
+    is_name,
     is_newer,
+    keep_bytes,
+    kept_versions,
     own_document,
     parse_json,
+    parse_object,
     previous_of,
     read_json_file,
     refusal,
     replace_document,
+    set_aside,
+    validated,
     with_defaults,
 )
-from app.storage.mcp_file import (
-    packed,
-    read_mcp,
-    read_servers,
-    throw_server,
-    with_servers,
-    with_thrown_server,
-    without_secrets,
-)
-from app.storage.other_versions import Replaced, keep_bytes, kept_versions
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.providers_file import (
-    PROVIDERS,
-    CachedModels,
-    ProviderEntries,
-    put_entry_back,
-    read_models,
-    read_providers,
-    save_models,
-    throw_entry,
-    with_providers,
-    writable_entries,
-)
-from app.storage.threads import OneAtATime, Result
+from app.storage.threads import OneAtATime, Result, in_thread
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -415,3 +424,103 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
         problems.append(file.problem(code, (name,), str(value)[:40]))
         found = dataclasses.replace(found, **{name: getattr(usual, name)})
     return found
+
+
+class DraftFolder:
+    """Implements `core.store.DraftFiles`: a file for each session, because a draft may contain many pictures.
+
+    All are read at once, and written one by one, in threads.
+    """
+
+    def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
+        self._paths = paths
+        self._disk = file_system or FileSystem()
+        self._problems: list[Problem] = []
+        # What files held that have more than a draft has here, by their names.
+        self._more: dict[str, Plain] = {}
+        self._threads = OneAtATime("moot-drafts")
+
+    async def load(self) -> dict[str, Draft]:
+        """Return all drafts by session; an unreadable file is set aside and added to the `problems`."""
+        return await in_thread(self._load, "moot-drafts")
+
+    async def save(self, name: str, draft: Draft) -> None:
+        """Write a draft, or remove the file of an empty one. Raises StorageError."""
+
+        def write() -> None:
+            path = self._paths.draft(name)
+            with storage_errors(path):
+                if draft == Draft():
+                    self._more.pop(name, None)
+                    with contextlib.suppress(FileNotFoundError):
+                        self._disk.remove(path)
+                else:
+                    write_whole(self._disk, path, _as_bytes(draft, self._more.get(name)))
+
+        await self._threads.run(write)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the faults found in the files."""
+        return tuple(self._problems)
+
+    def _load(self) -> dict[str, Draft]:
+        found: dict[str, Draft] = {}
+        self._problems = []
+        try:
+            files = self._disk.scan(self._paths.drafts)
+        except OSError as error:
+            self._problems.append(_unreadable(self._paths.drafts, error))
+            return {}
+        for one in files:
+            name = one.name.removesuffix(".json")
+            if name != one.name and is_name(name):
+                draft = self._read(self._paths.draft(name))
+                if draft is not None:
+                    found[name] = draft
+        return found
+
+    def _read(self, path: Path) -> Draft | None:
+        try:
+            file = _parsed(path, self._disk.read(path))
+        except OSError as error:
+            self._problems.append(_unreadable(path, error))
+            return None
+        problems: list[Problem] = []
+        if isinstance(file, Problem):
+            problems.append(file)
+        elif is_newer(file):
+            problems.append(file.problem("newer_version", ("version",)))
+        else:
+            draft: Draft | None = validated(Draft, file, (), file.value, problems)
+            if draft is not None:
+                record = {name: value for name, value in file.value.items() if name != "version"}
+                if not is_known(Draft, record):
+                    self._more[path.stem] = record
+                return draft
+        # The file will be overwritten, and its contents must not be lost.
+        with contextlib.suppress(StorageError):
+            set_aside(self._disk, path, self._paths.quarantine)
+        self._problems += problems
+        return None
+
+
+def _as_bytes(draft: Draft, before: Plain | None) -> bytes:
+    document = {"version": VERSION, **with_unknown(Draft, before, msgspec.to_builtins(draft))}
+    # A text box may contain a lone surrogate, which no encoding can store.
+    return json.dumps(document, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n"
+
+
+def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
+    """Parse a draft, without the line numbers of its fields: pictures make the file long."""
+    value = parse_object(path, data)
+    if isinstance(value, Problem):
+        return value
+    try:
+        # A lone surrogate is no text that any encoding can store.
+        return JsonFile(path, clean_values(value), {})
+    except RecursionError:
+        return Problem(path=str(path), code="too_deep")
+
+
+def _unreadable(path: Path, error: OSError) -> Problem:
+    return Problem(path=str(path), code="unreadable", detail=error.strerror or "")

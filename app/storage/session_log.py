@@ -2,7 +2,7 @@
 
 Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before and after
 each write the path must be the open file, as long as it was left: else another program changed it, and the log is written
-again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`other_versions`).
+again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`json_file`).
 """
 
 import contextlib
@@ -42,9 +42,9 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
+from app.storage.json_file import Replaced, keep_bytes
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
-from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, check_session, checked_session, merge_patch, whole_session
 
