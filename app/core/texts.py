@@ -175,7 +175,7 @@ def escape_markdown(text: str) -> str:
 # engine/council/replies, engine/chat/titles, core/definitions (other names of roles), core/forms and
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
 # script of its own also concerns engine/workflow/commands (`_holds`), `name_order`, engine/council/record,
-# engine/council/families, engine/history/token_count, core/markdown_marks, files/reader (old encodings)
+# engine/council/families, engine/history, core/markdown_marks, files/reader (old encodings)
 # and the fonts in gui/display/appearance.
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 

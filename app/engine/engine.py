@@ -52,7 +52,7 @@ from app.engine.decisions.memo_formats import MEMO_FORMATS, PDF, memo_as_html, m
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
-from app.engine.history.token_count import TokenCount
+from app.engine.history import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession

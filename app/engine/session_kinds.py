@@ -32,7 +32,7 @@ from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import turns_used
+from app.engine.request import turns_used
 from app.engine.runner import Run
 from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun

@@ -20,7 +20,7 @@ from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, build_request
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels

@@ -14,7 +14,7 @@ from app.core.provider import Finished, ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import Total
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, until
 from tests.engine import test_verdict
 from tests.memory import MemoryLedger

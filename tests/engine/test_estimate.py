@@ -21,7 +21,7 @@ from app.engine.debate.estimates import (
     estimate,
     estimate_steps,
 )
-from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.history import request_tokens, tokens_of
 from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 

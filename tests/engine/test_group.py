@@ -15,8 +15,8 @@ from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.core.tool import Tool
 from app.engine.group.director import addressed
-from app.engine.history.token_count import request_tokens
-from app.engine.requests.request import turns_used
+from app.engine.history import request_tokens
+from app.engine.request import turns_used
 from app.tools import planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store

@@ -19,7 +19,7 @@ from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
 from app.core.tool import FILES, Tool, ToolContext, ToolResult
 from app.engine.chat.commands import ChatStart
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said
 from tests.engine.request_rules import as_sent, check_legal, shared_bytes
 from tests.engine.test_turn import a_tool, agent, calling

@@ -13,7 +13,7 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.tool import ToolContext, ToolResult
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Script, a_bench
 from tests.engine.request_rules import as_sent, check_legal
 from tests.engine.test_sub_agents import who

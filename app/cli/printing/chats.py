@@ -35,10 +35,10 @@ from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
 from app.engine.chat.commands import answers_of, takes_reason
-from app.engine.history.summaries import summary_line
+from app.engine.history import summary_line
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import REPORT_RESULT, instruction_of
+from app.engine.request import REPORT_RESULT, instruction_of
 
 MOST_OF_LINE = 300
 MOST_OF_CALL = 200

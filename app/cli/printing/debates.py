@@ -27,7 +27,7 @@ from app.core.session import DebateSession, Session
 from app.core.texts import Texts, without_steering
 from app.engine.council.outcome import point_text
 from app.engine.council.verdicts import verdict_parts
-from app.engine.history.summaries import summary_line
+from app.engine.history import summary_line
 from app.engine.live_session import LiveSession
 
 

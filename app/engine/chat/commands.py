@@ -44,11 +44,11 @@ from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
-from app.engine.history.summaries import extract, limit_for, turns_to_replace
+from app.engine.history import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
+from app.engine.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message

@@ -9,7 +9,7 @@ from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, 
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import instruction_of
+from app.engine.request import instruction_of
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000

@@ -23,7 +23,7 @@ from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, root_turn
+from app.engine.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget

@@ -45,7 +45,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.run import author_of, with_due
 from app.engine.debate.setup import MAX_PARTICIPANTS, DebateSetup, draft_of, joining, knows_judge, session_of
-from app.engine.history.token_count import tokens_of
+from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.scores import calibrations, scores
 from app.engine.sessions import Sessions

@@ -33,7 +33,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import close_others, statement_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan

@@ -57,13 +57,11 @@ from app.engine.debate.replies import (
     schema_list,
     schema_object,
 )
-from app.engine.history.token_count import tokens_of
+from app.engine.history import tokens_of
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import length_words, temperature_of
-from app.engine.requests.attached_files import context_text, with_seen
-from app.engine.requests.merging import merged
-from app.engine.requests.request import WINDOW
+from app.engine.request import WINDOW, length_words, temperature_of
+from app.engine.request_items import context_text, merged, with_seen
 from app.engine.voting import seat_of
 
 MOST_POINTS = 6

@@ -21,7 +21,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
 from app.engine.debate.run import StatementRun, author_of
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan

@@ -19,10 +19,10 @@ from app.core.usage import amount_text
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
 from app.engine.debate.setup import DebateSetup, draft_of
-from app.engine.history.token_count import tokens_of
+from app.engine.history import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
-from app.engine.requests.request import WINDOW
+from app.engine.request import WINDOW
 from app.engine.voting import CALL_TOKENS, VotingChecks, seat_of
 
 # Of which model, the tokens it reads and those it writes.

@@ -19,14 +19,13 @@ from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
 from app.engine.debate.setup import check_judge
 from app.engine.director import Speak
-from app.engine.history.summaries import fits
-from app.engine.history.token_count import tokens_of
+from app.engine.history import fits, tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of, stays_here
-from app.engine.requests.attached_files import as_taken, context_text
-from app.engine.requests.request import WINDOW, cache_plan
+from app.engine.request import WINDOW, cache_plan
+from app.engine.request_items import as_taken, context_text
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.voting import VotingChecks, name_of, seat_of
 

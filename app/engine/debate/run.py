@@ -33,8 +33,8 @@ from app.engine.debate.director import (
 from app.engine.debate.providers import DebateProviders
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.merging import merged
-from app.engine.requests.request import AgentTurn, Attempt, name_of, turn_items
+from app.engine.request import AgentTurn, Attempt, name_of, turn_items
+from app.engine.request_items import merged
 from app.engine.runner import Run
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Outcome, Services, TreeContext, TurnState

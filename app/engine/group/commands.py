@@ -18,7 +18,7 @@ from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
-from app.engine.requests.request import ORCHESTRATOR
+from app.engine.request import ORCHESTRATOR
 from app.engine.sessions import Sessions
 
 MAX_MEMBERS = 20

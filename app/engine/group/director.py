@@ -14,7 +14,7 @@ from app.core.turns import is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
-from app.engine.requests.request import ORCHESTRATOR, instruction_of, turns_used
+from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
 
 MOST_NAME = 500
 

@@ -7,7 +7,7 @@ from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide
 from app.engine.library.agents import ORCHESTRATION
-from app.engine.requests.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
+from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
 
 
 class GroupRun(ChatRun):

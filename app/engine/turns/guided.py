@@ -18,8 +18,7 @@ from app.core.turns import last_answer
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS
-from app.engine.requests.request import ORCHESTRATOR, AgentTurn, Attempt
+from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt
 
 PROMPT_USER = "promptUser"
 

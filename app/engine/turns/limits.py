@@ -13,7 +13,7 @@ from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 
 
 class Budget:

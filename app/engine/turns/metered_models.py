@@ -21,7 +21,7 @@ from app.core.model_facts import ModelFacts, Price
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.usage import UsageEntry
 from app.engine.availability import Slots, Waits
-from app.engine.history.token_count import GrowingText, request_tokens
+from app.engine.history import GrowingText, request_tokens
 from app.engine.live_session import LiveSession
 from app.engine.usage_book import UsageBook
 

@@ -25,7 +25,7 @@ from app.core.message import (
 from app.core.owned_tasks import start_owned
 from app.core.provider import AgentAct, AgentAsk
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]

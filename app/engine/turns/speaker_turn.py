@@ -29,7 +29,7 @@ from app.core.provider import (
 from app.core.texts import closed, escape_markdown
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import Attempt
+from app.engine.request import Attempt
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import (
     MOST_REPEATS,

@@ -43,7 +43,7 @@ from app.core.turns import unanswered
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, file_tools, in_mode
+from app.engine.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call

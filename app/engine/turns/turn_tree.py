@@ -13,15 +13,7 @@ from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.session import Reason, counted
 from app.core.turns import last_answer
-from app.engine.requests.request import (
-    ORCHESTRATOR,
-    AgentTurn,
-    Attempt,
-    build_request,
-    in_mode,
-    news_of,
-    turn_plan,
-)
+from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, build_request, in_mode, news_of, turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner

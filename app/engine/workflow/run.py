@@ -33,7 +33,7 @@ from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, file_tools
+from app.engine.request import AgentTurn, file_tools
 from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import attach_servers

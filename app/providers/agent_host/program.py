@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from app.children import process_tree
-from app.children.commands import end_group, find_command, kill_group, search_path
 from app.children.pipes import Lines
+from app.children.processes import end_group, find_command, kill_group, search_path
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
 from app.core.message import AGENT_OPTION, Consent, MessageState

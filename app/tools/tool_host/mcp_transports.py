@@ -23,9 +23,9 @@ from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
-from app.children.commands import end_group, kill_group
 from app.children.pipes import Lines
 from app.children.private_files import append_log
+from app.children.processes import end_group, kill_group
 from app.core.tool import ServerProblem
 from app.tools.tool_host.mcp_lists import mend_lists
 from app.tools.tool_host.server_processes import GROUPS

@@ -13,7 +13,7 @@ from app.core.session import GroupSession, Status
 from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import turns_used
+from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import initials
 from app.gui.widgets.controls import ENTER
