@@ -36,7 +36,7 @@ from app.core.session import (
 )
 from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Steps
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore

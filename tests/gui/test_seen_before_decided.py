@@ -17,10 +17,9 @@ from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import question_text
-from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.item_list import ItemList
-from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir

@@ -22,7 +22,7 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.navigation.partner_list import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
-from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ The page is shown in the sandbox, on request and only if the extra `webui` is in
 """
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
@@ -37,7 +37,6 @@ from app.gui.web_view.mcp_page import (
     read_page,
     text_of,
 )
-from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.boxes import drop, vbox
 from app.gui.widgets.controls import button
@@ -47,6 +46,37 @@ from app.gui.widgets.text import named, plain_label
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerState:
+    """`offered` if the viewer can be installed, `done` bytes while that goes on, `installed` if a restart shows pages.
+
+    `problem` is a text that says why it could not be installed.
+    """
+
+    offered: bool = False
+    done: int | None = None
+    installed: bool = False
+    problem: str = ""
+
+
+class ViewerOffer(QObject):
+    """The state of the installation; emits changed(), and install_requested() and cancel_requested() for the cards."""
+
+    changed = Signal()
+    install_requested = Signal()
+    cancel_requested = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = ViewerState()
+
+    def show(self, state: ViewerState) -> None:
+        """Set the state."""
+        self.state = state
+        self.changed.emit()
+
 
 LOWEST, HIGHEST, USUAL = 80, 560, 320
 

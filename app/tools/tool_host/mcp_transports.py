@@ -1,7 +1,7 @@
 """Connections to MCP servers over stdio and HTTP, with limits on what a server may send, and the log of each.
 
-The MCP library's own would read a line of any length into memory, and write a server's standard error without limit.
-The log has that and Moot's own notes, limited and without secrets.
+The MCP library's own would read a line of any length into memory, write a server's standard error without limit,
+and drop a whole list for one malformed entry. The log has that and Moot's own notes, limited and without secrets.
 """
 
 import contextlib
@@ -21,13 +21,23 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
+from mcp_types import (
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    jsonrpc_message_adapter,
+)
+from pydantic import BaseModel, ValidationError
 
 from app.children.pipes import Lines
 from app.children.private_files import append_log
 from app.children.processes import end_group, kill_group
+from app.core.texts import visible
 from app.core.tool import ServerProblem
-from app.tools.tool_host.mcp_lists import mend_lists
 from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
@@ -382,3 +392,60 @@ class _CountedStream(ObjectReceiveStream[SessionMessage | Exception]):
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
+
+
+_LISTS: Mapping[str, tuple[type[BaseModel], str]] = {
+    "tools": (Tool, "name"),
+    "prompts": (Prompt, "name"),
+    "resources": (Resource, "uri"),
+    "resourceTemplates": (ResourceTemplate, "uriTemplate"),
+}
+_NAME_CHARACTERS = 200
+
+
+def mend_lists(result: dict[str, Any]) -> list[str]:
+    """Mend the lists of a result in place; return the names of the entries that cannot be used.
+
+    An empty cursor means that there is no further page. What an entry may lack and has in a wrong form is removed. A tool
+    whose schema is missing or cannot be read takes any object.
+    """
+    if not isinstance(result.get("nextCursor", ""), str) or result.get("nextCursor") == "":
+        result.pop("nextCursor", None)
+    unusable: list[str] = []
+    for field, (kind, key) in _LISTS.items():
+        if not isinstance(result.get(field), list):
+            continue
+        mended: dict[str, dict[str, Any]] = {}
+        for place, entry in enumerate(result[field], 1):
+            sound = _mended(entry, kind, key)
+            if sound is None:
+                name = entry.get(key) if isinstance(entry, Mapping) else None
+                unusable.append(
+                    visible(name)[:_NAME_CHARACTERS] if isinstance(name, str) and name else f"#{place}"
+                )
+            else:
+                mended.setdefault(sound[key], sound)
+        result[field] = list(mended.values())
+    return unusable
+
+
+def _mended(entry: object, kind: type[BaseModel], key: str) -> dict[str, Any] | None:
+    """Return an entry as the library reads it, None where that is impossible."""
+    if not isinstance(entry, dict) or not isinstance(entry.get(key), str) or not entry[key]:
+        return None
+    sound = {name: value for name, value in entry.items() if value is not None}
+    if kind is Tool:
+        schema = sound.get("inputSchema")
+        sound["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
+        if isinstance(shape := sound.get("outputSchema"), dict) and shape.get("type") != "object":
+            del sound["outputSchema"]
+    try:
+        kind.model_validate(sound, by_name=False)
+    except ValidationError as error:
+        wrong = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
+        sound = {name: value for name, value in sound.items() if name not in wrong}
+        try:
+            kind.model_validate(sound, by_name=False)
+        except ValidationError:
+            return None
+    return sound

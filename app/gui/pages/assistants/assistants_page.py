@@ -19,7 +19,7 @@ from app.gui.pages.assistants.assistant_form import AssistantForm, Choices, know
 from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
-from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import DefinitionEditor
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 
