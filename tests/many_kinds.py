@@ -5,8 +5,9 @@ from dataclasses import replace
 from app.core.council import Ballot, Participant, Point, Verdict
 from app.core.council_parts import BestCase, JudgeReading, Option, Position
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import Failure
 from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
+from app.core.message import Attachment, Author, Message, Prompt, ToolCall, Usage
 from app.core.session import (
     Chat,
     ChatSession,

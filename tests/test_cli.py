@@ -12,21 +12,14 @@ from pathlib import Path
 import pytest
 
 from app import __main__, __version__
-from app.cli.arguments import (
-    COMMANDS,
-    Arguments,
-    Spec,
-    parse_arguments,
-    parse_spec,
-    wanted_language,
-)
+from app.cli.arguments import COMMANDS, Arguments, Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import Follower, JsonPrinter
 from app.core.council import Participant
-from app.core.errors import BadInput
+from app.core.errors import BadInput, Failure
 from app.core.events import MessageDelta, MessageFinished, MessageStarted, Notice, SessionStarted, TurnStarted
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Debate, DebateSession
 from app.core.texts import Texts, without_steering
 from app.engine.debate.modes import ROLES

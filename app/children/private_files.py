@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.core.events import utc_now
+from app.core.ids import utc_now
 
 _HOST_LOG_BYTES = 1_000_000
 _WAITING_LINES = 200

@@ -19,7 +19,6 @@ from app.cli.printing.debates import CouncilPrinter, DebatePrinter, decision_tex
 from app.cli.printing.lines import json_line
 from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
-from app.core.catalog import ProviderStatus
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import (
     Event,
@@ -33,6 +32,7 @@ from app.core.events import (
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
+from app.core.provider import ProviderStatus
 from app.core.session import (
     LIMITS,
     DebateSession,

@@ -11,6 +11,8 @@ from enum import StrEnum
 from app.core.definitions import Creativity, Effort, Length
 from app.core.usage import UsageEntry
 
+MIN_PARTICIPANTS = 2
+
 ANY_JUDGE, NO_JUDGE = "any", "none"
 DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 

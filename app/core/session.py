@@ -144,7 +144,6 @@ class Plan:
         return tuple(item for item in self.items if not item.done)
 
 
-MIN_PARTICIPANTS = 2
 # A debate can be extended again and again, but hardly this far.
 MOST_ROUNDS = 1_000
 MAX_TOPIC_CHARACTERS = 8_000

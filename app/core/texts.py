@@ -177,6 +177,27 @@ def escape_markdown(text: str) -> str:
 # script of its own also concerns engine/workflow/commands (`_holds`), `name_order`, engine/council/record,
 # engine/council/families, engine/history, core/markdown_marks, files/reader (old encodings)
 # and the fonts in gui/display/appearance.
+
+
+def amount_text(usd: float) -> str:
+    """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
+    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
+
+
+_UNITS = ("B", "kB", "MB", "GB")
+
+
+def size_text(words: Callable[..., str], count: int) -> str:
+    """Return a number of bytes in a language: `950 B`, `12 kB`, `3.4 MB`."""
+    size = float(count)
+    unit = 0
+    while size >= 999.5 and unit < len(_UNITS) - 1:
+        size /= 1_000
+        unit += 1
+    amount = f"{size:.1f}" if unit and size < 9.95 else f"{size:.0f}"
+    return words("size", amount=amount, unit=_UNITS[unit])
+
+
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.

@@ -11,8 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from app.core.definitions import WORKFLOW
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.catalog import ProviderConfig, ProviderStatus, provider_kind
+from app.core.catalog import ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.events import (
@@ -22,7 +22,7 @@ from app.core.events import (
 )
 from app.core.files import FileReader
 from app.core.message import Message, Role
-from app.core.provider import Models, Network, TestResult
+from app.core.provider import Models, Network, ProviderStatus, TestResult
 from app.core.session import ExportFormat, Reason, Session, SessionSummary, Status, resumable
 from app.core.settings import Settings
 from app.core.store import (

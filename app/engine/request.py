@@ -11,19 +11,10 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
-from app.core.definitions import Agent, Creativity, Group, Leader
+from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.message import (
-    SWITCH_ASSISTANT,
-    Author,
-    Message,
-    MessageState,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILES, is_object

@@ -11,8 +11,8 @@ from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pa
 from app.core.message import Attachment, Message, Role
 from app.core.model_facts import ModelFacts
 from app.core.pictures import can_be_sent
+from app.core.texts import amount_text
 from app.core.tool import READ_FILE_PART
-from app.core.usage import amount_text
 from app.engine.history import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 

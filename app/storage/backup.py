@@ -20,8 +20,7 @@ from typing import Any
 
 from app.core.approvals import without_approvals
 from app.core.errors import BadInput, StorageError
-from app.core.events import utc_now
-from app.core.ids import is_id
+from app.core.ids import is_id, utc_now
 from app.core.message import Message
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from app.core.council import Participant
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
-from app.core.errors import BadInput
+from app.core.errors import BadInput, Failure
 from app.core.events import EventBus
 from app.core.ids import is_id, new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
+from app.core.message import Attachment, Author, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.session import (
     Chat,
     ChatSession,

@@ -8,7 +8,8 @@ import pytest
 
 from app.core.definitions import Agent
 from app.core.errors import ProviderError
-from app.core.events import EventBus, Notice, utc_now
+from app.core.events import EventBus, Notice
+from app.core.ids import utc_now
 from app.core.message import AMOUNTS, MessageState, Usage
 from app.core.model_facts import Price
 from app.core.provider import Finished, ModelRequest, Text

@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.core.council import CastVote, Decision, Participant
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
 from app.core.definitions import Agent, Group, Leader, StepState, StepStatus, WorkflowDefinition
+from app.core.errors import Failure
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Failure, Message, PartData, Prompt, PromptType, Usage
+from app.core.message import Author, CouncilPart, Message, PartData, Prompt, PromptType, Usage
 from app.core.servers import McpServer
 from app.core.session import (
     Chat,

@@ -8,7 +8,8 @@ import pytest
 from app.core.council import Ballot, Participant, Verdict
 from app.core.message import Author, Message, Usage
 from app.core.session import Debate, DebateSession
-from app.core.usage import UsageEntry, size_text
+from app.core.texts import size_text
+from app.core.usage import UsageEntry
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import Spending
 

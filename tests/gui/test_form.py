@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
-from app.core.catalog import ProviderStatus
+from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.choices import ChipList, ChipOption

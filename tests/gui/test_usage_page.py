@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.core.definitions import Agent
-from app.core.events import utc_now
+from app.core.ids import utc_now
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import UsageEntry

@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 
 from app.core.council_parts import Claim, JudgeReading
+from app.core.errors import Failure
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.forms import FormField
 from app.core.ids import new_id
 from app.core.message import (
     Attachment,
     Author,
-    Failure,
     Message,
     MessageState,
     Prompt,

@@ -9,18 +9,9 @@ import pytest
 
 from app.core.council import Participant, Point, Verdict
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import Failure
 from app.core.ids import new_id
-from app.core.message import (
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    MessageState,
-    Prompt,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Attachment, Author, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.session import (
     Chat,
     ChatSession,

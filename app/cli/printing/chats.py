@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from app.cli.printing.lines import lines_text, named_text, one_line
 from app.cli.printing.sessions import marks, status_text
-from app.core.definitions import STEP, StepState, StepStatus, WorkflowStep
+from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
 from app.core.events import (
     Event,
     MessageDelta,
@@ -20,7 +20,6 @@ from app.core.events import (
 )
 from app.core.message import (
     AGENT_OPTION,
-    SWITCH_ASSISTANT,
     Consent,
     Message,
     MessageState,

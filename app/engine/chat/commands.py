@@ -12,9 +12,8 @@ from typing import Any
 
 from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
 from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,

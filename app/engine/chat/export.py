@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of

@@ -4,19 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.definitions import Agent
-from app.core.events import utc_now
-from app.core.ids import new_id
-from app.core.message import (
-    MCP_CALLER,
-    SWITCH_ASSISTANT,
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    MessageState,
-    Role,
-)
+from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.errors import Failure
+from app.core.ids import new_id, utc_now
+from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from app.core.catalog import ProviderStatus
 from app.core.council import (
     ALONE,
     ANY_JUDGE,
@@ -24,9 +23,10 @@ from app.core.council import (
 )
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
-from app.core.events import EventBus, utc_now
-from app.core.ids import new_id
+from app.core.events import EventBus
+from app.core.ids import new_id, utc_now
 from app.core.message import CouncilPart, Message, MessageState, PartData
+from app.core.provider import ProviderStatus
 from app.core.session import Council, Debate, DebateSession, Status
 from app.core.store import Documents, SessionStore
 from app.core.texts import clean_text, trimmed

@@ -6,8 +6,8 @@ The options are looked for beside the turns; ballots, a judge's readings and dis
 import asyncio
 from dataclasses import replace
 
-from app.core.errors import FailureKind
-from app.core.message import CouncilPart, Failure, Message, MessageState
+from app.core.errors import Failure, FailureKind
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import DebateSession, Reason, Status, counted, joined
 from app.engine.council.director import (
     CouncilStep,

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from app.core.council import Ballot, MinorityView, Verdict
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
-from app.core.errors import FailureKind
-from app.core.message import Author, CouncilPart, Failure, Message, MessageState, Role
+from app.core.errors import Failure, FailureKind
+from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.session import Council, Debate
 from app.engine.debate.replies import NEITHER, one_line
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.catalog import ProviderStatus
 from app.core.council import Judge, Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
+from app.core.provider import ProviderStatus
 from app.core.session import Council, DebateSession, Reason, Status, has_ended, resumable
 from app.core.store import SessionStore
 from app.engine.chat.commands import checked_text, found_message

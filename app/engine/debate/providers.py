@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from app.core.catalog import ProviderStatus, RequestForm
+from app.core.catalog import RequestForm
 from app.core.council import NO_JUDGE, Ends, Judge, Participant, Seat
 from app.core.errors import BadInput
 from app.core.message import Attachment, Message
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, ProviderStatus
 from app.core.session import Council, Debate, DebateSession, DebateTools
 from app.core.settings import DebateHistory
 from app.core.store import Documents

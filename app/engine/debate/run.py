@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from app.core.council import Participant
+from app.core.council import MIN_PARTICIPANTS, Participant
 from app.core.definitions import Agent
-from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
-from app.core.ids import new_id
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.errors import BadInput, Failure, NotFound
+from app.core.ids import new_id, utc_now
+from app.core.message import Author, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import HELD_UP, MIN_PARTICIPANTS, Debate, DebateSession, DebateTools, Status
+from app.core.session import HELD_UP, Debate, DebateSession, DebateTools, Status
 from app.core.turns import is_over
 from app.engine.availability import NotFree
 from app.engine.chat.run import close_turns, open_questions

@@ -4,29 +4,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.catalog import (
-    COMPATIBLE,
-    EMBEDDED,
-    EMBEDDED_MODEL,
-    EMBEDDED_VOICES,
-    LOCAL,
-    ProviderStatus,
-    provider_kind,
-)
-from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Participant
 from app.core.council_parts import Option
 from app.core.definitions import Agent
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
-from app.core.events import utc_now
 from app.core.files import MOST_CONTEXT
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Attachment
-from app.core.provider import last_part
+from app.core.provider import ProviderStatus, last_part
 from app.core.session import (
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
-    MIN_PARTICIPANTS,
     MIN_ROUNDS,
     Debate,
     DebateChoices,

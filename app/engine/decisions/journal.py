@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from app.core.council import FAILED, HELD, PICKS, RESULTS, BlindPick, CastVote, Decision
 from app.core.errors import BadInput, StorageError
-from app.core.events import Event, EventBus, JournalChanged, SessionChanged, utc_now
-from app.core.ids import time_of
+from app.core.events import Event, EventBus, JournalChanged, SessionChanged
+from app.core.ids import time_of, utc_now
 from app.core.message import CouncilPart, Role
 from app.core.session import DebateSession, Status
 from app.core.store import Documents

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from app.core.definitions import Agent, Group
-from app.core.errors import BadInput
+from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
-from app.core.message import Attachment, Author, Failure
+from app.core.message import Attachment, Author
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text

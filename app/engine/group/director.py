@@ -5,8 +5,8 @@ The orchestrator speaks whenever the last message is neither a call nor its own.
 
 from collections.abc import Sequence
 
-from app.core.definitions import Agent
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
+from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.texts import fold
 from app.core.tool import Control

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.definitions import Agent
+from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.core.turns import last_answer

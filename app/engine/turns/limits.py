@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import takewhile
 
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical

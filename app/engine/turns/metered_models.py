@@ -14,8 +14,7 @@ from itertools import count
 from typing import cast
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Usage
 from app.core.model_facts import ModelFacts, Price
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text

@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, aclosing, asynccontextmanager, co
 from dataclasses import KW_ONLY, dataclass, replace
 
 from app.core.definitions import Effort
-from app.core.errors import FailureKind, ProviderError
-from app.core.events import RetryScheduled, utc_now
-from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, ToolCall, Usage
+from app.core.errors import Failure, FailureKind, ProviderError
+from app.core.events import RetryScheduled
+from app.core.ids import new_id, utc_now
+from app.core.message import Attachment, Author, Message, MessageState, ToolCall, Usage
 from app.core.provider import (
     AgentAct,
     AgentAsk,

@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.session import Reason, Status

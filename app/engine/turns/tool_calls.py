@@ -14,16 +14,8 @@ from functools import partial
 
 from app.core.definitions import Agent
 from app.core.errors import StorageError
-from app.core.events import (
-    Event,
-    PlanChanged,
-    PromptAsked,
-    ToolFinished,
-    ToolProgressed,
-    ToolStarted,
-    utc_now,
-)
-from app.core.ids import new_id
+from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolProgressed, ToolStarted
+from app.core.ids import new_id, utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.session import Plan, Reason, Status

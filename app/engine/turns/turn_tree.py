@@ -8,8 +8,9 @@ deep and a retry are one code path.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.errors import Failure
 from app.core.events import TurnFinished
-from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
+from app.core.message import Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.session import Reason, counted
 from app.core.turns import last_answer

@@ -19,7 +19,8 @@ from app.core.definitions import (
     roles_of,
 )
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import WorkflowsChanged, utc_now
+from app.core.events import WorkflowsChanged
+from app.core.ids import utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState

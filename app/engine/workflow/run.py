@@ -22,9 +22,9 @@ from app.core.definitions import (
     WorkflowStep,
     role_of,
 )
-from app.core.events import StepChanged, utc_now
+from app.core.events import StepChanged
 from app.core.files import with_files
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.owned_tasks import end_tasks
 from app.core.session import Reason, Status, WorkflowState

@@ -17,9 +17,8 @@ from app.core.catalog import MOST_WINDOW
 from app.core.definitions import SavedPrompt
 from app.core.session import Folder
 from app.core.store import BackupContents, Difference, PackedDocument
-from app.core.texts import exact, visible
+from app.core.texts import amount_text, exact, visible
 from app.core.tool import ServerResource
-from app.core.usage import amount_text
 from app.engine.chat.commands import ChatStart, ContextUse
 from app.engine.importing import Arrivals
 from app.gui.display.appearance import Language, Look

@@ -44,9 +44,9 @@ from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import TextBox, button, put_in_tab_order
+from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 

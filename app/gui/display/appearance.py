@@ -53,10 +53,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
-from app.core.catalog import ProviderStatus, shown_label
 from app.core.errors import UNWRITTEN
 from app.core.events import Notice
-from app.core.provider import FoundServer
+from app.core.provider import FoundServer, ProviderStatus, shown_label
 from app.core.session import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language

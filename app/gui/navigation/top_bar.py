@@ -14,8 +14,8 @@ from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.needs_you import NeedsYou, Waiting
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.controls import icon_button, put_in_tab_order
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
+from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
 
 MOST_CHARACTERS = 200

@@ -7,16 +7,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
+from app.core.definitions import SWITCH_ASSISTANT
 from app.core.json_values import object_in
-from app.core.message import (
-    AGENT_OPTION,
-    DENY_BECAUSE,
-    SWITCH_ASSISTANT,
-    Consent,
-    Message,
-    Prompt,
-    PromptReason,
-)
+from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
 from app.core.texts import exact, visible
 from app.core.tool import readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason

@@ -1,10 +1,6 @@
-"""Buttons, tick boxes, choices and text boxes in Moot's style, based on Qt's own widgets; tab order and scrolling.
-
-`Composer` is the text box with a send button of every session.
-"""
+"""Buttons, tick boxes, choices and text boxes in Moot's style, based on Qt's own widgets; scrolling."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import (
@@ -416,35 +412,6 @@ def keep_place(widget: QWidget) -> None:
     policy = widget.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
     widget.setSizePolicy(policy)
-
-
-def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
-    """Set the tab order of widgets, each of which must accept the focus."""
-    for before, after in pairwise(widgets):
-        QWidget.setTabOrder(before, after)
-
-
-def stops_in(widget: QWidget) -> list[QWidget]:
-    """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
-    chain: list[QWidget] = [widget]
-    while (part := chain[-1].nextInFocusChain()) is not None and part is not widget:
-        chain.append(part)
-    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
-    takes = [
-        stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
-    ]
-    return [stop for stop in takes if stop is widget or widget.isAncestorOf(stop)]
-
-
-def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
-    """Put widgets into the tab order at the place of their container, which was made before them."""
-    before = place.previousInFocusChain()
-    while before is not None and before is not place:
-        stops = before.focusPolicy() != Qt.FocusPolicy.NoFocus and before.focusProxy() is None
-        if stops and not place.isAncestorOf(before):
-            put_in_tab_order((before, *widgets))
-            return
-        before = before.previousInFocusChain()
 
 
 def bring_into_sight(widget: QWidget) -> None:

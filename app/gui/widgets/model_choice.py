@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.catalog import ProviderStatus
 from app.core.definitions import Creativity, Effort, Length
 from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
-from app.core.texts import fits
-from app.core.usage import amount_text
+from app.core.provider import ProviderStatus
+from app.core.texts import amount_text, fits
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox

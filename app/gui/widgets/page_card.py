@@ -14,9 +14,8 @@ from shiboken6 import isValid
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptType
 from app.core.owned_tasks import start_owned
-from app.core.texts import visible
+from app.core.texts import size_text, visible
 from app.core.tool import VIEWER_BYTES
-from app.core.usage import size_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import DARK
 from app.gui.web_view import available, prepare, sandbox_problem, unguarded

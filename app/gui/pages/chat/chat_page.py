@@ -32,9 +32,9 @@ from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
 from app.gui.transcript.transcript_model import TurnEvent
-from app.gui.widgets.boxes import Part, centred, hbox, vbox
+from app.gui.widgets.boxes import Part, centred, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
-from app.gui.widgets.controls import button, put_in_tab_order
+from app.gui.widgets.controls import button
 from app.gui.widgets.editable_lists import QueueStrip
 from app.gui.widgets.text import Paragraph, plain_label, restyle
 

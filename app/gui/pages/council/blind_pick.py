@@ -24,8 +24,8 @@ from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, set_across, vbox
-from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, hbox, put_where, set_across, stops_in, vbox
+from app.gui.widgets.controls import Button, TickBox, button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 

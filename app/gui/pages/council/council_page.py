@@ -11,11 +11,11 @@ from itertools import chain
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import SPOKEN, CouncilPart, Message, Role
+from app.core.provider import ProviderStatus
 from app.core.session import DebateSession, Status, resumable
 from app.engine.council.commands import Councils
 from app.engine.council.director import blind_steps

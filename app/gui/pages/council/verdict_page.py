@@ -45,16 +45,14 @@ from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_where, stops_in, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
     bring_into_sight,
     button,
     icon_button,
-    put_where,
     scrolling,
-    stops_in,
 )
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 

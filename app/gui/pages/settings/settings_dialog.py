@@ -13,9 +13,9 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QStackedWidget, QWidget
 
 from app import __version__
-from app.core.catalog import ProviderStatus
 from app.core.errors import MootError
 from app.core.events import ModelFetching, Notice
+from app.core.provider import ProviderStatus
 from app.core.settings import Settings
 from app.core.texts import exact, fits
 from app.core.tool import ServerState, ServerStatus

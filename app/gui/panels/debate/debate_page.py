@@ -26,8 +26,8 @@ from app.gui.panels.conversation_view import mark_names
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
-from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import MenuButton, ShorteningButton, put_in_tab_order
+from app.gui.widgets.boxes import hbox, put_in_tab_order, vbox
+from app.gui.widgets.controls import MenuButton, ShorteningButton
 from app.gui.widgets.text import named
 
 MARGIN, BARE, WIDEST = 18, 46, 16_777_215

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, VOTING_ENDS, Ends, Judge
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends, Judge
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
@@ -17,7 +17,6 @@ from app.core.session import (
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
-    MIN_PARTICIPANTS,
     MIN_ROUNDS,
     DebateChoices,
     DebateMode,

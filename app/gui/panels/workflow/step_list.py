@@ -20,8 +20,8 @@ from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, vbox
-from app.gui.widgets.controls import ENTER, button, icon_button, keep_place, put_where
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, put_where, vbox
+from app.gui.widgets.controls import ENTER, button, icon_button, keep_place
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
