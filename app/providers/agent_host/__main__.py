@@ -7,7 +7,7 @@ import os
 import sys
 
 from app.children.pipes import run_host
-from app.children.process_tree import become_subreaper, end_processes
+from app.children.processes import become_subreaper, end_processes
 from app.providers.agent_host.host import AgentHost
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.children import process_tree
 from app.children.pipes import HostServer, Pipes
 from app.children.private_files import replace_text
+from app.children.processes import boot_id, children, end_processes, reap_orphans
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES
 from app.core.json_values import as_list, as_object
@@ -590,7 +590,7 @@ class AgentHost(HostServer):
         def look() -> list[list[int]]:
             for program in programs:
                 program.look()
-            process_tree.reap_orphans({one.pid for one in programs})
+            reap_orphans({one.pid for one in programs})
             return sorted([pid, start] for one in programs for pid, start in one.known)
 
         found = await asyncio.to_thread(look)
@@ -603,8 +603,8 @@ class AgentHost(HostServer):
         """End what an ended program had started just before, so that no look has found it: its orphans came to this process."""
         own = {one.pid for one in programs}
         known = {pid for one in programs if one.alive for pid, _ in one.known}
-        strays = {(pid, start) for pid, start in process_tree.children(os.getpid()) if pid not in own | known}
-        process_tree.end_processes(strays)
+        strays = {(pid, start) for pid, start in children(os.getpid()) if pid not in own | known}
+        end_processes(strays)
 
     async def _close(self) -> None:
         if self._looking is not None:
@@ -614,7 +614,7 @@ class AgentHost(HostServer):
     async def _end_all(self) -> None:
         # The tasks of the turns were cancelled, but the programs end before they could answer.
         await asyncio.gather(*(one.end() for one in self._programs.values()), return_exceptions=True)
-        await asyncio.to_thread(process_tree.end_processes, (), os.getpid())
+        await asyncio.to_thread(end_processes, (), os.getpid())
         if self._recorded:
             await asyncio.to_thread(write_record, self._record, [])
 
@@ -625,14 +625,14 @@ def write_record(path: Path, processes: list[list[int]]) -> None:
         if not processes:
             path.unlink(missing_ok=True)
             return
-        replace_text(path, json.dumps({"boot": process_tree.boot_id(), "processes": processes}))
+        replace_text(path, json.dumps({"boot": boot_id(), "processes": processes}))
 
 
 def read_record(path: Path) -> Mapping[int, int]:
     """Return the processes of a record by their numbers, with their start times; none after a restart of the system."""
     try:
         record = json.loads(path.read_text(encoding="ascii"))
-        if record["boot"] != process_tree.boot_id():
+        if record["boot"] != boot_id():
             return {}
         return {int(pid): int(start) for pid, start in record["processes"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

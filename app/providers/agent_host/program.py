@@ -12,9 +12,18 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from app.children import process_tree
 from app.children.pipes import Lines
-from app.children.processes import end_group, find_command, kill_group, search_path
+from app.children.processes import (
+    Process,
+    below,
+    end_group,
+    end_processes,
+    find_command,
+    kill_group,
+    living,
+    process_of,
+    search_path,
+)
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
 from app.core.message import AGENT_OPTION, Consent, MessageState
@@ -285,7 +294,7 @@ class AgentProgram:
         self._exited = asyncio.Event()
         self.gone = asyncio.Event()
         self.why = ""
-        self.known: set[process_tree.Process] = set()
+        self.known: set[Process] = set()
         self.listeners: dict[str, Listener] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
@@ -336,10 +345,10 @@ class AgentProgram:
 
     def look(self) -> None:
         """Note the processes of the program by now."""
-        self.known = process_tree.living(self.known)
-        if (own := process_tree.process_of(self.pid)) is not None and not self.gone.is_set():
+        self.known = living(self.known)
+        if (own := process_of(self.pid)) is not None and not self.gone.is_set():
             self.known.add(own)
-        self.known |= process_tree.below({pid for pid, _ in self.known})
+        self.known |= below({pid for pid, _ in self.known})
 
     async def ask(self, method: str, params: Message, seconds: float | None = None) -> Message:
         """Send a request and return its result. Raises ProviderError."""
@@ -384,7 +393,7 @@ class AgentProgram:
                     await self._exited.wait()
             await asyncio.to_thread(self.look)
             step(self.pid)
-        await asyncio.to_thread(process_tree.end_processes, self.known)
+        await asyncio.to_thread(end_processes, self.known)
         self._fail("it was ended")
         for reader in self._readers:
             reader.cancel()
