@@ -22,27 +22,9 @@ from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
 from app.core.texts import clean_values
-from app.storage import definitions
+from app.storage import connections, definitions
 from app.storage.codec import Plain, is_known, plain, with_unknown
-from app.storage.connections import (
-    PROVIDERS,
-    CachedModels,
-    ProviderEntries,
-    packed,
-    put_entry_back,
-    read_mcp,
-    read_models,
-    read_providers,
-    read_servers,
-    save_models,
-    throw_entry,
-    throw_server,
-    with_providers,
-    with_servers,
-    with_thrown_server,
-    without_secrets,
-    writable_entries,
-)
+from app.storage.connections import PROVIDERS
 from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
@@ -93,8 +75,8 @@ class JsonDocuments:
         # The settings in use, those of the file, and the changes between them, which take effect before they are written.
         self._settings = self._written = Settings()
         self._unwritten: list[Change[Settings]] = []
-        self._providers = ProviderEntries(providers=())
-        self._models = CachedModels()
+        self._providers = connections.ProviderEntries(providers=())
+        self._models = connections.CachedModels()
         self._threads = OneAtATime("moot-documents")
         shared = (paths.trash, self._disk, self._threads, on_replaced)
         self.assistants = DefinitionFolder(definitions.ASSISTANT, paths.assistants, *shared)
@@ -234,7 +216,7 @@ class JsonDocuments:
         self._problems["kept"] = kept_versions(self._disk, paths.quarantine)
         self.load_settings()
         self._load_providers()
-        self._models = read_models(self._paths.models)
+        self._models = connections.read_models(self._paths.models)
         for folder in self._folders.values():
             folder.load()
         self._load_servers()
@@ -267,7 +249,7 @@ class JsonDocuments:
         with storage_errors(path):
             if now is not None:
                 code, other = ("file_changed", known) if theirs else ("file_unreadable", now)
-                other = packed(other) if path == self._paths.mcp else other
+                other = connections.packed(other) if path == self._paths.mcp else other
                 kept = str(keep_bytes(self._disk, self._paths.quarantine, path, other))
             if not theirs:
                 write_whole(self._disk, path.resolve(), known)
@@ -285,7 +267,7 @@ class JsonDocuments:
         return self._servers
 
     def _load_providers(self) -> None:
-        self._providers = read_providers(self._paths.providers)
+        self._providers = connections.read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
 
     def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
@@ -296,7 +278,7 @@ class JsonDocuments:
 
     def _load_servers(self) -> None:
         found, problems = self._file(self._paths.mcp)
-        self._servers = tuple(read_servers(found, problems).values()) if found is not None else ()
+        self._servers = tuple(connections.read_servers(found, problems).values()) if found is not None else ()
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
@@ -330,32 +312,33 @@ class JsonDocuments:
 
     def _save_models(self, **values: Any) -> None:
         self._models = dataclasses.replace(self._models, **values)
-        save_models(self._disk, self._paths.models, self._models)
+        connections.save_models(self._disk, self._paths.models, self._models)
 
     def _save_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         providers = change(self._providers_now())
-        document, entries = writable_entries(self._paths.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
         # Entries that cannot be read, now or when the program started, stay as they are.
         unread = {*entries.unusable, *self._providers.unusable}
         places = {name: place for name, place in entries.places.items() if name not in unread}
         readable = tuple(config for config in providers if config.id not in unread)
-        document[PROVIDERS] = with_providers(document[PROVIDERS], places, readable)
+        document[PROVIDERS] = connections.with_providers(document[PROVIDERS], places, readable)
         self._write(self._paths.providers, document)
         self._load_providers()
 
     def _throw_provider(self, provider_id: str) -> str:
         self._providers_now()
-        document, entries = writable_entries(self._paths.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
         places = entries.places
         if entries.document is None:
             # There is no file yet from which a built-in provider could be removed.
-            document[PROVIDERS] = with_providers([], {}, entries.providers)
+            document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
             places = {config.id: place for place, config in enumerate(entries.providers)}
         if problem := entries.problem_of(provider_id):
             raise refusal(problem)
         if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
-        file = throw_entry(self._disk, self._paths.trash, document, places[provider_id], provider_id)
+        place = places[provider_id]
+        file = connections.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
         self._write(self._paths.providers, document)
         self._load_providers()
         return file
@@ -363,39 +346,39 @@ class JsonDocuments:
     def _put_entry_back(self, path: Path, kind: str) -> None:
         if kind == "provider":
             self._providers_now()
-            document, entries = writable_entries(self._paths.providers)
-            put_entry_back(path, document, {*entries.places, *entries.unusable})
+            document, entries = connections.writable_entries(self._paths.providers)
+            connections.put_entry_back(path, document, {*entries.places, *entries.unusable})
             self._write(self._paths.providers, document)
             self._load_providers()
         else:
             self._servers_now()
-            before, _ = read_mcp(self._paths.mcp)
-            self._replace_servers(before, with_thrown_server(path, before))
+            before, _ = connections.read_mcp(self._paths.mcp)
+            self._replace_servers(before, connections.with_thrown_server(path, before))
         with storage_errors(path):
             self._disk.remove(path)
 
     def _save_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         servers = change(self._servers_now())
-        before, known = read_mcp(self._paths.mcp)
-        document = with_servers(before, known, servers)
+        before, known = connections.read_mcp(self._paths.mcp)
+        document = connections.with_servers(before, known, servers)
         problems: list[Problem] = []
-        usable = read_servers(JsonFile(self._paths.mcp, document, {}), problems)
+        usable = connections.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
         if any(server.name not in usable for server in servers):
             raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
         self._replace_servers(before, document)
 
     def _throw_server(self, name: str) -> str:
         self._servers_now()
-        before, known = read_mcp(self._paths.mcp)
+        before, known = connections.read_mcp(self._paths.mcp)
         if name not in known:
             raise NotFound("mcp_server_not_found", name=name)
-        file, document = throw_server(self._disk, self._paths.trash, before, name)
+        file, document = connections.throw_server(self._disk, self._paths.trash, before, name)
         self._replace_servers(before, document)
         return file
 
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.
-        previous = without_secrets(before, unless=document)
+        previous = connections.without_secrets(before, unless=document)
         self._write(self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 

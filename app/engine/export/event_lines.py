@@ -6,33 +6,14 @@ Used by the terminal (`--json`, `moot show`), the export and the local socket.
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from app.core import events
 from app.core.definitions import StepState
-from app.core.events import (
-    AvailabilityChanged,
-    Event,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    Notice,
-    PlanChanged,
-    PromptAsked,
-    RetryScheduled,
-    SessionChanged,
-    SessionStarted,
-    StepChanged,
-    ToolFinished,
-    ToolProgressed,
-    ToolStarted,
-    TurnStarted,
-    UsageReported,
-    VotingChecked,
-)
 from app.core.json_values import json_of
 from app.core.message import Author, Message
 from app.core.session import Plan, WorkflowState, code_of_session
 
 
-def event_line(event: Event, text: str = "") -> dict[str, object] | None:
+def event_line(event: events.Event, text: str = "") -> dict[str, object] | None:
     """Return the `--json` line of an event; None for an event that scripts are not told.
 
     `text` is what a notice, or a waiting turn, says in the user's language.
@@ -44,50 +25,50 @@ def event_line(event: Event, text: str = "") -> dict[str, object] | None:
     return {"event": name, "session_id": event.session_id, "at": event.at, **values}
 
 
-def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
+def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | None:
     match event:
-        case SessionStarted(session=session):
+        case events.SessionStarted(session=session):
             return "session.started", fields_of(session, "kind", "title")
-        case SessionChanged(session=session, status_changed=True):
+        case events.SessionChanged(session=session, status_changed=True):
             status = fields_of(session, "status", "reason")
             return "session.status", {**status, "reason_code": code_of_session(session)}
-        case TurnStarted():
+        case events.TurnStarted():
             begun = fields_of(event, "turn_id", "parent_turn_id", "author", "round", "why")
             return "turn.started", {**begun, "author": author_object(event.author)}
-        case MessageStarted(message=message):
+        case events.MessageStarted(message=message):
             said = {"message_id": message.id, **fields_of(message, "turn_id", "role")}
             return "message.started", {**said, "author": author_object(message.author)}
-        case MessageDelta():
+        case events.MessageDelta():
             texts = {name: text for name, text in fields_of(event, "text", "thinking").items() if text}
             return "message.delta", {"message_id": event.message_id, **texts}
-        case MessageFinished(message=message):
+        case events.MessageFinished(message=message):
             return "message.finished", {"message": message_object(message)}
-        case ToolStarted():
+        case events.ToolStarted():
             return "tool.started", {**_call(event), "arguments": event.arguments}
-        case ToolProgressed(progress=progress):
+        case events.ToolProgressed(progress=progress):
             return "tool.progress", {**_call(event), **asdict(progress)}
-        case ToolFinished():
+        case events.ToolFinished():
             return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
-        case PromptAsked():
+        case events.PromptAsked():
             return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
-        case PlanChanged():
+        case events.PlanChanged():
             return "plan.changed", {"plan": plan_object(event.plan)}
-        case StepChanged(step=step):
+        case events.StepChanged(step=step):
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
-        case AvailabilityChanged():
+        case events.AvailabilityChanged():
             return "availability.changed", fields_of(event, "assistant_id", "running", "queued", "waiting")
-        case VotingChecked():
+        case events.VotingChecked():
             return "voting.checked", fields_of(event, "model", "may_vote", "may_judge", "reason")
-        case UsageReported():
+        case events.UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
-        case RetryScheduled():
+        case events.RetryScheduled():
             return "notice", {"level": "warning", "code": "retry", "text": text}
-        case Notice():
+        case events.Notice():
             return "notice", {"level": event.level, "code": event.code, "text": text}
     return None
 
 
-def _call(event: ToolStarted | ToolProgressed | ToolFinished) -> dict[str, object]:
+def _call(event: events.ToolStarted | events.ToolProgressed | events.ToolFinished) -> dict[str, object]:
     return fields_of(event, "turn_id", "tool_call_id", "name")
 
 
