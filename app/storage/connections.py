@@ -29,25 +29,10 @@ from app.core.servers import (
     usual_entry,
 )
 from app.core.store import Problem
+from app.storage import json_file
 from app.storage.codec import encode, plain
 from app.storage.file_system import FileSystem
-from app.storage.json_file import (
-    PLACE,
-    VERSION,
-    Field,
-    JsonFile,
-    as_bytes,
-    field_name,
-    is_name,
-    is_newer,
-    put_back_in_place,
-    read_json_file,
-    readable_file,
-    refusal,
-    replace_document,
-    validated,
-    write_to_trash,
-)
+from app.storage.json_file import PLACE, VERSION, Field, JsonFile
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
@@ -78,10 +63,10 @@ class ProviderEntries:
 
 def read_providers(path: Path) -> ProviderEntries:
     """Read the file; if there is none, return the usual providers that have models."""
-    file = read_json_file(path)
+    file = json_file.read_json_file(path)
     damage = file if isinstance(file, Problem) else None
     entries: Any = file.value.get(PROVIDERS) if isinstance(file, JsonFile) else None
-    if isinstance(file, JsonFile) and is_newer(file):
+    if isinstance(file, JsonFile) and json_file.is_newer(file):
         damage = file.problem(NEWER, ("version",))
     elif isinstance(file, JsonFile) and not isinstance(entries, list):
         damage = file.problem("wrong_type" if PROVIDERS in file.value else "missing", (PROVIDERS,))
@@ -116,7 +101,7 @@ def writable_entries(path: Path) -> tuple[dict[str, Any], ProviderEntries]:
     if entries.damage is not None and entries.damage.code == NEWER:
         raise StorageError(NEWER, path=str(path))
     if entries.damage is not None:
-        raise refusal(entries.damage)
+        raise json_file.refusal(entries.damage)
     return entries.document or {"version": VERSION, PROVIDERS: []}, entries
 
 
@@ -125,7 +110,7 @@ def _read_entry(
 ) -> ProviderConfig:
     """Return the provider of an entry; if it is unusable, add a problem and return what is certain of it."""
     at: Field = (PROVIDERS, place)
-    config: ProviderConfig | None = validated(ProviderConfig, file, at, entry, problems)
+    config: ProviderConfig | None = json_file.validated(ProviderConfig, file, at, entry, problems)
     if config is not None:
         fault = _fault(config, set(found))
         if fault is None:
@@ -135,7 +120,7 @@ def _read_entry(
     values = entry if isinstance(entry, dict) else {}
     named, kind = values.get("id"), values.get("kind")
     return ProviderConfig(
-        id=named if isinstance(named, str) and is_name(named) else field_name(at),
+        id=named if isinstance(named, str) and json_file.is_name(named) else json_file.field_name(at),
         kind=kind if isinstance(kind, str) and provider_kind(kind) else OTHER_KIND,
     )
 
@@ -158,7 +143,7 @@ def with_providers(
 def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: int, provider_id: str) -> str:
     """Move an entry from a document to the trash; return its file there. Raises StorageError."""
     alone = {"version": VERSION, PLACE: place, PROVIDERS: [document[PROVIDERS].pop(place)]}
-    return write_to_trash(disk, trash, provider_id, alone)
+    return json_file.write_to_trash(disk, trash, provider_id, alone)
 
 
 def put_entry_back(path: Path, document: dict[str, Any], taken: Collection[str]) -> None:
@@ -166,15 +151,16 @@ def put_entry_back(path: Path, document: dict[str, Any], taken: Collection[str])
     thrown = read_providers(path)
     config = next((one for one in thrown.providers if one.id in thrown.places), None)
     if config is None or thrown.document is None:
-        raise refusal(thrown.problems[0]) if thrown.problems else StorageError("unreadable_file", path=path)
+        fault = json_file.refusal(thrown.problems[0]) if thrown.problems else None
+        raise fault or StorageError("unreadable_file", path=path)
     if config.id in taken:
         raise BadInput("bin_place_taken", name=config.label or config.id)
     entry = thrown.document[PROVIDERS][thrown.places[config.id]]
-    put_back_in_place(document[PROVIDERS], entry, thrown.document.get(PLACE))
+    json_file.put_back_in_place(document[PROVIDERS], entry, thrown.document.get(PLACE))
 
 
 def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | None:
-    if not is_name(config.id):
+    if not json_file.is_name(config.id):
         return "bad_id", "id", config.id[:80]
     if config.id in taken:
         return "duplicate_id", "id", config.id
@@ -197,7 +183,7 @@ class CachedModels:
 
 def read_models(path: Path) -> CachedModels:
     """Return the contents of a file; what is unreadable is left out and learnt again."""
-    found = read_json_file(path)
+    found = json_file.read_json_file(path)
     if not isinstance(found, JsonFile):
         return CachedModels()
     return CachedModels(
@@ -212,7 +198,7 @@ def _cached(kind: type[_Cached], file: JsonFile, name: str) -> tuple[_Cached, ..
     entries = file.value.get(name)
     unused: list[Problem] = []
     read = (
-        validated(kind, file, (name, place), entry, unused)
+        json_file.validated(kind, file, (name, place), entry, unused)
         for place, entry in enumerate(entries if isinstance(entries, list) else ())
     )
     return tuple(one for one in read if one is not None)
@@ -226,7 +212,7 @@ def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
         "facts": [plain(one) for one in models.known.facts],
         "quirks": [plain(one) for one in models.known.quirks],
     }
-    replace_document(disk, path, document)
+    json_file.replace_document(disk, path, document)
 
 
 SERVERS = "mcpServers"
@@ -236,11 +222,11 @@ _PAIRS = ("env", "headers")
 
 def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
     """Return `mcp.json`, empty if there is none, and its usable servers. Raises StorageError."""
-    found = readable_file(path)
+    found = json_file.readable_file(path)
     if found is None:
         return {}, {}
     if not isinstance(found.value.get(SERVERS, {}), dict):
-        raise refusal(found.problem("wrong_type", (SERVERS,)))
+        raise json_file.refusal(found.problem("wrong_type", (SERVERS,)))
     return found.value, read_servers(found, [])
 
 
@@ -300,21 +286,21 @@ def throw_server(
     """
     entries = document[SERVERS]
     alone = {PLACE: list(entries).index(name), SERVERS: {name: _cleared(name, entries[name])}}
-    file = write_to_trash(disk, trash, name if is_name(name) else "server", alone)
+    file = json_file.write_to_trash(disk, trash, name if json_file.is_name(name) else "server", alone)
     return file, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
 
 
 def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     """Return a document with an entry from the trash. Raises StorageError, BadInput if its name is taken."""
     problems: list[Problem] = []
-    file = read_json_file(path)
+    file = json_file.read_json_file(path)
     found = read_servers(file, problems) if isinstance(file, JsonFile) else {}
     if not isinstance(file, JsonFile) or not found:
-        raise refusal(file if isinstance(file, Problem) else problems[0])
+        raise json_file.refusal(file if isinstance(file, Problem) else problems[0])
     name, entries = next(iter(found)), list(document.get(SERVERS, {}).items())
     if any(name == other for other, _ in entries):
         raise BadInput("bin_place_taken", name=name)
-    put_back_in_place(entries, (name, file.value[SERVERS][name]), file.value.get(PLACE))
+    json_file.put_back_in_place(entries, (name, file.value[SERVERS][name]), file.value.get(PLACE))
     return {**document, SERVERS: dict(entries)}
 
 
@@ -325,7 +311,7 @@ def packed(data: bytes) -> bytes:
     except (ValueError, RecursionError):
         return b"{}\n"
     cleared = without_secrets(document) if isinstance(document, dict) else {}
-    return data if cleared == document else as_bytes(cleared)
+    return data if cleared == document else json_file.as_bytes(cleared)
 
 
 def unpacked(data: bytes, here: bytes) -> bytes:
@@ -343,7 +329,7 @@ def unpacked(data: bytes, here: bytes) -> bytes:
         else entry
         for name, entry in entries.items()
     }
-    return data if filled == entries else as_bytes({**document, SERVERS: filled})
+    return data if filled == entries else json_file.as_bytes({**document, SERVERS: filled})
 
 
 def _cleared(name: str, entry: dict[str, Any]) -> dict[str, Any]:

@@ -22,30 +22,12 @@ from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
 from app.core.texts import clean_values
-from app.storage import connections, definitions
+from app.storage import connections, definitions, json_file
 from app.storage.codec import Plain, is_known, plain, with_unknown
 from app.storage.connections import PROVIDERS
 from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
-from app.storage.json_file import (
-    VERSION,
-    JsonFile,
-    Replaced,
-    is_name,
-    is_newer,
-    keep_bytes,
-    kept_versions,
-    own_document,
-    parse_json,
-    parse_object,
-    previous_of,
-    read_json_file,
-    refusal,
-    replace_document,
-    set_aside,
-    validated,
-    with_defaults,
-)
+from app.storage.json_file import VERSION, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.threads import OneAtATime, Result, in_thread
 
@@ -65,7 +47,7 @@ class JsonDocuments:
         paths: DataPaths,
         *,
         file_system: FileSystem | None = None,
-        on_replaced: Callable[[Replaced], None] = lambda _: None,
+        on_replaced: Callable[[json_file.Replaced], None] = lambda _: None,
     ) -> None:
         self._paths = paths
         self._on_replaced = on_replaced
@@ -95,7 +77,7 @@ class JsonDocuments:
         """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
         found, problems = self._file(self._paths.settings)
         if problems:
-            previous = read_json_file(previous_of(self._paths.settings))
+            previous = json_file.read_json_file(json_file.previous_of(self._paths.settings))
             if isinstance(previous, JsonFile):
                 found = previous
                 problems.append(found.problem("previous_used"))
@@ -123,8 +105,8 @@ class JsonDocuments:
         folder = self._folders.get(name.partition("/")[0])
         path = self._paths.root / name
         if folder is None:
-            found = parse_json(path, data)
-            return isinstance(found, JsonFile) and not is_newer(found)
+            found = json_file.parse_json(path, data)
+            return isinstance(found, JsonFile) and not json_file.is_newer(found)
         return folder.fits(path, data)
 
     def settings(self) -> Settings:
@@ -213,7 +195,7 @@ class JsonDocuments:
         paths = self._paths
         for path in (paths.settings, paths.providers, paths.mcp, paths.consents):
             self._see(path)
-        self._problems["kept"] = kept_versions(self._disk, paths.quarantine)
+        self._problems["kept"] = json_file.kept_versions(self._disk, paths.quarantine)
         self.load_settings()
         self._load_providers()
         self._models = connections.read_models(self._paths.models)
@@ -243,20 +225,21 @@ class JsonDocuments:
         if now == known or known is None:
             return
         theirs = now is not None and (
-            path in (self._paths.providers, self._paths.mcp) or isinstance(parse_json(path, now), JsonFile)
+            path in (self._paths.providers, self._paths.mcp)
+            or isinstance(json_file.parse_json(path, now), JsonFile)
         )
         code, kept = "file_deleted", ""
         with storage_errors(path):
             if now is not None:
                 code, other = ("file_changed", known) if theirs else ("file_unreadable", now)
                 other = connections.packed(other) if path == self._paths.mcp else other
-                kept = str(keep_bytes(self._disk, self._paths.quarantine, path, other))
+                kept = str(json_file.keep_bytes(self._disk, self._paths.quarantine, path, other))
             if not theirs:
                 write_whole(self._disk, path.resolve(), known)
                 self._seen[path] = known
         load()
-        self._problems["kept"] = kept_versions(self._disk, self._paths.quarantine)
-        self._on_replaced(Replaced(code=code, name=path.name, kept=kept))
+        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+        self._on_replaced(json_file.Replaced(code=code, name=path.name, kept=kept))
 
     def _providers_now(self) -> tuple[ProviderConfig, ...]:
         self._look_again(self._paths.providers, self._load_providers)
@@ -272,7 +255,7 @@ class JsonDocuments:
 
     def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
         """Return a document, None if none can be read, and the list of its problems, which begins anew."""
-        found = read_json_file(path)
+        found = json_file.read_json_file(path)
         problems = self._problems[path.stem] = [found] if isinstance(found, Problem) else []
         return found if isinstance(found, JsonFile) else None, problems
 
@@ -284,17 +267,17 @@ class JsonDocuments:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
         found, problems = self._file(self._paths.consents)
         consents: tuple[str, ...] = ()
-        if found is not None and is_newer(found):
+        if found is not None and json_file.is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
-            consents = with_defaults(_Consents, found, problems).consents
+            consents = json_file.with_defaults(_Consents, found, problems).consents
         self._consents = frozenset(consents)
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:
             self._look_again(self._paths.settings, self.load_settings)
             settings = change(self._written)
-            document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
+            document = json_file.own_document(self._disk, self._paths.settings, self._paths.quarantine)
             for field in dataclasses.fields(Settings):
                 document[field.name] = plain(getattr(settings, field.name))
             self._write(self._paths.settings, {"version": VERSION, **document})
@@ -304,7 +287,7 @@ class JsonDocuments:
             self._use_written()
 
     def _write(self, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None) -> None:
-        self._seen[path] = replace_document(self._disk, path, document, previous)
+        self._seen[path] = json_file.replace_document(self._disk, path, document, previous)
 
     def _use_written(self) -> None:
         if not self._unwritten:
@@ -334,7 +317,7 @@ class JsonDocuments:
             document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
             places = {config.id: place for place, config in enumerate(entries.providers)}
         if problem := entries.problem_of(provider_id):
-            raise refusal(problem)
+            raise json_file.refusal(problem)
         if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
         place = places[provider_id]
@@ -388,14 +371,14 @@ class JsonDocuments:
         if consents == self._consents:
             return
         path = self._paths.consents
-        document = own_document(self._disk, path, self._paths.quarantine)
+        document = json_file.own_document(self._disk, path, self._paths.quarantine)
         self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
         self._load_consents()
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
     """Return the settings that their rules allow; the others have their defaults."""
-    found, usual = with_defaults(Settings, file, problems), Settings()
+    found, usual = json_file.with_defaults(Settings, file, problems), Settings()
     for name, rule in rules().items():
         value = getattr(found, name)
         if rule.choices and value not in rule.choices:
@@ -456,7 +439,7 @@ class DraftFolder:
             return {}
         for one in files:
             name = one.name.removesuffix(".json")
-            if name != one.name and is_name(name):
+            if name != one.name and json_file.is_name(name):
                 draft = self._read(self._paths.draft(name))
                 if draft is not None:
                     found[name] = draft
@@ -471,10 +454,10 @@ class DraftFolder:
         problems: list[Problem] = []
         if isinstance(file, Problem):
             problems.append(file)
-        elif is_newer(file):
+        elif json_file.is_newer(file):
             problems.append(file.problem("newer_version", ("version",)))
         else:
-            draft: Draft | None = validated(Draft, file, (), file.value, problems)
+            draft: Draft | None = json_file.validated(Draft, file, (), file.value, problems)
             if draft is not None:
                 record = {name: value for name, value in file.value.items() if name != "version"}
                 if not is_known(Draft, record):
@@ -482,7 +465,7 @@ class DraftFolder:
                 return draft
         # The file will be overwritten, and its contents must not be lost.
         with contextlib.suppress(StorageError):
-            set_aside(self._disk, path, self._paths.quarantine)
+            json_file.set_aside(self._disk, path, self._paths.quarantine)
         self._problems += problems
         return None
 
@@ -495,7 +478,7 @@ def _as_bytes(draft: Draft, before: Plain | None) -> bytes:
 
 def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
     """Parse a draft, without the line numbers of its fields: pictures make the file long."""
-    value = parse_object(path, data)
+    value = json_file.parse_object(path, data)
     if isinstance(value, Problem):
         return value
     try:

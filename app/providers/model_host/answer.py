@@ -25,21 +25,9 @@ from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_o
 from app.core.provider import FinishReason
 from app.core.texts import visible
 from app.providers.errors import chain, classify
+from app.providers.model_host import litellm_fixes
 from app.providers.model_host.facts import used_in
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
-from app.providers.model_host.litellm_fixes import (
-    apply_fixes,
-    ask_responses,
-    fields_of,
-    forget_chunks,
-    is_streamed,
-    listen,
-    make_known,
-    named_usage,
-    received_finish,
-    show_usage,
-    without_answer,
-)
 from app.providers.model_host.request import (
     OWN_PROTOCOLS,
     ModelCall,
@@ -56,7 +44,7 @@ from app.providers.model_host.tool_schemas import LegalTools, TrueNames, refused
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
 logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
-apply_fixes()
+litellm_fixes.apply_fixes()
 refuse_other_origins()
 limit_bodies()
 
@@ -405,9 +393,9 @@ class BesideWords:
 
     def hear(self, chunk: object) -> None:
         """Take what a chunk has, as it came."""
-        whole = fields_of(chunk)
+        whole = litellm_fixes.fields_of(chunk)
         choices = whole.get("choices")
-        delta = fields_of(getattr(choices[0], "delta", None)) if choices else {}
+        delta = litellm_fixes.fields_of(getattr(choices[0], "delta", None)) if choices else {}
         if isinstance(chunk, ChatCompletionChunk):
             self._take_sources(whole.get("search_results"))
             self._take_sources(whole.get("citations"))
@@ -497,8 +485,8 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
 
     Raises ProviderError. Cancelling closes the connection to the provider.
     """
-    make_known(call.kind, call.model)
-    ask_responses(call.kind)
+    litellm_fixes.make_known(call.kind, call.model)
+    litellm_fixes.ask_responses(call.kind)
     quirks, afforded, adaptations = call.quirks, False, 0
     known = _refused.setdefault((call.base_url, call.model), [])
     refused = [str(tool["function"]["name"]) for tool in call.tools if tool in known]
@@ -555,7 +543,7 @@ class _Stream:
         """Make the request and read the answer to its end; return the fields of `Finished`."""
         try:
             async with self._bodies, asyncio.timeout(None) as limit:
-                streamed = is_streamed(self._call.kind, self._call.model)
+                streamed = litellm_fixes.is_streamed(self._call.kind, self._call.model)
                 self._allow(limit, self._limits.first_token if streamed else self._limits.total)
                 await self._read(arguments, limit)
         except TimeoutError as error:
@@ -573,14 +561,14 @@ class _Stream:
         timeout = httpx.Timeout(self._limits.total + 5, connect=self._limits.connect)
         stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
         self._stream = stream
-        show_usage(stream)
-        listen(stream, self._beside.hear)
+        litellm_fixes.show_usage(stream)
+        litellm_fixes.listen(stream, self._beside.hear)
         gave_way = time.thread_time()
         async for chunk in stream:
-            if usage := fields_of(chunk).get("usage"):
+            if usage := litellm_fixes.fields_of(chunk).get("usage"):
                 self._usage = usage
             if chunk.choices:
-                delta = fields_of(chunk.choices[0].delta)
+                delta = litellm_fixes.fields_of(chunk.choices[0].delta)
                 text = delta.get("content") or ""
                 thinking = delta.get("reasoning_content") or ""
                 if text or thinking:
@@ -599,7 +587,7 @@ class _Stream:
                     self._full = True
             if self._full:
                 return
-            self._forgot_chunks |= forget_chunks(stream)
+            self._forgot_chunks |= litellm_fixes.forget_chunks(stream)
             if time.thread_time() - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
                 gave_way = time.thread_time()
@@ -621,7 +609,7 @@ class _Stream:
 
     @property
     def _whole(self) -> bool:
-        return self._stream is not None and received_finish(self._stream)
+        return self._stream is not None and litellm_fixes.received_finish(self._stream)
 
     def _allow(self, limit: asyncio.Timeout, seconds: float) -> None:
         due = min(self._loop.time() + seconds, self._deadline)
@@ -644,7 +632,7 @@ class _Stream:
             # Gemini and some local servers end a tool call like any other answer.
             reason = FinishReason.TOOL_CALLS
         if not self._buffer.characters and not self._calls and not self._pictures:
-            if told := without_answer(stream):
+            if told := litellm_fixes.without_answer(stream):
                 raise told
             if self._pictures.lost:
                 raise ProviderError(FailureKind.PICTURE)
@@ -654,7 +642,7 @@ class _Stream:
                 raise ProviderError(FailureKind.BAD_RESPONSE, "this is not an answer of a model")
             if reason in (FinishReason.STOP, FinishReason.TOOL_CALLS, FinishReason.TRUNCATED):
                 raise ProviderError(FailureKind.EMPTY)
-        estimated = self._full or not named_usage(stream)
+        estimated = self._full or not litellm_fixes.named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
         used = used_in(self._call, None if unknown else self._usage)
