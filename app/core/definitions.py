@@ -112,6 +112,7 @@ class Group:
     ask_before_hand_over: bool = False
     version: int = 1
 
+
 SWITCH_ASSISTANT: Final = "switchAssistant"
 """The tool that hands a task over to a member of a group; each hand-over is asked about alone."""
 

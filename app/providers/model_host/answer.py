@@ -400,8 +400,8 @@ class BesideWords:
             self._take_sources(whole.get("search_results"))
             self._take_sources(whole.get("citations"))
             self._take_state(delta)
-        for field in whole.get("vertex_ai_grounding_metadata") or ():
-            self._take_sources(field.get("groundingChunks") if isinstance(field, Mapping) else None)
+        for grounds in whole.get("vertex_ai_grounding_metadata") or ():
+            self._take_sources(grounds.get("groundingChunks") if isinstance(grounds, Mapping) else None)
         self._take_sources(delta.get("annotations"))
         fields = delta.get("provider_specific_fields")
         self._take_sources([fields.get("citation")] if isinstance(fields, Mapping) else None)
