@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from app.children import packages
+from app.children.commands import find_command, search_path
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
-from app.children.processes import MODEL_HOST, find_command, search_path
+from app.children.processes import MODEL_HOST
 from app.core import catalog
 from app.core.catalog import (
     EMBEDDED,

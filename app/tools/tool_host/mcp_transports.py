@@ -33,9 +33,9 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ValidationError
 
+from app.children.commands import end_group, kill_group
 from app.children.pipes import Lines
 from app.children.private_files import append_log
-from app.children.processes import end_group, kill_group
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.server_processes import GROUPS
