@@ -26,7 +26,7 @@ from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.decisions.journal import decided_object
 from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
-from app.engine.export.event_lines import fields_of, message_object, plain, plan_object, workflow_object
+from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
@@ -226,7 +226,7 @@ def session_object(live: LiveSession, decision: Decision | None) -> dict[str, ob
         "reason_code": code_of_session(session),
         **fields_of(session, "created_at", "updated_at", "version", "folder", "asked_by"),
         "messages": [],
-        "plan": plan_object(session.plan),
+        **fields_of(session, "plan"),
         **details,
         "decision": {**found, "decided": decided_object(decision)},
     }

@@ -9,8 +9,10 @@ from typing import Any
 from app.core import events
 from app.core.definitions import StepState
 from app.core.json_values import json_of
-from app.core.message import Author, Message
-from app.core.session import Plan, WorkflowState, code_of_session
+from app.core.message import Message
+from app.core.session import WorkflowState, code_of_session
+
+_OF_CALL = ("turn_id", "tool_call_id", "name")
 
 
 def event_line(event: events.Event, text: str = "") -> dict[str, object] | None:
@@ -33,26 +35,27 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
             status = fields_of(session, "status", "reason")
             return "session.status", {**status, "reason_code": code_of_session(session)}
         case events.TurnStarted():
-            begun = fields_of(event, "turn_id", "parent_turn_id", "author", "round", "why")
-            return "turn.started", {**begun, "author": author_object(event.author)}
+            return "turn.started", fields_of(event, "turn_id", "parent_turn_id", "author", "round", "why")
         case events.MessageStarted(message=message):
-            said = {"message_id": message.id, **fields_of(message, "turn_id", "role")}
-            return "message.started", {**said, "author": author_object(message.author)}
+            return "message.started", {
+                "message_id": message.id,
+                **fields_of(message, "turn_id", "role", "author"),
+            }
         case events.MessageDelta():
             texts = {name: text for name, text in fields_of(event, "text", "thinking").items() if text}
             return "message.delta", {"message_id": event.message_id, **texts}
         case events.MessageFinished(message=message):
             return "message.finished", {"message": message_object(message)}
         case events.ToolStarted():
-            return "tool.started", {**_call(event), "arguments": event.arguments}
+            return "tool.started", fields_of(event, *_OF_CALL, "arguments")
         case events.ToolProgressed(progress=progress):
-            return "tool.progress", {**_call(event), **asdict(progress)}
+            return "tool.progress", {**fields_of(event, *_OF_CALL), **asdict(progress)}
         case events.ToolFinished():
-            return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
+            return "tool.finished", fields_of(event, *_OF_CALL, "ok", "content")
         case events.PromptAsked():
-            return "prompt.asked", {"message_id": event.message_id, "prompt": asdict(event.prompt)}
+            return "prompt.asked", fields_of(event, "message_id", "prompt")
         case events.PlanChanged():
-            return "plan.changed", {"plan": plan_object(event.plan)}
+            return "plan.changed", fields_of(event, "plan")
         case events.StepChanged(step=step):
             return "step.changed", {"step_id": step.id, **fields_of(step, "state", "reason")}
         case events.AvailabilityChanged():
@@ -66,10 +69,6 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
         case events.Notice():
             return "notice", {"level": event.level, "code": event.code, "text": text}
     return None
-
-
-def _call(event: events.ToolStarted | events.ToolProgressed | events.ToolFinished) -> dict[str, object]:
-    return fields_of(event, "turn_id", "tool_call_id", "name")
 
 
 def fields_of(record: object, *names: str) -> dict[str, object]:
@@ -86,11 +85,6 @@ def plain(value: Any) -> Any:
     return plain(asdict(value)) if is_dataclass(value) and not isinstance(value, type) else value
 
 
-def plan_object(plan: Plan | None) -> dict[str, object] | None:
-    """Return a plan: goal and items, each with text and done."""
-    return {"goal": plan.goal, "items": [asdict(item) for item in plan.items]} if plan else None
-
-
 def workflow_object(work: WorkflowState) -> dict[str, object]:
     """Return a session's workflow: its definition's id, and every step with its dependencies."""
     states = {state.id: state for state in work.steps}
@@ -104,17 +98,11 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
     return {"definition_id": work.definition.id, "command": work.command, "steps": steps}
 
 
-def author_object(author: Author) -> dict[str, object]:
-    """Return an author: id, name, kind, path, depth."""
-    return {**asdict(author), "path": list(author.path)}
-
-
 def message_object(message: Message) -> dict[str, object]:
     """Return a message whole, as `moot show` does."""
     return {
         **asdict(message),
         "data": json_of(message.data),
         "tokens_per_second": message.tokens_per_second,
-        "author": author_object(message.author),
-        **fields_of(message, "tool_calls", "resources", "attachments"),
+        **fields_of(message, "author", "tool_calls", "resources", "attachments"),
     }
