@@ -57,12 +57,8 @@ class Problem:
 class Hit:
     """A place where a text was found; `message_id` is "" for a title, `excerpt` one line around it."""
 
-    session_id: str
-    title: str
-    kind: str
-    updated_at: str
+    session: SessionSummary
     message_id: str = ""
-    author: str = ""
     excerpt: str = ""
 
 

@@ -33,5 +33,5 @@ async def test_an_assistant_goes_on_with_a_conversation_that_was_brought_in(data
     live = await again.engine.open(session.id)
     assert [one.content for one in live.messages][-2:] == ["Are you sure?", "As I said, a car."]
     assert live.session.source.startswith("chatgpt/")
-    assert [hit.session_id for hit in await again.engine.search("안녕")] == [session.id]
+    assert [hit.session.id for hit in await again.engine.search("안녕")] == [session.id]
     await again.engine.shutdown()

@@ -185,10 +185,10 @@ class PaletteController(Controller):
             PaletteEntry(
                 section="message",
                 text=" ".join(hit.excerpt.split()),
-                detail=hit.title,
+                detail=hit.session.title,
                 icon="file-text",
                 id=hit.message_id,
-                act=partial(self.open_hit, hit.session_id, hit.message_id),
+                act=partial(self.open_hit, hit.session.id, hit.message_id),
             )
             for hit in await self._engine.search(typed, MOST_HITS)
             if hit.message_id
