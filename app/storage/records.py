@@ -6,7 +6,6 @@ The conversion itself is in `codec`.
 import dataclasses
 from typing import Any
 
-from app.core.json_values import as_object, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.session import (
     ChatSession,
@@ -31,7 +30,6 @@ _SESSIONS: dict[str, type[Session]] = {
 }
 # What only some kinds have; a file can hold more than its kind has.
 _PARTS = ("debate", "chat", "group", "workflow")
-_SESSION_FIELDS = tuple(field.name for field in dataclasses.fields(Session))
 _REASONS = frozenset(("", *PromptReason))
 
 
@@ -85,7 +83,7 @@ def whole_session(before: Plain | None, now: Plain) -> Plain:
 
 def kind_of(record: Plain) -> type[Session]:
     """Return the class of a session's record."""
-    return _SESSIONS.get(_text(record, "kind"), Session)
+    return _SESSIONS.get(str(record.get("kind")), Session)
 
 
 class MessageReader:
@@ -163,7 +161,7 @@ def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = Non
     texts: dict[str, Any] = {
         field.name: value
         for field in dataclasses.fields(Session)
-        if isinstance(value := whole.get(field.name), str)
+        if field.type is str and isinstance(value := whole.get(field.name), str)
     }
     texts.setdefault("title", "")
     if not record:
@@ -198,62 +196,34 @@ def mended_message(message: Message) -> Message:
 
 
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
-    """Return a session's summary; `latest` is the time of its newest message."""
-    kind = _text(record, "kind") if record else "unknown"
-    debate, chat, group = (as_object(record.get(part)) for part in ("debate", "chat", "group"))
-    speakers = [_text(seat, "name") for seat in objects_in(debate.get("participants"))]
-    if isinstance(record.get("group"), dict):
-        speakers.append(_text(group, "name"))
-    elif name := _text(chat, "assistant_name"):
-        speakers.append(name)
-    always = (chat if isinstance(record.get("chat"), dict) else debate).get("always")
+    """Return the summary of a session's record; `latest` is the time of its newest message."""
+    session, partly = read_session(session_id, record)
+    return summarised(session, messages, latest, read_only or partly)
+
+
+def summarised(session: Session, messages: int, latest: str, read_only: bool = False) -> SessionSummary:
+    """Return a session's summary."""
+    debate, chat, group = session.debate, session.chat, session.group
+    speakers = [seat.name for seat in debate.participants] if debate is not None else []
+    if group is not None:
+        speakers.append(group.name)
+    elif chat is not None and chat.assistant_name:
+        speakers.append(chat.assistant_name)
     return SessionSummary(
-        id=session_id,
-        kind=kind,
-        title=_text(record, "title"),
-        status=_text(record, "status") if record else Status.ERROR,
-        reason=_text(record, "reason") if record else Reason.DAMAGED,
-        created_at=_text(record, "created_at"),
-        updated_at=max(_text(record, "updated_at"), latest),
+        id=session.id,
+        kind=session.kind,
+        title=session.title,
+        status=session.status,
+        reason=session.reason,
+        created_at=session.created_at,
+        updated_at=max(session.updated_at, latest),
         messages=messages,
-        read_only=read_only or kind not in _SESSIONS or not isinstance(record.get(kind), dict),
-        mode=_text(debate, "mode"),
-        rounds=_number(debate, "rounds"),
-        round=_number(debate, "round"),
-        folder=_text(record, "folder"),
-        asked_by=_text(record, "asked_by"),
+        read_only=read_only,
+        mode=debate.mode if debate is not None else "",
+        rounds=debate.rounds if debate is not None else 0,
+        round=debate.round if debate is not None else 0,
+        folder=session.folder,
+        asked_by=session.asked_by,
         speakers=tuple(speakers),
-        always=tuple(one for one in always if isinstance(one, str))
-        if isinstance(always, list | tuple)
-        else (),
+        always=session.always,
     )
-
-
-def summary_record(session: Session) -> Plain:
-    """Return the part of a session's record that `summary_of` reads, without making all of it."""
-    record: Plain = {name: getattr(session, name) for name in _SESSION_FIELDS}
-    if session.debate is not None:
-        debate = session.debate
-        seats = [{"name": seat.name} for seat in debate.participants]
-        record["debate"] = {
-            "mode": debate.mode,
-            "rounds": debate.rounds,
-            "round": debate.round,
-            "participants": seats,
-            "always": debate.always,
-        }
-    elif session.chat is not None:
-        record["chat"] = {"assistant_name": session.chat.assistant_name, "always": session.chat.always}
-        if session.group is not None:
-            record["group"] = {"name": session.group.name}
-    return record
-
-
-def _text(record: Plain, name: str) -> str:
-    value = record.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(record: Plain, name: str) -> int:
-    value = record.get(name)
-    return value if type(value) is int else 0

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +36,7 @@ from app.storage.index import SessionIndex, load_index, newest_first, save_index
 from app.storage.json_file import Replaced, place_in_trash
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
-from app.storage.records import checked_session, summary_of, summary_record
+from app.storage.records import checked_session, summarised, summary_of
 from app.storage.search import find_in_sessions
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
 from app.storage.threads import in_thread, settle
@@ -73,6 +73,7 @@ class _WriterJob:
             self.future.set_exception(error)
 
 
+@dataclass(eq=False, repr=False)
 class LogWriter:
     """Writes batches and runs jobs from any thread, in order, on one thread of its own.
 
@@ -81,23 +82,17 @@ class LogWriter:
     `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
     """
 
-    def __init__(
-        self,
-        make_log: Callable[[str], SessionLog],
-        on_idle: Callable[[], None],
-        on_failure: Callable[[StorageError], None],
-    ) -> None:
-        self.logs: dict[str, SessionLog] = {}
-        self._make_log = make_log
-        self._on_idle = on_idle
-        self._on_failure = on_failure
-        self._queue: queue.SimpleQueue[_WriterJob] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._failure: StorageError | None = None
-        self._thread: threading.Thread | None = None
-        self._ending: threading.Thread | None = None
-        self._touched: set[str] = set()
-        self._idle_at: float | None = None
+    _make_log: Callable[[str], SessionLog]
+    _on_idle: Callable[[], None]
+    _on_failure: Callable[[StorageError], None]
+    logs: dict[str, SessionLog] = field(default_factory=dict, init=False)
+    _queue: "queue.SimpleQueue[_WriterJob]" = field(default_factory=queue.SimpleQueue, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _failure: StorageError | None = field(default=None, init=False)
+    _thread: threading.Thread | None = field(default=None, init=False)
+    _ending: threading.Thread | None = field(default=None, init=False)
+    _touched: set[str] = field(default_factory=set, init=False)
+    _idle_at: float | None = field(default=None, init=False)
 
     def post(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch of a session."""
@@ -577,7 +572,7 @@ class JsonLogStore:
                     if known is not None:
                         known.add(event.message.id)
         if session is not None:
-            summary = summary_of(session_id, summary_record(session), count, latest, read_only=False)
+            summary = summarised(session, count, latest)
         elif summary is not None:
             summary = summary._replace(messages=count, updated_at=latest)
         if summary is not None:
