@@ -25,7 +25,7 @@ from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.decisions.journal import decided_object
-from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
+from app.engine.export.document import MOOT_SESSION, DocumentParts
 from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
@@ -59,9 +59,9 @@ class SessionKind:
         """Return the ids of the providers that a session asks if it runs now."""
         return {one.provider for one in session.debate.participants} if session.debate else set()
 
-    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
         """Return a session as a document for people, with what was decided after it. Raises BadInput for an unknown kind."""
-        return DebateDocument(live, prompts, decision)
+        return DebateDocument(live, prompts, decision).parts()
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what `moot show --json` says of this kind alone."""
@@ -95,9 +95,9 @@ class ChatKind(SessionKind):
         agent = directory.agent(session.chat.assistant_id) if session.chat else None
         return {directory.model_of(agent).provider} if agent else set()
 
-    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
         """Return the chosen version of the chat as a document."""
-        return ChatDocument(live, prompts)
+        return ChatDocument(live, prompts).parts()
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return the assistant, the mode and the queue."""
@@ -187,9 +187,9 @@ def export(
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
 
 
-def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> Iterator[DocumentPart]:
+def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
     """Return a session as the parts of a document for people."""
-    return kind_of(live.session).document(live, prompts, decision).parts()
+    return kind_of(live.session).document(live, prompts, decision)
 
 
 def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:

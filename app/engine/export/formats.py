@@ -54,12 +54,7 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     if message.state == MessageState.FAILED and message.error:
         why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
         found.append(lines["failed"].format(why=why))
-    if message.state not in (
-        MessageState.DONE,
-        MessageState.FAILED,
-        MessageState.STOPPED,
-        MessageState.STREAMING,
-    ):
+    if message.state not in tuple(MessageState):
         found.append(f"({lines['unknown']})")
     if message.state == MessageState.DONE and message.note:
         found.append(lines.get(f"note.{message.note}", f"({lines['unknown']})"))
