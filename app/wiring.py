@@ -201,7 +201,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         secrets=secrets,
         models=models,
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None, file_system=disk),
-        archive=FileArchive(paths, store, documents, file_system=disk),
+        archive=FileArchive(paths, store, documents, disk),
         drafts=DraftFolder(paths, file_system=disk),
         tools=tools,
         files=FileReaders(resources_dir() / "fonts"),

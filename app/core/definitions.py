@@ -265,6 +265,11 @@ class Fault:
     field: str = ""
     detail: str = ""
 
+    @property
+    def path(self) -> str:
+        """The field as users write it: `steps[2].role`."""
+        return self.field if self.place is None else f"steps[{self.place}].{self.field}"
+
 
 def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None) -> list[Fault]:
     """Return what keeps a definition from running; `roles` are those some assistant has, if that matters."""

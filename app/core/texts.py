@@ -31,14 +31,14 @@ def trimmed(text: str) -> str:
     return _EMPTY_LINES_BEFORE.sub("", text).rstrip()
 
 
-def clean_values(value: object) -> object:
+def clean_values(value: object, clean: Callable[[str], str] = clean_text) -> object:
     """Return a JSON value with every text in it cleaned, the names of its fields too."""
     if isinstance(value, str):
-        return clean_text(value)
+        return clean(value)
     if isinstance(value, Mapping):
-        return {clean_text(str(name)): clean_values(inner) for name, inner in value.items()}
+        return {clean(str(name)): clean_values(inner, clean) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [clean_values(inner) for inner in value]
+        return [clean_values(inner, clean) for inner in value]
     return value
 
 

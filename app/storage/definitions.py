@@ -44,27 +44,19 @@ class DefinitionKind(Generic[Definition]):
     least: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class DefinitionFolder(Generic[Definition]):
     """Reads and writes the definitions of one kind. Implements `core.store.DefinitionStore`."""
 
-    def __init__(
-        self,
-        kind: DefinitionKind[Definition],
-        folder: Path,
-        trash: Path,
-        disk: FileSystem,
-        threads: OneAtATime,
-        on_replaced: Callable[[json_file.Replaced], None] = lambda _: None,
-    ) -> None:
-        self._kind: DefinitionKind[Definition] = kind
-        self._folder = folder
-        self._trash = trash
-        self._disk = disk
-        self._threads = threads
-        self._on_replaced = on_replaced
-        self._found: tuple[Definition, ...] = ()
-        self._files: dict[str, Path] = {}
-        self.problems: list[Problem] = []
+    _kind: DefinitionKind[Definition]
+    _folder: Path
+    _trash: Path
+    _disk: FileSystem
+    _threads: OneAtATime
+    _on_replaced: Callable[[json_file.Replaced], None]
+    _found: tuple[Definition, ...] = field(default=(), init=False)
+    _files: dict[str, Path] = field(default_factory=dict, init=False)
+    problems: list[Problem] = field(default_factory=list, init=False)
 
     def load(self) -> None:
         """Read the folder; `problems` says what is wrong with the files that cannot be used. Blocks."""
@@ -252,21 +244,14 @@ def _is_whole(speaker: Agent | Leader) -> bool:
 def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:
     """Return what keeps a workflow from running."""
     for fault in faults(definition):
-        place = "" if fault.place is None else f"steps[{fault.place}]."
-        return fault.code, f"{place}{fault.field}", fault.detail[:300]
+        return fault.code, fault.path, fault.detail[:300]
     return None
 
 
 ASSISTANT = DefinitionKind(
-    noun=Agent,
-    fault=_agent_fault,
-    least={"max_depth": 0, "max_steps": 1, "version": 1},
+    noun=Agent, fault=_agent_fault, least={"max_depth": 0, "max_steps": 1, "version": 1}
 )
-GROUP = DefinitionKind(
-    noun=Group,
-    fault=_group_fault,
-    least={"turns_limit": 1, "version": 1},
-)
+GROUP = DefinitionKind(noun=Group, fault=_group_fault, least={"turns_limit": 1, "version": 1})
 WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
 DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)

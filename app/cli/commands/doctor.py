@@ -295,9 +295,7 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
         )
         remedy = ""
         for fault in moot.engine.workflows.faults(definition)[:1]:
-            place = "" if fault.place is None else f"steps[{fault.place}]."
-            field = f"{place}{fault.field}"
-            remedy = texts(f"error.workflow_{fault.code}", field=field, detail=fault.detail[:MAX_DETAIL])
+            remedy = texts(f"error.workflow_{fault.code}", field=fault.path, detail=fault.detail[:MAX_DETAIL])
         yield _finding("workflow", found, remedy)
 
 

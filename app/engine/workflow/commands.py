@@ -256,8 +256,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     def _check_runs(self, definition: WorkflowDefinition) -> None:
         """Raise BadInput that names the first fault and its place."""
         for fault in self.faults(definition):
-            place = "" if fault.place is None else f"steps[{fault.place}]."
-            raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
+            raise BadInput(f"workflow_{fault.code}", field=fault.path, detail=fault.detail)
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.children.pipes import HostServer, Pipes
+from app.core.json_values import as_object
+from app.core.texts import clean_values
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.server_processes import kill_all_groups
 
@@ -57,8 +59,7 @@ class ToolHost(HostServer):
         service = SERVICES.get(line["name"])
         if service is None:
             raise RequestError(f"There is no service {line['name']!r}.")
-        result = await service(line["arguments"])
-        return {name: shortened(value) for name, value in result.items()}
+        return as_object(clean_values(await service(line["arguments"]), shortened))
 
     async def _connect(self, line: Line) -> Line:
         """Connect to a server, again if it was connected, and return what it offers. Raises RequestError."""
@@ -114,13 +115,7 @@ def _load_mcp() -> "type[Server]":
     return Server
 
 
-def shortened(value: Any) -> Any:
-    """Return a JSON value in which every text of more than 200,000 characters is cut, with a note of that."""
-    if isinstance(value, str) and len(value) > _TEXT_CHARACTERS:
-        left = len(value) - _TEXT_CHARACTERS
-        return f"{value[:_TEXT_CHARACTERS]}\n[cut: {left} more characters]"
-    if isinstance(value, Mapping):
-        return {name: shortened(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [shortened(item) for item in value]
-    return value
+def shortened(text: str) -> str:
+    """Return a text; of one of more than 200,000 characters the beginning, with a note of that."""
+    left = len(text) - _TEXT_CHARACTERS
+    return f"{text[:_TEXT_CHARACTERS]}\n[cut: {left} more characters]" if left > 0 else text
