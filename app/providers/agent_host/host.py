@@ -11,6 +11,7 @@ import os
 import sys
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from app.providers.agent_host.program import Acts, AgentProgram, Message
 _MOST_OF_NOTICE = 300
 
 
+@dataclass(eq=False, repr=False)
 class AnswerText:
     """Takes the pieces of an answer and returns what may be shown of them by now.
 
@@ -35,19 +37,16 @@ class AnswerText:
     is not known (None), text without an id is kept until the end, and counts only where no text had one.
     """
 
-    def __init__(
-        self, message_ids: bool | None, notices: tuple[str, ...], complaints: tuple[str, ...]
-    ) -> None:
-        self._message_ids = message_ids
-        self._notices = notices
-        self._complaints = complaints
-        self._without_id = ""
-        self._held = ""
-        self._begun = False
-        self._message = ""
-        self.bytes = 0
-        # What the program itself said, without an id.
-        self.notice = ""
+    _message_ids: bool | None
+    _notices: tuple[str, ...]
+    _complaints: tuple[str, ...]
+    _without_id: str = ""
+    _held: str = ""
+    _begun: bool = False
+    _message: str = ""
+    bytes: int = 0
+    # What the program itself said, without an id.
+    notice: str = ""
 
     def take(self, text: str, message_id: str) -> str:
         """Add a piece; return the text that is certainly part of the answer. Raises ProviderError for a complaint."""

@@ -10,6 +10,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.children import commands
@@ -36,22 +37,20 @@ _CANCELLED: Mapping[str, Any] = {"outcome": "cancelled"}
 Report = Mapping[str, Any]
 
 
+@dataclass(eq=False, repr=False)
 class Acts:
     """Keeps what is known of each act by its id, and tells of it in lines to Moot: `act` and `ask`.
 
     `answer` sends the program the outcome of a request for permission.
     """
 
-    def __init__(
-        self, say: Callable[[Mapping[str, object]], None], answer: Callable[[Any, Report], None]
-    ) -> None:
-        self._say = say
-        self._answer = answer
-        self._known: dict[str, dict[str, Any]] = {}
-        self._told: dict[str, Mapping[str, object]] = {}
-        # The number of each request that waits, and the options by the answers that choose them.
-        self._asked: dict[str, tuple[Any, Mapping[str, str]]] = {}
-        self._count = 0
+    _say: Callable[[Mapping[str, object]], None]
+    _answer: Callable[[Any, Report], None]
+    _known: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
+    _told: dict[str, Mapping[str, object]] = field(default_factory=dict, init=False)
+    # The number of each request that waits, and the options by the answers that choose them.
+    _asked: dict[str, tuple[Any, Mapping[str, str]]] = field(default_factory=dict, init=False)
+    _count: int = field(default=0, init=False)
 
     @property
     def busy(self) -> bool:
@@ -329,9 +328,8 @@ class AgentProgram:
     @property
     def takes_images(self) -> bool:
         """Whether it says that it takes pictures in a prompt."""
-        told = self.told.get("agentCapabilities")
-        takes = told.get("promptCapabilities") if isinstance(told, dict) else None
-        return isinstance(takes, dict) and takes.get("image") is True
+        told = as_object(self.told.get("agentCapabilities"))
+        return as_object(told.get("promptCapabilities")).get("image") is True
 
     def look(self) -> None:
         """Note the processes of the program by now."""

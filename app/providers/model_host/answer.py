@@ -25,20 +25,9 @@ from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_o
 from app.core.provider import FinishReason
 from app.core.texts import visible
 from app.providers.errors import chain, classify
-from app.providers.model_host import litellm_fixes
+from app.providers.model_host import litellm_fixes, request
 from app.providers.model_host.facts import used_in
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
-from app.providers.model_host.request import (
-    OWN_PROTOCOLS,
-    ModelCall,
-    affordable_output,
-    explain_refused_tools,
-    is_json,
-    learnt,
-    litellm_arguments,
-    tools_of,
-    with_marks,
-)
 from app.providers.model_host.tool_schemas import LegalTools, TrueNames, refused_tool, renamed
 
 litellm.suppress_debug_info = True
@@ -165,7 +154,9 @@ class Calls:
         # Some servers number every call 0, some send no ids, some repeat id and name with each piece.
         if call_id and call.id:
             return call_id != call.id
-        return bool(name) and bool(call.name) and (name != call.name or is_json("".join(call.arguments)))
+        return (
+            bool(name) and bool(call.name) and (name != call.name or request.is_json("".join(call.arguments)))
+        )
 
     def _news(self, call: _OpenCall, last: bool = False) -> list[Piece]:
         waits = not last and call.name in self._true_names
@@ -319,20 +310,16 @@ class DeltaBuffer:
         if wait <= 0:
             self._send()
         else:
-            self._timer = self._loop.call_later(wait, self._on_time)
+            self._timer = self._loop.call_later(wait, self._send)
 
     def close(self) -> None:
         """Send the rest."""
+        self._send(last=True)
+
+    def _send(self, last: bool = False) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._send(last=True)
-
-    def _on_time(self) -> None:
-        self._timer = None
-        self._send()
-
-    def _send(self, last: bool = False) -> None:
         text = "".join(self._text)
         self._text.clear()
         if not last and (half := _half_at_end(text)):
@@ -480,7 +467,7 @@ def _is_web_address(address: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
+async def ask(call: request.ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     """Ask a model as it accepts it, stream the answer into the buffer and return the fields of `Finished`.
 
     Raises ProviderError. Cancelling closes the connection to the provider.
@@ -491,8 +478,8 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     known = _refused.setdefault((call.base_url, call.model), [])
     refused = [str(tool["function"]["name"]) for tool in call.tools if tool in known]
     while True:
-        tools = tools_of(call, refused)
-        arguments = with_marks(call, litellm_arguments(call, quirks, tools), quirks)
+        tools = request.tools_of(call, refused)
+        arguments = request.with_marks(call, request.litellm_arguments(call, quirks, tools), quirks)
         try:
             return await _Stream(call, buffer, tools).run(arguments)
         except ProviderError as error:
@@ -504,14 +491,14 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
             adaptations += 1
             if adaptations > _MOST_ADAPTATIONS:
                 raise
-            most = affordable_output(error)
+            most = request.affordable_output(error)
             if most is not None and not buffer.spoke and not afforded:
                 # Not remembered: the account may be filled up at any time.
                 call, afforded = replace(call, max_tokens=most, facts=ModelFacts()), True
                 continue
-            taught = None if buffer.spoke else learnt(quirks, error, arguments)
+            taught = None if buffer.spoke else request.learnt(quirks, error, arguments)
             if taught is None:
-                raise explain_refused_tools(error, arguments) from None
+                raise request.explain_refused_tools(error, arguments) from None
             quirks = taught
             buffer.tell_quirks(asdict(quirks))
 
@@ -519,7 +506,7 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
 class _Stream:
     """One request to a provider, with its limits."""
 
-    def __init__(self, call: ModelCall, buffer: DeltaBuffer, tools: LegalTools) -> None:
+    def __init__(self, call: request.ModelCall, buffer: DeltaBuffer, tools: LegalTools) -> None:
         self._call = call
         self._tools = tools
         self._buffer = buffer
@@ -656,7 +643,7 @@ class _Stream:
         }
 
     def _state(self) -> dict[str, Any]:
-        if self._call.kind in OWN_PROTOCOLS:
+        if self._call.kind in request.OWN_PROTOCOLS:
             return {}
         return self._beside.state(self._calls.extras())
 

@@ -17,20 +17,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 import httpx2
+import mcp_types as types
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    Prompt,
-    Resource,
-    ResourceTemplate,
-    Tool,
-    jsonrpc_message_adapter,
-)
 from pydantic import BaseModel, ValidationError
 
 from app.children.commands import end_group, kill_group
@@ -155,26 +146,29 @@ class Guard:
             self.problem = problem
             self._on_end()
 
+    def flooded(self, how: str) -> None:
+        """End the connection, because it sent too much in this way."""
+        self.end(f"It {how}.", ServerProblem.TOO_MUCH)
+
     def allows(self, item: SessionMessage | Exception) -> bool:
         """Return whether a message may pass; requests and notifications may not come too often.
 
         A list is mended, and a request for what Moot does not offer becomes one that the MCP library does not know.
         """
         message = item.message if isinstance(item, SessionMessage) else None
-        if isinstance(message, JSONRPCResponse):
+        if isinstance(message, types.JSONRPCResponse):
             self.unusable += mend_lists(message.result)
-        if isinstance(message, JSONRPCRequest) and message.method in _NOT_OFFERED:
+        if isinstance(message, types.JSONRPCRequest) and message.method in _NOT_OFFERED:
             # The MCP library would say "invalid request"; of a method that it does not know it says that.
             message.method = f"not offered: {message.method}"
-        if isinstance(item, SessionMessage) and not isinstance(message, JSONRPCNotification | JSONRPCRequest):
+        if isinstance(item, SessionMessage) and not isinstance(
+            message, types.JSONRPCNotification | types.JSONRPCRequest
+        ):
             return True
         now = time.monotonic()
         full = len(self._unasked) == _UNASKED_MESSAGES
         if full and now - self._unasked[0] < _WINDOW_SECONDS:
-            self.end(
-                f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.",
-                ServerProblem.TOO_MUCH,
-            )
+            self.flooded(f"sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds")
             return False
         self._unasked.append(now)
         return True
@@ -184,10 +178,7 @@ class Guard:
         self._garbage += size
         self.garbage_lines += 1
         if self._garbage > _GARBAGE_BYTES:
-            self.end(
-                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.",
-                ServerProblem.TOO_MUCH,
-            )
+            self.flooded(f"wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output")
             return False
         return True
 
@@ -243,9 +234,7 @@ async def _read(
                     if not await _pass_on(line, to_session, guard, log):
                         return
                 if lines.cut:
-                    guard.end(
-                        f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", ServerProblem.TOO_MUCH
-                    )
+                    guard.flooded(f"sent a line of more than {LINE_BYTES // 1_000_000} MB")
                     return
         guard.end()
 
@@ -257,7 +246,7 @@ async def _pass_on(
     if not line:
         return guard.allows_garbage(1)
     try:
-        message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         if guard.garbage_lines < _LINES_LOGGED:
             log.note_output(line)
@@ -327,7 +316,7 @@ async def http_transport(
             guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small compressed answer may have any size when decompressed.
-            guard.end("It sent a packed answer, though it was asked not to.", ServerProblem.TOO_MUCH)
+            guard.flooded("sent a packed answer, though it was asked not to")
             raise httpx2.RemoteProtocolError("packed answer")
         if not own or not response.headers.get("content-type", "").startswith("text/event-stream"):
             # The MCP library limits the events of a stream, but reads any other answer whole.
@@ -358,9 +347,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         async for data in self._body:
             size += len(data)
             if size > self._most:
-                self._guard.end(
-                    f"It sent an answer of more than {self._most / 1_000_000:g} MB.", ServerProblem.TOO_MUCH
-                )
+                self._guard.flooded(f"sent an answer of more than {self._most / 1_000_000:g} MB")
                 raise httpx2.RemoteProtocolError("answer too long")
             yield data
 
@@ -395,10 +382,10 @@ class _CountedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 _LISTS: Mapping[str, tuple[type[BaseModel], str]] = {
-    "tools": (Tool, "name"),
-    "prompts": (Prompt, "name"),
-    "resources": (Resource, "uri"),
-    "resourceTemplates": (ResourceTemplate, "uriTemplate"),
+    "tools": (types.Tool, "name"),
+    "prompts": (types.Prompt, "name"),
+    "resources": (types.Resource, "uri"),
+    "resourceTemplates": (types.ResourceTemplate, "uriTemplate"),
 }
 _NAME_CHARACTERS = 200
 
@@ -434,7 +421,7 @@ def _mended(entry: object, kind: type[BaseModel], key: str) -> dict[str, Any] | 
     if not isinstance(entry, dict) or not isinstance(entry.get(key), str) or not entry[key]:
         return None
     sound = {name: value for name, value in entry.items() if value is not None}
-    if kind is Tool:
+    if kind is types.Tool:
         schema = sound.get("inputSchema")
         sound["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
         if isinstance(shape := sound.get("outputSchema"), dict) and shape.get("type") != "object":
