@@ -16,16 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from app.core import events
 from app.core.errors import BadInput, NotFound, StorageError
-from app.core.events import (
-    Event,
-    EventBus,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    SessionChanged,
-    SessionStarted,
-)
 from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
@@ -94,9 +86,9 @@ class LogWriter:
     _touched: set[str] = field(default_factory=set, init=False)
     _idle_at: float | None = field(default=None, init=False)
 
-    def post(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
+    def post(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch of a session."""
-        self._put(_WriterJob(lambda: self._add(session_id, events, summary)))
+        self._put(_WriterJob(lambda: self._add(session_id, batch, summary)))
 
     def call(self, work: Callable[[], Result]) -> "Future[Result]":
         """Run a job after everything queued before it; the future gets its result or error.
@@ -173,13 +165,13 @@ class LogWriter:
             self._guarded(self._write_touched)
         item.run()
 
-    def _add(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
+    def _add(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue events of one session that go into one line of its log."""
         try:
             log = self.log(session_id)
             self._touched.add(session_id)
             try:
-                log.add(events, summary)
+                log.add(batch, summary)
             except Exception as error:
                 log.refuse(error)
                 raise
@@ -247,7 +239,13 @@ class LogWriter:
 
 TEXT_SECONDS = 0.1
 """How long text that streams is gathered before the writer's thread is woken for it."""
-STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageFinished)
+STORED = (
+    events.SessionStarted,
+    events.SessionChanged,
+    events.MessageStarted,
+    events.MessageDelta,
+    events.MessageFinished,
+)
 
 
 class JsonLogStore:
@@ -281,7 +279,7 @@ class JsonLogStore:
         self._live: dict[str, set[str]] = {}
         self._appended: set[str] = set()
         # Text of sessions that the writer was not given yet, and when it will be.
-        self._text: dict[str, list[Event]] = {}
+        self._text: dict[str, list[events.Event]] = {}
         self._text_bytes = 0
         self._text_due: asyncio.TimerHandle | None = None
         self._other_since_ns: int | None = None
@@ -336,26 +334,26 @@ class JsonLogStore:
             known = self._disk.identity(path)
         return known, *load_session(self._disk, path, mend=self._is_cut_off(session_id))
 
-    def append(self, events: tuple[Event, ...]) -> None:
+    def append(self, batch: tuple[events.Event, ...]) -> None:
         """Queue a batch of one session as one line of its log; never blocks."""
-        stored = tuple([event for event in events if isinstance(event, STORED)])
+        stored = tuple([event for event in batch if isinstance(event, STORED)])
         if not stored:
             return
         session_id = stored[0].session_id
         if self._read_only:
             raise StorageError("read_only", path=str(self._paths.root), detail="")
         self._appended.add(session_id)
-        if all(isinstance(event, MessageDelta) for event in stored):
+        if all(isinstance(event, events.MessageDelta) for event in stored):
             self._gather(session_id, stored)
             return
         self._post_text()
         self._writer.post(session_id, stored, self._summarise(session_id, stored))
 
-    def _gather(self, session_id: str, deltas: Sequence[Event]) -> None:
+    def _gather(self, session_id: str, deltas: Sequence[events.Event]) -> None:
         """Gather text for a moment: to wake the writer's thread for each token costs more than all else about it."""
         self._text.setdefault(session_id, []).extend(deltas)
         self._text_bytes += sum(
-            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, MessageDelta)
+            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, events.MessageDelta)
         )
         if self._text_bytes >= FLUSH_BYTES:
             self._post_text()
@@ -552,20 +550,20 @@ class JsonLogStore:
             return False
         return self._index.is_cut_off(session_id, self._other_since_ns)
 
-    def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
+    def _summarise(self, session_id: str, batch: tuple[events.Event, ...]) -> SessionSummary | None:
         """Update the summary of a session; return None if its messages were never counted."""
         summary = self._summaries.get(session_id)
         known = self._live.get(session_id)
         count = summary.messages if summary else 0
         latest = summary.updated_at if summary else ""
         session: Session | None = None
-        if isinstance(events[0], SessionStarted):
+        if isinstance(batch[0], events.SessionStarted):
             known, count, latest = self._live.setdefault(session_id, set()), 0, ""
-        for event in events:
+        for event in batch:
             match event:
-                case SessionStarted() | SessionChanged():
+                case events.SessionStarted() | events.SessionChanged():
                     session = event.session
-                case MessageStarted() | MessageFinished():
+                case events.MessageStarted() | events.MessageFinished():
                     latest = max(latest, event.message.created_at)
                     if known is None or event.message.id not in known:
                         count += 1
@@ -632,11 +630,11 @@ class JsonLogStore:
             pass
 
 
-def autosave(bus: EventBus, store: SessionStore) -> Callable[[], None]:
+def autosave(bus: events.EventBus, store: SessionStore) -> Callable[[], None]:
     """Append every batch of the event bus to its session's log; return the function that stops this."""
 
-    def save(events: tuple[Event, ...]) -> None:
-        for session_id in dict.fromkeys([event.session_id for event in events if event.session_id]):
-            store.append(tuple([event for event in events if event.session_id == session_id]))
+    def save(batch: tuple[events.Event, ...]) -> None:
+        for session_id in dict.fromkeys([event.session_id for event in batch if event.session_id]):
+            store.append(tuple([event for event in batch if event.session_id == session_id]))
 
     return bus.subscribe(save)
