@@ -12,6 +12,7 @@ from html import escape
 from app.core.files import NEW_PAGE
 from app.core.markdown_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState
+from app.core.pictures import kind_of
 from app.core.texts import closed, escape_markdown, fenced
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
@@ -183,13 +184,6 @@ _STYLE = (
     "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
     "img{max-width:100%}"
 )
-_PICTURES = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",),
-    "image/jpeg": (b"\xff\xd8\xff",),
-    "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
-}
-"""The kinds of pictures a page may hold, and how their files begin: none of them can hold a script."""
 _LEFT, _TOP, _FOOT, _RIGHT = 70, 16, 190, 20
 _APART = 2.5
 
@@ -286,11 +280,10 @@ def _files(attachments: Sequence[Attachment]) -> str:
 
 def _picture(attachment: Attachment) -> str:
     """Return a picture as a data: address; "" where its content is not of its type."""
-    starts = _PICTURES.get(attachment.media_type, ())
     try:
         data = base64.b64decode(attachment.data, validate=True)
     except ValueError:
         return ""
-    if not data.startswith(starts) or (attachment.media_type == "image/webp" and data[8:12] != b"WEBP"):
+    if (kind := kind_of(data)) != attachment.media_type or not kind:
         return ""
     return f"data:{attachment.media_type};base64,{base64.b64encode(data).decode()}"
