@@ -24,8 +24,8 @@ from app.core.events import (
 from app.core.session import ExportFormat
 from app.core.store import ArchiveFiles, Backup, BackupReason, Restored, SessionStore, StoredSession
 from app.core.texts import escape_markdown
+from app.engine.decisions.journal import is_date
 from app.engine.drafts import Drafts
-from app.engine.export.formats import is_day
 from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -134,7 +134,7 @@ class Archive:
             for count, summary in enumerate(summaries, 1):
                 # File names are made by Moot: a title may hold anything.
                 day = summary.created_at[:10]
-                name = f"{day if is_day(day) else 'session'}-{summary.id}"
+                name = f"{day if is_date(day) else 'session'}-{summary.id}"
                 documents: dict[str, str] = {}
                 # One failed export does not prevent the others.
                 with contextlib.suppress(MootError):

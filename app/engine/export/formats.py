@@ -6,7 +6,7 @@ Also what documents share: the line below a message, escaped Markdown.
 import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from html import escape
 
 from app.core.files import NEW_PAGE
@@ -31,15 +31,6 @@ def moment(iso: str) -> str:
         return f"{local:%Y-%m-%d %H:%M} (UTC{local.isoformat()[-6:]})"
     except ValueError:
         return iso
-
-
-def is_day(text: str) -> bool:
-    """Say whether a text is a date such as 2026-11-21."""
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return len(text) == 10
 
 
 def named(lines: Mapping[str, str], prefix: str, code: str) -> str:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
@@ -23,6 +22,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelFacts
 from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
 from app.core.provider import FinishReason
+from app.core.servers import is_web_address
 from app.core.texts import visible
 from app.providers.errors import chain, classify
 from app.providers.model_host import litellm_fixes, request
@@ -433,7 +433,8 @@ class BesideWords:
             if known or not isinstance(address, str) or not isinstance(title, str | None):
                 continue
             fits = address in self._sources or len(self._sources) < _MOST_SOURCES
-            if fits and _is_web_address(address):
+            shown = len(address) <= _LONGEST_ADDRESS and address.isprintable()
+            if fits and shown and is_web_address(address):
                 self._sources[address] = " ".join(visible(title or "").split())[:_LONGEST_TITLE]
 
 
@@ -455,16 +456,6 @@ def _add_part(parts: list[Any], part: Any) -> None:
             last[name] += value
         elif value is not None:
             last[name] = value
-
-
-def _is_web_address(address: str) -> bool:
-    if len(address) > _LONGEST_ADDRESS or any(sign.isspace() or not sign.isprintable() for sign in address):
-        return False
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 async def ask(call: request.ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
