@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from app.core.catalog import USUAL, ModelList, ProviderConfig, provider_kind
 from app.core.errors import BadInput, StorageError
+from app.core.json_values import object_in
 from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
 from app.core.servers import (
     BY_ADDRESS,
@@ -306,21 +307,15 @@ def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
 
 def packed(data: bytes) -> bytes:
     """Return `mcp.json` for a backup: without secrets, and empty if it is no JSON."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        return b"{}\n"
-    cleared = without_secrets(document) if isinstance(document, dict) else {}
+    document = object_in(data)
+    cleared = without_secrets(document) if document is not None else {}
     return data if cleared == document else json_file.as_bytes(cleared)
 
 
 def unpacked(data: bytes, here: bytes) -> bytes:
     """Return the `mcp.json` of a backup with the secrets of the present file `here`."""
-    try:
-        document, now = json.loads(data), json.loads(here)
-        entries, others = document[SERVERS], now[SERVERS]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return data
+    document = object_in(data) or {}
+    entries, others = document.get(SERVERS), (object_in(here) or {}).get(SERVERS)
     if not isinstance(entries, dict) or not isinstance(others, dict):
         return data
     filled = {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.servers import is_web_address
 from app.core.session import AgentMode
@@ -171,11 +172,8 @@ def _page(call: ToolCall, content: str) -> dict[str, str] | None:
     if read := source_of(content):
         url, title = read
         return {"url": url, "title": title, "from": call.name} if title else {"url": url, "from": call.name}
-    try:
-        url = json.loads(call.arguments)["url"].strip()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return {"url": url, "from": call.name}
+    given = (object_in(call.arguments) or {}).get("url")
+    return {"url": given.strip(), "from": call.name} if isinstance(given, str) else None
 
 
 TOOLS: Final = (
