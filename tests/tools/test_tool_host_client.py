@@ -13,7 +13,7 @@ import pytest
 from app.core.json_values import as_object
 from app.core.texts import clean_values
 from app.core.tool import ToolError
-from app.tools.tool_host.host import shortened
+from app.tools.tool_host.mcp_results import shortened
 from app.tools.tool_host_client import ToolHostClient
 from tests.tools.serving import SERVERS, until
 from tests.tools.test_mcp_harm import runs

@@ -9,13 +9,13 @@ from app.children.pipes import HostServer, Pipes
 from app.core.json_values import as_object
 from app.core.texts import clean_values
 from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.mcp_results import shortened
 from app.tools.tool_host.server_processes import kill_all_groups
 
 if TYPE_CHECKING:
     from app.tools.tool_host.mcp_server import Server
 
 _LOG = logging.getLogger(__name__)
-_TEXT_CHARACTERS = 200_000
 _CLOSE_SECONDS = 2.5
 
 Line = Mapping[str, Any]
@@ -113,9 +113,3 @@ def _load_mcp() -> "type[Server]":
     from app.tools.tool_host.mcp_server import Server
 
     return Server
-
-
-def shortened(text: str) -> str:
-    """Return a text; of one of more than 200,000 characters the beginning, with a note of that."""
-    left = len(text) - _TEXT_CHARACTERS
-    return f"{text[:_TEXT_CHARACTERS]}\n[cut: {left} more characters]" if left > 0 else text
