@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent
+from app.core.definitions import Agent, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, StorageError
 from app.core.events import Event, EventBus, FileWritten, Notice, ServersChanged, SessionRestored
-from app.core.saved_prompt import SavedPrompt
-from app.core.server_secrets import parted, texts_to_hide
+from app.core.servers import parted, texts_to_hide
 from app.core.store import StoredSession
-from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
@@ -26,10 +24,9 @@ from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.backup import upgrade
-from app.storage.documents import JsonDocuments
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
-from app.storage.other_versions import Replaced
+from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import FaultLog, keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
@@ -212,7 +209,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         secrets=secrets,
         models=models,
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None, file_system=disk),
-        archive=FileArchive(paths, store, documents, file_system=disk),
+        archive=FileArchive(paths, store, documents, disk),
         drafts=DraftFolder(paths, file_system=disk),
         tools=tools,
         session_files=files,

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from app.gui.main_window import MainWindow
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import MenuButton
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Steps
 from app.main import open_window
 
 Kind = TypeVar("Kind", bound=QWidget)

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent
-from app.core.catalog import EMBEDDED, ProviderConfig, ProviderStatus
+from app.core.catalog import EMBEDDED, ProviderConfig
 from app.core.council import Participant
+from app.core.definitions import Agent
+from app.core.errors import Failure
 from app.core.events import Event, EventBus
-from app.core.message import Author, Failure, Message, MessageState, Role, Usage
+from app.core.message import Author, Message, MessageState, Role, Usage
 from app.core.model_facts import ModelFacts, Price, believed
-from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
-from app.core.session import Debate, DebateSession
+from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderStatus, TestResult, Text
+from app.core.session import Debate, DebateSession, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
-from app.core.summary import Status
 from app.core.tool import Tool, Tools
 from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine, Plugs, Resources

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.engine.engine import Engine
 from tests.app_driver import until
 from tests.pictures import data_url, images_reply, png

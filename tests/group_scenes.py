@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader
 from app.engine.engine import Engine
 from tests.app_driver import until
 from tests.chat_scenes import PATIENCE_S, architect, call, said_last

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from app.core.council import Participant
+from app.core.council import Ballot, Participant, Point, Verdict
 from app.core.council_parts import BestCase, JudgeReading, Option, Position
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import Failure
 from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
+from app.core.message import Attachment, Author, Message, Prompt, ToolCall, Usage
 from app.core.session import (
     Chat,
     ChatSession,
@@ -20,8 +22,6 @@ from app.core.session import (
     WorkflowSession,
     WorkflowState,
 )
-from app.core.verdict import Ballot, Point, Verdict
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 
 AT = "2026-11-21T10:00:00.000Z"
 USER = Author(id="user", name="User", kind="user")

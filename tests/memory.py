@@ -4,32 +4,33 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic
 
-from app.core.agent import Agent, Group
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
+from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import Message, MessageState, Role
-from app.core.saved_prompt import SavedPrompt
-from app.core.server_secrets import McpServer
-from app.core.session import Session
+from app.core.servers import McpServer
+from app.core.session import Folder, Session, SessionSummary, Status
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
+    Backup,
+    BackupContents,
     Definition,
     DraftFiles,
     Hit,
+    PartSize,
     Problem,
+    Restored,
     SessionStore,
     StoredSession,
+    Thrown,
     UsageLedger,
 )
-from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
-from app.core.summary import Folder, SessionSummary, Status
 from app.core.tool import ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry, totals
-from app.core.workflow import WorkflowDefinition
 
 
 class MemoryTools(Tools):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from app.core.agent import Agent, Group, Leader
-from app.core.server_secrets import McpServer
+from app.core.definitions import Agent, Group, Leader
+from app.core.servers import McpServer
 from app.engine.engine import Engine
 from app.gui.pages.settings.settings_dialog import PAGES
 from tests.app_driver import Person, until

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QWidget
 
 from app.core.council import Participant
-from app.core.summary import DebateMode
+from app.core.session import DebateMode
 from app.engine.engine import DebateSetup, Engine
 from app.gui.controllers.debates import OFFERS_BLIND
 from tests.app_driver import Person

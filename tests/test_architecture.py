@@ -235,7 +235,7 @@ def test_no_item_of_a_layout_is_asked_for() -> None:
 def test_the_focus_chain_is_asked_in_one_place() -> None:
     # What it returns has to be given back to its parent.
     found = called("nextInFocusChain", "previousInFocusChain")
-    assert {one.partition(":")[0] for one in found} == {"app/gui/widgets/controls.py"} and len(found) == 2
+    assert {one.partition(":")[0] for one in found} == {"app/gui/widgets/boxes.py"} and len(found) == 2
 
 
 def called(*names: str) -> list[str]:

@@ -17,9 +17,17 @@ from app.core.errors import BadInput
 from app.core.forms import FormField
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptReason, PromptType, Role
-from app.core.reasons import RESTART, Reason, reason_code
-from app.core.session import Council, DebateSession, Session
-from app.core.summary import DebateMode, DebateTools, Status
+from app.core.session import (
+    RESTART,
+    Council,
+    DebateMode,
+    DebateSession,
+    DebateTools,
+    Reason,
+    Session,
+    Status,
+    reason_code,
+)
 from app.wiring import Moot, open_moot
 from tests.asked import Answers
 from tests.many_kinds import ADA, messages, sessions

@@ -11,7 +11,7 @@ from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
 from app.cli.printing.lines import columns, load_texts
 from app.cli.printing.sessions import Follower, aside_text, cost_line, last_line
-from app.core.errors import BadInput
+from app.core.errors import BadInput, Failure
 from app.core.events import (
     Event,
     MessageDelta,
@@ -28,7 +28,6 @@ from app.core.message import (
     Attachment,
     Author,
     Consent,
-    Failure,
     Message,
     MessageState,
     Prompt,

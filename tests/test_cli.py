@@ -6,27 +6,21 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from app import __main__, __version__
-from app.cli.arguments import (
-    COMMANDS,
-    Arguments,
-    Spec,
-    parse_arguments,
-    parse_spec,
-    wanted_language,
-)
+from app.cli.arguments import COMMANDS, Arguments, Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import error_line, json_line, load_texts
-from app.cli.printing.sessions import Follower, JsonPrinter
+from app.cli.printing.sessions import Follower, event_json
 from app.core.council import Participant
-from app.core.errors import BadInput
+from app.core.errors import BadInput, Failure
 from app.core.events import MessageDelta, MessageFinished, MessageStarted, Notice, SessionStarted, TurnStarted
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Debate, DebateSession
 from app.core.texts import Texts, without_steering
 from app.engine.debate.modes import ROLES
@@ -357,10 +351,8 @@ def test_a_failed_turn_says_why() -> None:
 
 @pytest.mark.parametrize(("language", "says"), [("en", "Saving works again"), ("ko", "다시 저장")])
 def test_a_line_for_scripts_says_a_notice_in_words(language: str, says: str) -> None:
-    from app.engine.export.event_lines import event_line
-
-    printer = JsonPrinter(event_line, load_texts(language))
-    line = json.loads(printer(Notice(session_id="01s", level="info", code="saved_again")))
+    notice = Notice(session_id="01s", level="info", code="saved_again")
+    line = json.loads(event_json(notice, load_texts(language)))
     assert (line["event"], line["level"]) == ("notice", "info")
     assert says in line["text"]
 
@@ -379,9 +371,7 @@ async def test_what_is_shown_as_finished_was_acknowledged_first() -> None:
         await asyncio.sleep(0.01)
         order.append(f"acknowledged {session_id}")
 
-    from app.engine.export.event_lines import event_line
-
-    follower = Follower(JsonPrinter(event_line, TEXTS), Notes(), acknowledged)
+    follower = Follower(partial(event_json, texts=TEXTS), Notes(), acknowledged)
     follower.listen((SessionStarted(session_id="01s", session=SESSION),))
     following = asyncio.create_task(follower.follow("01s"))
     await asyncio.sleep(0.05)

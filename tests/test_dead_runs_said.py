@@ -10,8 +10,7 @@ from app.cli.arguments import Arguments
 from app.cli.commands.sessions import run_command
 from app.cli.exit_status import FAULT
 from app.cli.interrupt import Interrupt
-from app.core.reasons import Reason
-from app.core.summary import Status
+from app.core.session import Reason, Status
 from app.engine.runner import Run
 from app.wiring import Moot, open_moot
 from tests.asked import Answers

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import KINDS
-from app.core.summary import DebateMode, ExportFormat
+from app.core.session import DebateMode, ExportFormat
 from app.core.texts import LANGUAGES
 from app.engine.prompts import Prompts
 

@@ -14,8 +14,8 @@ from app.cli.commands.sessions import run_command
 from app.cli.printing.lines import error_line, load_texts
 from app.core.errors import MootError
 from app.core.events import EventBus
+from app.core.session import ExportFormat
 from app.core.store import StoredSession
-from app.core.summary import ExportFormat
 from app.engine.live_session import LiveSession
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QImage, QPainter, QRawFo
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 from shiboken6 import dump
 
-from app.gui.widgets.controls import focus_chain, stops_in
+from app.gui.widgets.boxes import focus_chain, stops_in
 from app.storage.paths import resources_dir
 
 

@@ -14,9 +14,9 @@ from app.cli.arguments import Arguments, parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.server_secrets import LOGIN, McpServer, secret_place
+from app.core.servers import LOGIN, McpServer, secret_place
 from app.core.tool import ServerState
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot

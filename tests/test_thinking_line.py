@@ -14,8 +14,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Author, Message, Role
-from app.core.session import Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import Debate, DebateSession, Status
 
 ADA = Author(id="ada", name="Ada")
 TURN = TurnStarted(session_id="s", turn_id="t", author=ADA)

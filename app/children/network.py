@@ -1,4 +1,4 @@
-"""Implements `core.network.Network`: the proxy and certificates as variables in the environment of child processes."""
+"""Implements `core.provider.Network`: the proxy and certificates as variables in the environment of child processes."""
 
 import asyncio
 import os
@@ -15,8 +15,7 @@ from app.children.host_client import HostClient
 from app.children.private_files import replace_text
 from app.children.processes import system_environment, use_variables
 from app.core.errors import BadInput
-from app.core.server_secrets import has_user
-from app.core.server_texts import is_web_address
+from app.core.servers import has_user, is_web_address
 
 _PROXY = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
@@ -69,7 +68,7 @@ class HostNetwork:
         use_variables({})
 
     async def use(self, proxy: str, certificates: str) -> None:
-        """Use a proxy and certificates; see `core.network.Network`."""
+        """Use a proxy and certificates; see `core.provider.Network`."""
         variables = _proxy_variables(proxy) if proxy else {}
         if certificates:
             variables |= await asyncio.to_thread(self._trust, certificates)

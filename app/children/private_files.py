@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.core.events import utc_now
+from app.core.ids import utc_now
 
 _HOST_LOG_BYTES = 1_000_000
 _WAITING_LINES = 200
@@ -24,7 +24,10 @@ def make_private_folder(folder: Path) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Write a file over another; there is always the old or the new one. Raises OSError."""
     scratch = path.with_name(path.name + ".new")
-    scratch.write_text(text, encoding="utf-8")
+    scratch.unlink(missing_ok=True)
+    descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
     scratch.replace(path)
 
 

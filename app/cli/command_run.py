@@ -8,6 +8,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,28 +18,26 @@ from app.cli.interrupt import Interrupt, beside
 from app.cli.printing.chats import ChatPrinter, workflow_end
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter, decision_text
 from app.cli.printing.lines import json_line
-from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line, marks
+from app.cli.printing.sessions import Follower, Printer, cost_line, event_json, last_line, marks
 from app.cli.terminal import Out, TerminalOut, show_progress
-from app.core.catalog import ProviderStatus
+from app.core import events
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import (
-    Event,
-    MessageDelta,
-    MessageFinished,
-    SessionChanged,
-    ToolFinished,
-    ToolStarted,
-    TurnStarted,
-)
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
-from app.core.reasons import LIMITS, Reason, main_code, reason_code, reason_text
-from app.core.session import DebateSession, Session
-from app.core.summary import Status
+from app.core.provider import ProviderStatus
+from app.core.session import (
+    LIMITS,
+    DebateSession,
+    Reason,
+    Session,
+    Status,
+    main_code,
+    reason_code,
+    reason_text,
+)
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
-from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
@@ -58,21 +57,21 @@ class ThinkingLine:
         self._checking = ""
         self._writing = False
 
-    def listen(self, events: tuple[Event, ...]) -> None:
+    def listen(self, batch: tuple[events.Event, ...]) -> None:
         """Note who speaks, and what ends the silence."""
-        for event in events:
-            if isinstance(event, SessionChanged) and event.status_changed:
+        for event in batch:
+            if isinstance(event, events.SessionChanged) and event.status_changed:
                 self._show_check(event.session)
-            elif isinstance(event, TurnStarted):
+            elif isinstance(event, events.TurnStarted):
                 self._name, self._since = event.author.name, time.monotonic()
-            elif isinstance(event, ToolFinished):
+            elif isinstance(event, events.ToolFinished):
                 self._since = time.monotonic()
-            elif isinstance(event, MessageFinished | ToolStarted | MessageDelta):
-                if isinstance(event, MessageDelta) and not event.text:
+            elif isinstance(event, events.MessageFinished | events.ToolStarted | events.MessageDelta):
+                if isinstance(event, events.MessageDelta) and not event.text:
                     continue
                 if self.line(time.monotonic()):
                     show_progress("")
-                self._since, self._writing = None, isinstance(event, MessageDelta)
+                self._since, self._writing = None, isinstance(event, events.MessageDelta)
 
     def _show_check(self, session: Session) -> None:
         """Show how far the voting check is, or take the line away."""
@@ -265,7 +264,7 @@ class CommandRun:
         As JSON if that was asked for, else with `printer`.
         """
         follower = Follower(
-            JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
+            partial(event_json, texts=self.texts) if self.arguments.json else printer,
             self.out,
             self.moot.store.flush,
             None if self.arguments.json else self.texts,

@@ -16,10 +16,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.children.private_files import replace_text
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
 from app.cli.terminal import Out
+from app.core.json_values import object_in
 from app.core.owned_tasks import end_tasks, start_owned
 from app.storage.file_system import storage_errors
 
@@ -85,7 +87,7 @@ class ControlServer:
         self._accepting = start_owned(self._accept(self._socket), name="control")
         port = self._socket.getsockname()[1]
         with storage_errors(self._path):
-            _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
+            replace_text(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
 
     @property
     def busy(self) -> bool:
@@ -341,30 +343,21 @@ async def _connect(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     try:
         place = _parse(await asyncio.to_thread(path.read_bytes))
-        port, token = place.get("port"), place.get("token")
-        line = _request_line({"token": token, **request})
-        async with asyncio.timeout(_CONNECT_S):
-            reader, writer = await asyncio.open_connection(_HOST, _port(port), limit=MAX_LINE)
-        writer.write(line)
-        await writer.drain()
-    except TooLongError:
-        raise
     except (OSError, ValueError) as error:
         raise UnansweredError(str(path)) from error
-    return reader, writer
-
-
-def _request_line(request: Mapping[str, object]) -> bytes:
-    line = _line(request)
+    port, line = place.get("port"), _line({"token": place.get("token"), **request})
     if len(line) > MAX_LINE:
         raise TooLongError
-    return line
-
-
-def _port(value: object) -> int:
-    if not isinstance(value, int) or not 0 < value < 65536:
-        raise ValueError(value)
-    return value
+    if not isinstance(port, int) or not 0 < port < 65536:
+        raise UnansweredError(str(path))
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            reader, writer = await asyncio.open_connection(_HOST, port, limit=MAX_LINE)
+        writer.write(line)
+        await writer.drain()
+    except OSError as error:
+        raise UnansweredError(str(path)) from error
+    return reader, writer
 
 
 def _line(value: Mapping[str, object]) -> bytes:
@@ -373,22 +366,6 @@ def _line(value: Mapping[str, object]) -> bytes:
 
 def _parse(line: bytes) -> dict[str, object]:
     """Read one line. Raises ValueError for anything but a JSON object, including the end of the stream."""
-    try:
-        value = json.loads(line)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    if not isinstance(value, dict):
-        raise ValueError("not an object")  # noqa: TRY004  # for the caller both are garbage
+    if (value := object_in(line)) is None:
+        raise ValueError("not a JSON object")
     return value
-
-
-def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read; it is complete or missing."""
-    temporary = path.with_suffix(".tmp")
-    temporary.unlink(missing_ok=True)
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, text.encode())
-    finally:
-        os.close(handle)
-    temporary.replace(path)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from app.core.summary import Status
+from app.core.session import Status
 
 OK = 0
 FAULT = 1

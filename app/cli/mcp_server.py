@@ -29,7 +29,7 @@ from app.cli.arguments import TOLD_WHOLE, Arguments
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import Interrupt, beside
-from app.core.summary import CLASSIC_MODES, DebateMode
+from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 
@@ -143,11 +143,13 @@ def _start_background(paths: DataPaths) -> psutil.Process:
     """
     paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
     command = moot_command("background", "--data-dir", str(paths.root))
+    # An agent's environment may hold the agent's own keys besides those for Moot.
+    own_keys = {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
     with _complaints(paths).open("wb") as complaints:
         how: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
             "stderr": complaints,
-            "env": moot_environment() | _own_keys(),
+            "env": moot_environment() | own_keys,
             "cwd": paths.root,
         }
         if sys.platform == "win32":
@@ -164,11 +166,6 @@ def _has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def _own_keys() -> dict[str, str]:
-    """Return the variables that hold keys for Moot; an agent's environment may hold the agent's own keys besides."""
-    return {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
 
 
 def _complaint(paths: DataPaths) -> str:
@@ -222,13 +219,18 @@ def serve(arguments: Arguments) -> int:
     """Serve the program at standard input until it closes that; return the exit status."""
     # Nothing here needs to be put away, and reading standard input cannot be cancelled.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    server = _server(AgentCalls(DataPaths(arguments.root)))
+    calls = AgentCalls(DataPaths(arguments.root))
+    server = _MootServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
+    tools = (calls.ask, calls.debate, calls.council, calls.wait, calls.say)
+    for tool in tools:
+        server.add_tool(tool, annotations=_READS if tool == calls.wait else _ASKS)
+    server.add_tool(calls.list_all, "list", annotations=_READS)
     asyncio.run(server.run_stdio_async())
     return OK
 
 
 class AgentCalls:
-    """The tools; what a session has said is told once."""
+    """The tools, whose texts are all that the calling model knows of Moot; what a session has said is told once."""
 
     def __init__(self, paths: DataPaths) -> None:
         self._paths = paths
@@ -236,37 +238,70 @@ class AgentCalls:
         # By session: how many characters of each message were told.
         self._told: dict[str, dict[str, int]] = {}
 
-    async def start(self, context: Context, command: str, **values: Any) -> CallToolResult:
+    async def ask(self, ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
+        """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
+        return await self._start(ctx, "ask", assistant=who, text=text, session=session_id)
+
+    async def debate(
+        self,
+        ctx: Context,
+        topic: str,
+        participants: Participants = (),
+        mode: Mode = DebateMode.ROUND_ROBIN,
+        rounds: Annotated[int, Field(ge=1, le=3)] = 2,
+        verdict: bool = False,
+    ) -> CallToolResult:
+        """Let several models debate a topic in rounds; returns what was said so far."""
+        how = {"mode": mode, "rounds": rounds, "verdict": verdict}
+        return await self._start(ctx, "debate", text=topic, participants=participants, **how)
+
+    async def council(
+        self,
+        ctx: Context,
+        question: str,
+        participants: Participants = (),
+        panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
+    ) -> CallToolResult:
+        """Ask several models one question, unseen by each other; returns their answers and how they differ."""
+        return await self._start(ctx, "council", text=question, participants=participants, panel=panel)
+
+    async def say(self, ctx: Context, session_id: str, text: str) -> CallToolResult:
+        """Step into a debate, or say more in a chat. Only the user answers what a session asks."""
+        found = await self._call(ctx, "reply", session=session_id, text=text)
+        for message_id in found.get("said", ()):
+            self._told.setdefault(session_id, {})[message_id] = TOLD_WHOLE
+        return await self.wait(ctx, session_id, 0)
+
+    async def wait(
+        self,
+        ctx: Context,
+        session_id: str,
+        seconds: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S)] = LONGEST_WAIT_S,
+    ) -> CallToolResult:
+        """Wait for a session; returns what came since the last call, and its status."""
+        told = self._told.setdefault(session_id, {})
+        seen = tuple(each if end == TOLD_WHOLE else f"{each}:{end}" for each, end in told.items())
+        found = await self._call(ctx, "show", session=session_id, count=seconds, seen=seen)
+        found["statements"] = _new(found["statements"], told)
+        found["next"] = _next(found)
+        return _result(_in_words(found), found)
+
+    async def list_all(
+        self,
+        ctx: Context,
+        what: Literal["all", "assistants", "groups", "models", "panels", "sessions"] = "all",
+    ) -> CallToolResult:
+        """List whom to ask, and the sessions that you began."""
+        found = await self._call(ctx, "sessions", name=what)
+        return _result(json.dumps(found, ensure_ascii=False), found)
+
+    async def _start(self, context: Context, command: str, **values: Any) -> CallToolResult:
         """Hand over a command that starts or continues a session, and wait for what comes of it."""
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST_WAIT_S
         found = await self._call(context, command, **values)
         left = max(0, round(until - loop.time()))
         return await self.wait(context, str(found["session_id"]), left)
-
-    async def say(self, context: Context, session_id: str, text: str) -> CallToolResult:
-        """Hand over what is said to a session, and return how it stands."""
-        found = await self._call(context, "reply", session=session_id, text=text)
-        for message_id in found.get("said", ()):
-            self._told.setdefault(session_id, {})[message_id] = TOLD_WHOLE
-        return await self.wait(context, session_id, 0)
-
-    async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
-        """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
-        told = self._told.setdefault(session_id, {})
-        seen = tuple(each if end == TOLD_WHOLE else f"{each}:{end}" for each, end in told.items())
-        found = await self._call(context, "show", session=session_id, count=seconds, seen=seen)
-        found["statements"] = _new(found["statements"], told)
-        found["next"] = _next(found)
-        return CallToolResult(
-            content=[TextContent(type="text", text=_in_words(found))], structured_content=found
-        )
-
-    async def list(self, context: Context, what: str) -> CallToolResult:
-        """List what there is."""
-        found = await self._call(context, "sessions", name=what)
-        text = json.dumps(found, ensure_ascii=False)
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
 
     async def _call(self, context: Context, command: str, **values: Any) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""
@@ -279,8 +314,13 @@ class AgentCalls:
 
 def _failed(error: CallError) -> CallToolResult:
     found = {"error": error.code, "message": str(error)}
-    text = TextContent(type="text", text=f"{error.code}: {error}")
-    return CallToolResult(content=[text], structured_content=found, is_error=True)
+    return _result(f"{error.code}: {error}", found, is_error=True)
+
+
+def _result(text: str, found: Found, *, is_error: bool = False) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=found, is_error=is_error
+    )
 
 
 async def _report(context: Context, lines: OwnerLines) -> None:
@@ -351,59 +391,3 @@ class _MootServer(MCPServer[Any]):
                 for fault in cause.errors(include_input=False, include_url=False)
             )
             return _failed(CallError("arguments", "; ".join(wrong)))
-
-
-def _server(calls: AgentCalls) -> MCPServer[Any]:
-    """Return the server with its tools; what their texts say is all that the calling model knows of Moot."""
-    server = _MootServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
-
-    @server.tool(annotations=_ASKS)
-    async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
-        """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
-        return await calls.start(ctx, "ask", assistant=who, text=text, session=session_id)
-
-    @server.tool(annotations=_ASKS)
-    async def debate(
-        ctx: Context,
-        topic: str,
-        participants: Participants = (),
-        mode: Mode = DebateMode.ROUND_ROBIN,
-        rounds: Annotated[int, Field(ge=1, le=3)] = 2,
-        verdict: bool = False,
-    ) -> CallToolResult:
-        """Let several models debate a topic in rounds; returns what was said so far."""
-        how = {"mode": mode, "rounds": rounds, "verdict": verdict}
-        return await calls.start(ctx, "debate", text=topic, participants=participants, **how)
-
-    @server.tool(annotations=_ASKS)
-    async def council(
-        ctx: Context,
-        question: str,
-        participants: Participants = (),
-        panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
-    ) -> CallToolResult:
-        """Ask several models one question, unseen by each other; returns their answers and how they differ."""
-        return await calls.start(ctx, "council", text=question, participants=participants, panel=panel)
-
-    @server.tool(annotations=_READS)
-    async def wait(
-        ctx: Context,
-        session_id: str,
-        seconds: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S)] = LONGEST_WAIT_S,
-    ) -> CallToolResult:
-        """Wait for a session; returns what came since the last call, and its status."""
-        return await calls.wait(ctx, session_id, seconds)
-
-    @server.tool(annotations=_ASKS)
-    async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
-        """Step into a debate, or say more in a chat. Only the user answers what a session asks."""
-        return await calls.say(ctx, session_id, text)
-
-    @server.tool(name="list", annotations=_READS)
-    async def list_all(
-        ctx: Context, what: Literal["all", "assistants", "groups", "models", "panels", "sessions"] = "all"
-    ) -> CallToolResult:
-        """List whom to ask, and the sessions that you began."""
-        return await calls.list(ctx, what)
-
-    return server

@@ -14,7 +14,7 @@ from app.cli.interrupt import Interrupt
 from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
 from app.cli.terminal import Nobody, Out
 from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError
-from app.core.summary import ExportFormat, Status
+from app.core.session import ExportFormat, Status
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot

@@ -6,12 +6,10 @@ Approvals hold only where they were given. Used by the engine's import and by st
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.core.definitions import STEP
 from app.core.message import Message, PromptType, Role
-from app.core.reasons import Reason
-from app.core.session import Session
-from app.core.summary import Status
+from app.core.session import Reason, Session, Status
 from app.core.turns import failed_result
-from app.core.workflow import STEP
 
 CLOSED_RESULT = (
     "This call was not run: the session comes from a file, and approvals are not taken from files."

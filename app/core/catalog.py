@@ -1,4 +1,4 @@
-"""The providers Moot knows, one row each; the user's own, with their states and models; addresses as users write them.
+"""The providers Moot knows, one row each; the user's own, with their models; addresses as users write them.
 
 A provider with an OpenAI-compatible API needs a row in `PRESETS`; app/README.md lists what belongs to it. What another
 API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `host`).
@@ -6,7 +6,7 @@ API asks for differently is in providers/endpoints.py (addresses) and providers/
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -50,29 +50,6 @@ class ProviderConfig:
     def work_consent(self, folder: str) -> str:
         """Return what the consent to the program's work in a folder is bound to; begins with its fingerprint."""
         return f"{self.fingerprint}/{sha256(folder.encode('utf-8', 'replace')).hexdigest()}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderStatus:
-    """A provider as the faces show it.
-
-    `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
-    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed),
-    `place` the file, line and field of an entry that cannot be read.
-    """
-
-    config: ProviderConfig
-    label: str
-    base_url: str
-    models: tuple[str, ...]
-    default_model: str
-    # Whether its server is on this computer or in its network, by its address.
-    local: bool
-    needs_key: bool
-    key_source: str
-    ready: bool
-    problem: str = ""
-    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -549,15 +526,3 @@ def best_model(known: Sequence[str], listed: Sequence[str]) -> str:
         if any(name == model or re.fullmatch(re.escape(model) + r"-\d[\d-]*", name) for name in listed):
             return model
     return next(iter(chat_models(listed)), "") or next(iter(known), "")
-
-
-_COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)
-
-
-def shown_label(status: ProviderStatus, words: Callable[[str], str]) -> str:
-    """Return a provider's name; only those that say what it is are translated."""
-    if status.label == _COMPATIBLE_LABEL:
-        return words("provider.compatible")
-    if status.config.kind in (EMBEDDED, LOCAL) and not status.config.label:
-        return words(f"provider.{status.config.kind}.label")
-    return status.label

@@ -1,13 +1,32 @@
-"""Who takes part in debates and councils, panels of them that are saved, and what was decided in sessions."""
+"""Who takes part in debates and councils, saved panels of them, and what was decided in sessions.
 
+Also what comes of a debate beside its messages: who has no vote, what-if rounds, the blind pick, how right a
+model has been; and ballots and verdicts as earlier versions kept them, which are messages today.
+"""
+
+import math
 from dataclasses import dataclass
+from enum import StrEnum
 
-from app.core.agent import Creativity, Effort, Length
-from app.core.summary import Ends
+from app.core.definitions import Creativity, Effort, Length
+from app.core.usage import UsageEntry
+
+MIN_PARTICIPANTS = 2
 
 ANY_JUDGE, NO_JUDGE = "any", "none"
 DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 
+
+class Ends(StrEnum):
+    """How a decision ends: with what was said, with secret votes, with one answer made of all, or with votes and a verdict."""
+
+    NONE = "none"
+    VOTE = "vote"
+    MERGE = "merge"
+    VERDICT = "verdict"
+
+
+VOTING_ENDS = (Ends.VOTE, Ends.VERDICT)
 
 Seat = tuple[str, str]
 """A provider's id and a model."""
@@ -121,3 +140,139 @@ class Decision:
     # What the user preferred without knowing which was which: panel, alone or equal; "" for no pick, or one that wasn't blind.
     preferred: str = ""
     version: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
+
+    `stance` is None where there is no vote: the model failed, or is too small to be asked.
+    """
+
+    participant: str
+    round: int
+    stance: int | None = None
+    usage: UsageEntry | None = None
+
+
+class NoVoteReason(StrEnum):
+    """Why a model does not vote; each has a text `no_vote.<code>`."""
+
+    # Its answers to the voting check changed with the order of the options; how many did not, of how many.
+    FOLLOWS_ORDER = "follows_order"
+    SKIPPED = "check_skipped"
+    TOO_SMALL = "no_chat"
+    WORDS_ONLY = "words_only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoVote:
+    """A model, "provider/model", that does not vote in a session, and the code of why."""
+
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A sentence of a verdict, with the ids of the messages it cites."""
+
+    text: str
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinorityView:
+    """A view other than a verdict's answer, with its strongest reason and the ids of the messages it cites.
+
+    `holders` are the ids of the participants who hold it at the end, or (not `now`) gave it up on the way.
+    """
+
+    text: str
+    holders: tuple[str, ...] = ()
+    now: bool = True
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The verdict on a debate as an earlier version kept it, by a model that read all of it.
+
+    `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
+    `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").
+    `readings` says how often the judge read it, the second time in another order; where that led to something else it is
+    `unstable`, and `otherwise` is what it came to then, "" for none of the options.
+    """
+
+    judge: str = ""
+    model: str = ""
+    answer: tuple[Point, ...] = ()
+    agreed: tuple[Point, ...] = ()
+    open: tuple[Point, ...] = ()
+    minority: tuple[MinorityView, ...] = ()
+    failure: str = ""
+    readings: int = 1
+    unstable: bool = False
+    otherwise: str = ""
+    usage: UsageEntry | None = None
+    # The id of the last message before it, "" where an older version did not keep that.
+    after_message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """A round that a message began after the end of a debate: all speak once, or those with the ids in `to`."""
+
+    message: str
+    round: int
+    to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlindPick:
+    """The choice between what all came to and the answer of one model alone, without knowing which is which.
+
+    `order` says which is shown as A and which as B, PANEL or ALONE each, and is empty until they were shown, at `shown_at` (ISO
+    8601). `picked` is one of PICKS, "" until the user has chosen; `was_blind` says that no verdict had been read before.
+    `asked` counts how often the answers were asked for: those that failed are written again.
+    """
+
+    order: tuple[str, ...] = ()
+    shown_at: str = ""
+    picked: str = ""
+    was_blind: bool = True
+    asked: int = 1
+
+
+PANEL, ALONE = "panel", "alone"
+PICKS = ("A", "B", "equal")
+
+BINS = (60, 80, 90, 100)
+"""The highest confidence of each bin, in percent."""
+
+
+def bin_of(sure: int) -> int:
+    """Return the place of the bin that a confidence, in percent, belongs to."""
+    return next((place for place, most in enumerate(BINS) if sure <= most), len(BINS) - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How often a model ("provider/model") was right, in percent, for each of BINS."""
+
+    model: str
+    rates: tuple[int, ...]
+
+    def rate(self, sure: int) -> int:
+        """Return how often, in percent, the model was right when it was about so sure."""
+        return self.rates[bin_of(sure)]
+
+
+def wilson(right: float, count: int) -> tuple[float, float]:
+    """Return the interval, in shares, in which the true share lies with 95 % probability (Wilson's)."""
+    if not count:
+        return 0.0, 1.0
+    z, share = 1.96, right / count
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, middle - half), min(1.0, middle + half)

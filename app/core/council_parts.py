@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.core.council import Point
 from app.core.message import CouncilPart, PartData
-from app.core.verdict import Point
 
 
 def kept_beside(other: str, default: Any = (), name: str = "") -> Any:

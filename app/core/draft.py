@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from app.core.message import Attachment
-from app.core.session import DebateChoices
-from app.core.summary import DebateMode
+from app.core.session import DebateChoices, DebateMode
 
 # The places of drafts outside sessions; the draft of a session has the session's id.
 NEW, SETUP, COMMAND = "new", "setup", "command"

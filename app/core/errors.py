@@ -9,6 +9,7 @@ MootError
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -126,3 +127,11 @@ class ProviderError(MootError):
         self.kind = kind
         self.detail = detail
         self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted text."""
+
+    kind: str
+    detail: str = ""

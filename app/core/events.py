@@ -6,20 +6,15 @@ The names in `EVENT_NAMES` are those of the command line's `--json` lines. A bat
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from app.core.criteria import Criterion
+from app.core.definitions import StepState
+from app.core.ids import utc_now
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.provider import FetchProgress
 from app.core.session import Plan, Session
 from app.core.session_files import FileVersion
 from app.core.tool import ToolProgress
-from app.core.workflow import StepState
-
-
-def utc_now() -> str:
-    """Return the time in UTC as ISO 8601 with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

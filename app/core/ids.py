@@ -1,4 +1,4 @@
-"""Identifiers that sort by the time they were made (ULID), monotonic within a process."""
+"""Identifiers that sort by the time they were made (ULID), monotonic within a process; and that time."""
 
 import hashlib
 import os
@@ -63,3 +63,8 @@ def time_of(identifier: str) -> str:
 def is_id(text: str) -> bool:
     """Say whether `text` has the form of an identifier made by `new_id`."""
     return len(text) == 26 and all(character in _ALPHABET for character in text)
+
+
+def utc_now() -> str:
+    """Return the time in UTC as ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.errors import Failure
 from app.core.forms import FormField
 from app.core.texts import Texts, exact
 
@@ -112,10 +114,6 @@ class PromptType(StrEnum):
     TEXT = "text"
     FORM = "form"
     APPROVAL = "approval"
-
-
-SWITCH_ASSISTANT: Final = "switchAssistant"
-"""The tool that hands a task over to a member of a group; each hand-over is asked about alone."""
 
 
 class PromptReason(StrEnum):
@@ -275,14 +273,6 @@ class Usage:
 
 AMOUNTS = tuple(field.name for field in fields(Usage) if type(field.default) in (int, float, type(None)))
 """The fields of `Usage` that are added up: all tokens and dollars."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted text."""
-
-    kind: str
-    detail: str = ""
 
 
 class PartData:

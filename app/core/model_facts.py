@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.core.agent import Effort
+from app.core.definitions import Effort
 
 LOCAL_WINDOW = 8_192
 CLOUD_WINDOW = 128_000

@@ -26,6 +26,12 @@ _HEAD = 8_192
 
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*;base64,", re.IGNORECASE)
 _PNG = b"\x89PNG\r\n\x1a\n"
+_BEGINNINGS = {
+    "image/png": re.compile(_PNG),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    GIF: re.compile(b"GIF8[79]a"),
+}
 _PNG_CHUNKS = (b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT")
 _GIF_FRAME, _GIF_EXTENSION, _GIF_END = 0x2C, 0x21, 0x3B
 # How long a frame is shown; how often all are.
@@ -77,26 +83,24 @@ def picture_of(address: str) -> tuple[str, bytes]:
     return media_type, whole
 
 
+def kind_of(data: bytes) -> str:
+    """Return the media type of a picture by how it begins, "" for other data; none of these can hold a script."""
+    return next((media_type for media_type, begins in _BEGINNINGS.items() if begins.match(data)), "")
+
+
 def cleaned(data: bytes) -> tuple[str, bytes]:
     """Return the media type of a picture, and the picture without metadata. Raises BadPicture."""
     if len(data) > MOST_BYTES:
         raise BadPicture(PictureFault.TOO_LARGE)
-    for media_type, begins, clean in (
-        ("image/png", _PNG, _clean_png),
-        ("image/jpeg", b"\xff\xd8\xff", _clean_jpeg),
-        ("image/webp", b"RIFF", _clean_webp),
-        (GIF, b"GIF8", _clean_gif),
-    ):
-        if data.startswith(begins):
-            try:
-                whole = b"".join(clean(data))
-                width, height = size_of(whole)
-            except (struct.error, IndexError, ValueError) as error:
-                raise BadPicture(PictureFault.BROKEN) from error
-            if width * height > MOST_PIXELS:
-                raise BadPicture(PictureFault.TOO_LARGE)
-            return media_type, whole
-    raise BadPicture(PictureFault.BROKEN)
+    clean = {"image/png": _clean_png, "image/jpeg": _clean_jpeg, "image/webp": _clean_webp, GIF: _clean_gif}
+    try:
+        whole = b"".join(clean[media_type := kind_of(data)](data))
+        width, height = size_of(whole)
+    except (struct.error, LookupError, ValueError) as error:
+        raise BadPicture(PictureFault.BROKEN) from error
+    if width * height > MOST_PIXELS:
+        raise BadPicture(PictureFault.TOO_LARGE)
+    return media_type, whole
 
 
 def size_of(data: bytes) -> tuple[int, int]:

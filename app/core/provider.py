@@ -1,6 +1,6 @@
-"""The plug for models: requests, the pieces of answers, and what a test or a search for servers found.
+"""The plug for models: providers' states, requests, the pieces of answers, and what a test or a search found.
 
-Also models that can be downloaded to this computer, and the plug that keeps their files.
+Also models that can be downloaded to this computer, the plug that keeps their files, and that of the network.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -9,12 +9,35 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from app.core.agent import Effort
-from app.core.catalog import ProviderConfig
+from app.core.catalog import COMPATIBLE, EMBEDDED, KINDS, LOCAL, ProviderConfig
+from app.core.definitions import Effort
 from app.core.message import Usage
 from app.core.model_facts import ModelFacts, Price
 
 HUB = "https://huggingface.co"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderStatus:
+    """A provider as the faces show it.
+
+    `key_source` is keyring, environment, session or "" (none); `ready` whether a turn may start;
+    `problem` a code of `provider.<code>` when it may not (disabled, no_key, keyring_locked, not_installed),
+    `place` the file, line and field of an entry that cannot be read.
+    """
+
+    config: ProviderConfig
+    label: str
+    base_url: str
+    models: tuple[str, ...]
+    default_model: str
+    # Whether its server is on this computer or in its network, by its address.
+    local: bool
+    needs_key: bool
+    key_source: str
+    ready: bool
+    problem: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,3 +412,26 @@ class Models(Protocol):
 
     def note_cut(self, provider: str, model: str, read: int) -> bool:
         """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+
+
+class Network(Protocol):
+    """Gives all child processes the proxy and the certificates that the user chose."""
+
+    async def use(self, proxy: str, certificates: str) -> None:
+        """Use a proxy, and a PEM file of certificates to trust besides the usual ones; "" for none.
+
+        The processes that run end when they have answered; new ones take what is asked from now on. Raises BadInput for
+        what cannot be used.
+        """
+
+
+_COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)
+
+
+def shown_label(status: ProviderStatus, words: Callable[[str], str]) -> str:
+    """Return a provider's name; only those that say what it is are translated."""
+    if status.label == _COMPATIBLE_LABEL:
+        return words("provider.compatible")
+    if status.config.kind in (EMBEDDED, LOCAL) and not status.config.label:
+        return words(f"provider.{status.config.kind}.label")
+    return status.label

@@ -1,17 +1,133 @@
-"""A session: a saved conversation with its plan, its status and the state of its kind."""
+"""A session: a saved conversation with its plan, its status and the state of its kind; and one in a list.
 
-from collections.abc import Iterable
+Why it has its status is a code of `reason.<code>`, numbers after `:`, several joined by `+`. With
+`rounds_done+failed_turns:2` all rounds are done and two turns failed. No vote: a code of `no_vote.<code>`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from enum import StrEnum
+from typing import Any, Final, Literal, NamedTuple, Self
 
-from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
+from app.core.catalog import usual_label
+from app.core.council import (
+    ANY_JUDGE,
+    DEFAULT_COUNCIL_ROUNDS,
+    NO_JUDGE,
+    VOTING_ENDS,
+    Ballot,
+    BlindPick,
+    Calibration,
+    Ends,
+    NoVote,
+    Participant,
+    Verdict,
+    WhatIf,
+)
 from app.core.council_parts import Option
 from app.core.criteria import Criterion
+from app.core.definitions import StepState, StepStatus, WorkflowDefinition
+from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.message import Attachment
-from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
+from app.core.texts import Texts
 from app.core.usage import UsageEntry
-from app.core.verdict import Ballot, BlindPick, Calibration, NoVote, Verdict, WhatIf
-from app.core.workflow import StepState, WorkflowDefinition
+
+
+class ExportFormat(StrEnum):
+    """What a session can be exported as; the window adds PDF."""
+
+    MARKDOWN = "md"
+    HTML = "html"
+    JSON = "json"
+
+
+ZIP: Final = "zip"
+"""The export with a session's files: a Markdown document and the files beside it."""
+
+
+class Status(StrEnum):
+    """The status of a session."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    COMPLETED = "completed"
+    STOPPED = "stopped"
+    ERROR = "error"
+
+
+ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
+
+
+class DebateMode(StrEnum):
+    """Who speaks next in a debate: in order, by what was said, in order with roles, or all at once (a council)."""
+
+    ROUND_ROBIN = "round-robin"
+    FREE = "free"
+    ROLES = "roles"
+    COUNCIL = "council"
+
+
+CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
+"""The modes of debates in which one speaks after the other."""
+
+MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
+
+
+class DebateTools(StrEnum):
+    """What participants may use: nothing, searching and reading the web, or what each of those that are assistants has."""
+
+    NONE = "none"
+    READING = "reading"
+    OWN = "own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """Sessions of one project: `instructions` and the paths of `context` files that those begun in it are given."""
+
+    id: str
+    name: str
+    instructions: str = ""
+    context: tuple[str, ...] = ()
+    version: int = 1
+    kind: str = "folder"
+
+
+class AgentMode(StrEnum):
+    """What an assistant may do: its work, or change Moot's settings."""
+
+    DEFAULT = "default"
+    SETTINGS = "settings"
+
+
+class SessionSummary(NamedTuple):
+    """One line of the list of sessions; what a list shows without opening the session.
+
+    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the assistant's, `always`
+    is the session's. `cost_usd` is what counts towards the limits so far: of a debate all, else what came after the user's
+    last message; None where no price is known. A tuple, because a thousand of them are made before the list shows.
+    """
+
+    id: str
+    kind: str
+    title: str
+    status: str
+    updated_at: str
+    messages: int
+    reason: str = ""
+    created_at: str = ""
+    read_only: bool = False
+    mode: str = ""
+    rounds: int = 0
+    round: int = 0
+    folder: str = ""
+    asked_by: str = ""
+    speakers: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    cost_usd: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +151,6 @@ class Plan:
         return tuple(item for item in self.items if not item.done)
 
 
-MIN_PARTICIPANTS = 2
 # A debate can be extended again and again, but hardly this far.
 MOST_ROUNDS = 1_000
 MAX_TOPIC_CHARACTERS = 8_000
@@ -385,3 +500,189 @@ class WorkflowSession(ChatSession):
 
     workflow: WorkflowState
     kind: Literal["workflow"] = "workflow"  # type: ignore[assignment]
+
+
+_MOST_DIGITS = 9
+
+
+class Reason(StrEnum):
+    """Why a session has its status; each has a text `reason.<code>`. A FailureKind is a reason as well."""
+
+    BY_USER = "by_user"
+    APP_CLOSED = "app_closed"
+    APP_RESTART = "app_restart"
+    SAVE_FAILED = "save_failed"
+    FAULT = "fault"
+    FROM_FILE = "from_file"
+    DAMAGED = "damaged"
+    FORKED = "forked"
+    QUESTION = "question"
+    BUSY = "busy"
+    SUMMARISING = "summarising"
+    CHECKING_VOTES = "checking_votes"
+    NO_ASSISTANT = "no_assistant"
+    FAILED_TURNS = "failed_turns"
+    TWO_FAILURES = "two_failures"
+    NOBODY_ANSWERED = "nobody_answered"
+    ROUNDS_DONE = "rounds_done"
+    TOO_FEW = "too_few"
+    EXHAUSTED = "exhausted"
+    COMPARED = "compared"
+    STEP_FAILED = "step_failed"
+    NO_MARKER = "no_marker"
+    BLOCKED = "blocked"
+    TURNS_LIMIT = "turns_limit"
+    STEPS = "steps"
+    REPEATED = "repeated"
+    BUDGET_MODEL_CALLS = "budget_model_calls"
+    BUDGET_TOOL_ROUNDS = "budget_tool_rounds"
+    BUDGET_SUB_AGENT_RUNS = "budget_sub_agent_runs"
+    BUDGET_MINUTES = "budget_minutes"
+    BUDGET_COST = "budget_cost"
+    CRITERIA_UNMET = "criteria_unmet"
+    SAID_FAILED = "said_failed"
+    SAID_BLOCKED = "said_blocked"
+
+
+# The reasons of a pause because of a turn: it can be retried or skipped, or its participant left out.
+HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
+
+RESTART = "restart"
+# The codes for scripts of the limits that can end a run.
+LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
+# The stable codes for scripts, whatever else the reasons of sessions become.
+_FOR_SCRIPTS = {
+    **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
+    **dict.fromkeys(("app_closed", "app_restart"), RESTART),
+    Reason.BY_USER: "user",
+    Reason.FAULT: Reason.FAULT,
+    Reason.CRITERIA_UNMET: Reason.CRITERIA_UNMET,
+    FailureKind.RATE_LIMIT: "rate_limit",
+    Reason.TURNS_LIMIT: "turn_limit",
+    Reason.STEPS: "step_limit",
+    Reason.REPEATED: "repeated_call",
+}
+
+
+def counted(code: str, *counts: int) -> str:
+    """Return a code that carries a number, or how many there are of how many."""
+    return ":".join((code, *map(str, counts)))
+
+
+def joined(*reasons: str) -> str:
+    """Return several reasons as one."""
+    return "+".join(reasons)
+
+
+def main_code(reason: str) -> str:
+    """Return the code of the first part of a reason, without its number."""
+    return reason.split("+", 1)[0].partition(":")[0]
+
+
+def reason_code(reason: str) -> str:
+    """Return the code of a reason for scripts, "" where it has none."""
+    code = main_code(reason)
+    return "budget" if code.startswith("budget_") else _FOR_SCRIPTS.get(code, "")
+
+
+def code_of_session(session: Session) -> str:
+    """Return the code for scripts of why a session has its status; of a workflow, of its first failed step."""
+    if session.workflow is not None and session.reason == Reason.STEP_FAILED:
+        failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
+        return reason_code(next(failed, ""))
+    return reason_code(session.reason)
+
+
+def resumable(session: Session | SessionSummary) -> bool:
+    """Say whether a session can be resumed: it is paused, a debate that was stopped, or a fault ended its run."""
+    stopped = session.status == Status.STOPPED and session.kind == "debate"
+    return session.status == Status.PAUSED or stopped or _failed(session)
+
+
+def has_ended(session: Session | SessionSummary) -> bool:
+    """Say whether a session has ended; a debate that was stopped has, and can be resumed."""
+    return session.status in ENDED and not _failed(session)
+
+
+def _failed(session: Session | SessionSummary) -> bool:
+    """Say whether a fault of the program ended a session's run."""
+    return (session.status, session.reason) == (Status.ERROR, Reason.FAULT)
+
+
+def reason_text(reason: str, texts: Texts) -> str:
+    """Return a reason in words; an unknown code of a newer version's file unchanged."""
+    return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
+
+
+def paused_text(reason: str, texts: Texts) -> str:
+    """Return that a session is paused or failed, and why; "" where no reason is known."""
+    if reason_code(reason) == RESTART:
+        return texts("status.paused_closed")
+    if main_code(reason) == Reason.BY_USER:
+        return texts("status.paused_by_user")
+    said = reason_text(reason, texts)
+    return texts("discussion.paused", reason=said) if reason and reason != Reason.FAULT else said
+
+
+def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
+    """Return what fills the blanks of an error or a notice.
+
+    Pairs of a name and a provider's problem become words, and so do the `problem` of an MCP server, the `kind` of a
+    failure and its `detail`.
+    """
+    words = {
+        name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in details.items()
+    }
+    if f"problem.{details.get('problem')}" in texts:
+        words["problem"] = texts(f"problem.{details['problem']}")
+    kind = str(details.get("kind"))
+    if f"failure.{kind}" not in texts:
+        return words
+    said = failure_detail(kind, str(details.get("detail", "")), str(details.get("provider", "")), texts)
+    return words | {"kind": texts(f"failure.{kind}"), "detail": said}
+
+
+def failure_text(kind: str, detail: str, provider: str, texts: Texts) -> str:
+    """Return why a model did not answer, and on a second line what `failure_detail` says."""
+    said = texts(f"failure.{kind}")
+    more = failure_detail(kind, detail, provider, texts) if detail not in said else ""
+    return f"{said}\n{more}" if more else said
+
+
+def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
+    """Return the detail of a failure, "" where there is none: marked as the words of `provider` ("" if not known) if they are."""
+    detail = detail.strip()
+    if not detail or kind not in tuple(FailureKind):
+        return ""
+    if kind not in BY_PROVIDER:
+        return texts("provider.detail", detail=detail)
+    label = usual_label(provider)
+    return texts("provider.says" if label else "provider.says.unknown", provider=label, detail=detail)
+
+
+def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
+    """Return why a model does not vote in words; `words` gives a text by its key, if it has that."""
+    code, blanks = _with_numbers(reason)
+    with suppress(KeyError, IndexError):
+        return words(f"no_vote.{code}", **blanks)
+    return code
+
+
+def _with_numbers(part: str) -> tuple[str, dict[str, int]]:
+    """Return the code of a reason, and its numbers as the blanks of a text."""
+    code, *numbers = part.split(":")
+    whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= _MOST_DIGITS)
+    return code, dict(zip(("count", "all"), whole, strict=False))
+
+
+def _part_text(part: str, texts: Texts) -> str:
+    code, blanks = _with_numbers(part)
+    for prefix in ("reason", "failure"):
+        try:
+            return texts(f"{prefix}.{code}", **blanks)
+        except (KeyError, IndexError):
+            continue
+    return part

@@ -1,6 +1,7 @@
-"""Texts: the catalogue of everything users read, one JSON file for each language; and cleaning of texts from outside.
+"""Texts: the catalogue of everything users read, one JSON file for each language; and cleaning of texts.
 
-Those are cleaned before they are stored, and before a user decides on them.
+Texts from outside are cleaned before they are stored, and before a user decides on them. Also finding by what
+is typed, Korean too (spaces are ignored, initial consonants and half-typed syllables match), and sorting.
 """
 
 import functools
@@ -9,7 +10,8 @@ import locale
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 _EMPTY_LINES = 2
@@ -29,14 +31,14 @@ def trimmed(text: str) -> str:
     return _EMPTY_LINES_BEFORE.sub("", text).rstrip()
 
 
-def clean_values(value: object) -> object:
+def clean_values(value: object, clean: Callable[[str], str] = clean_text) -> object:
     """Return a JSON value with every text in it cleaned, the names of its fields too."""
     if isinstance(value, str):
-        return clean_text(value)
+        return clean(value)
     if isinstance(value, Mapping):
-        return {clean_text(str(name)): clean_values(inner) for name, inner in value.items()}
+        return {clean(str(name)): clean_values(inner, clean) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [clean_values(inner) for inner in value]
+        return [clean_values(inner, clean) for inner in value]
     return value
 
 
@@ -170,11 +172,32 @@ def escape_markdown(text: str) -> str:
 # saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages (packaging/moot.spec,
 # linux and windows); `language_of` must tell it from the others. Tests find what is missing in resources. What people and
 # models write is read word by word in engine/workflow/run, engine/names, engine/debate/modes,
-# engine/council/replies, engine/chat/titles, engine/availability (other names of roles), core/forms and
+# engine/council/replies, engine/chat/titles, core/definitions (other names of roles), core/forms and
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
-# script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/record,
-# engine/council/families, engine/history/token_count, core/markdown_marks, files/reader (old encodings)
+# script of its own also concerns engine/workflow/commands (`_holds`), `name_order`, engine/council/record,
+# engine/council/families, engine/history, core/markdown_marks, files/reader (old encodings)
 # and the fonts in gui/display/appearance.
+
+
+def amount_text(usd: float) -> str:
+    """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
+    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
+
+
+_UNITS = ("B", "kB", "MB", "GB")
+
+
+def size_text(words: Callable[..., str], count: int) -> str:
+    """Return a number of bytes in a language: `950 B`, `12 kB`, `3.4 MB`."""
+    size = float(count)
+    unit = 0
+    while size >= 999.5 and unit < len(_UNITS) - 1:
+        size /= 1_000
+        unit += 1
+    amount = f"{size:.1f}" if unit and size < 9.95 else f"{size:.0f}"
+    return words("size", amount=amount, unit=_UNITS[unit])
+
+
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.
@@ -209,7 +232,8 @@ _MARKS = " )]?!.…’”'\""
 _LAST_LATIN = re.compile(r"[A-Za-z]+$")
 # How each digit ends when it is read: 영 일 이 삼 사 오 육 칠 팔 구.
 _DIGITS = "영일이삼사오육칠팔구"
-_SYLLABLES, _LAST_SYLLABLE, _FINALS, _RIEUL = "가", "힣", 28, 8
+_FIRST, _LAST = "가", "힣"
+_PER_INITIAL, _PER_VOWEL, _RIEUL = 588, 28, 8
 
 
 class Texts:
@@ -287,9 +311,9 @@ def _final(text: str) -> int | None:
     last = text[-1:]
     if last.isdecimal():
         last = _DIGITS[int(last)]
-    if not _SYLLABLES <= last <= _LAST_SYLLABLE:
+    if not _FIRST <= last <= _LAST:
         return None
-    return (ord(last) - ord(_SYLLABLES)) % _FINALS
+    return (ord(last) - ord(_FIRST)) % _PER_VOWEL
 
 
 def has_hangul(text: str) -> bool:
@@ -315,3 +339,80 @@ def choose_language(wanted: str) -> str:
     name = (system or locale.getlocale()[0] or "en")[:2].lower()
     name = "ko" if name == "kr" else name
     return name if name in LANGUAGES else "en"
+
+
+_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+# The final consonants of syllables in their order; a blank for none, and for those that cannot begin the next
+# syllable.
+_FINALS = " ㄱㄲ ㄴ  ㄷㄹ       ㅁㅂ ㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+_NUMBERS = re.compile(r"\d+|\D")
+_NOT_LETTERS = re.compile("[^\u3131-\u318e]+")
+
+
+def fold(text: str) -> str:
+    """Return a text without what does not count in a search: case, width, and how letters are composed."""
+    if text.isascii():
+        return text.casefold()
+    text = unicodedata.normalize("NFC", text)
+    # Single Korean letters stay as they are typed.
+    return _NOT_LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text).casefold()
+
+
+def fits(text: str, typed: str) -> bool:
+    """Return whether a text contains every word typed."""
+    return finder(typed)(fold(text) if typed else "")
+
+
+def finder(typed: str) -> Callable[[str], bool]:
+    """Return what says of a folded text whether it contains every word typed."""
+    words = [(word, None if word.isascii() else _pattern(word)) for word in fold(typed).split()]
+    return lambda folded: all(
+        word in folded or (pattern is not None and pattern.search(folded)) for word, pattern in words
+    )
+
+
+@lru_cache(maxsize=1_024)
+def name_order(name: str, language: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what names are sorted by: numbers by their value, then letters; in Korean 가나다 before Latin letters."""
+    hangul = 1 if language == "ko" else 3
+    parts: list[tuple[int, int, str]] = []
+    for one in _NUMBERS.findall(fold(name)):
+        if one.isdecimal():
+            parts.append((0, int(one), ""))
+        elif not one.isalpha():
+            parts.append((-1, 0, one))
+        elif _FIRST <= one <= _LAST or one in _INITIALS:
+            parts.append((hangul, 0, one))
+        else:
+            # Letters with accents stand with those without.
+            parts.append((2, 0, unicodedata.normalize("NFD", one)[0]))
+    return tuple(parts)
+
+
+@lru_cache(maxsize=256)
+def _pattern(word: str) -> re.Pattern[str]:
+    """Return the pattern of a word with Korean letters, between which spaces may stand."""
+    parts = [_letter(one) for one in word[:-1]] + [_last(word[-1])]
+    return re.compile(r"\s*".join(parts))
+
+
+def _letter(letter: str) -> str:
+    """Return the pattern of a letter; an initial consonant stands for all its syllables."""
+    place = _INITIALS.find(letter)
+    if place < 0:
+        return re.escape(letter)
+    start = ord(_FIRST) + place * _PER_INITIAL
+    return f"[{letter}{chr(start)}-{chr(start + _PER_INITIAL - 1)}]"
+
+
+def _last(letter: str) -> str:
+    """Return the pattern of the letter typed last, which may not be whole yet."""
+    if not _FIRST <= letter <= _LAST:
+        return _letter(letter)
+    code = ord(letter)
+    final = (code - ord(_FIRST)) % _PER_VOWEL
+    if not final:
+        return f"[{letter}-{chr(code + _PER_VOWEL - 1)}]"
+    following = _FINALS[final].strip()
+    open_one = chr(code - final)
+    return rf"(?:{letter}|{open_one}\s*{_letter(following)})" if following else letter

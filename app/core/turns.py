@@ -10,11 +10,10 @@ from enum import Enum, auto
 from itertools import takewhile
 from typing import NamedTuple
 
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.definitions import WORKFLOW
+from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
-from app.core.workflow import WORKFLOW
 
 
 class ItemKind(Enum):

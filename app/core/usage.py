@@ -6,6 +6,7 @@ from operator import add, attrgetter
 from typing import Any
 
 from app.core.message import AMOUNTS, Author, Usage
+from app.core.texts import amount_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,25 +112,6 @@ def used_text(total: Total, tokens: int | None = None) -> str:
     """Return the tokens of calls, or a part of them, in short: `≈ 6.2k` where some of them are estimated."""
     text = tokens_text(total.used.tokens if tokens is None else tokens)
     return f"≈ {text}" if total.estimated else text
-
-
-def amount_text(usd: float) -> str:
-    """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
-    return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
-
-
-_UNITS = ("B", "kB", "MB", "GB")
-
-
-def size_text(words: Callable[..., str], count: int) -> str:
-    """Return a number of bytes in a language: `950 B`, `12 kB`, `3.4 MB`."""
-    size = float(count)
-    unit = 0
-    while size >= 999.5 and unit < len(_UNITS) - 1:
-        size /= 1_000
-        unit += 1
-    amount = f"{size:.1f}" if unit and size < 9.95 else f"{size:.0f}"
-    return words("size", amount=amount, unit=_UNITS[unit])
 
 
 def saved_text(words: Callable[..., str], total: Total) -> str:

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from app.core.agent import Agent, Busy
+from app.core.definitions import Agent, Busy, role_of
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
 from app.core.ids import new_id
 from app.core.owned_tasks import end_tasks, start_owned
-from app.core.reasons import Reason
-from app.core.roles import role_of
+from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.engine.library.agents import AgentDirectory

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.agent import Agent, Busy
-from app.core.catalog import ProviderConfig, ProviderStatus, provider_kind
+from app.core.catalog import ProviderConfig, provider_kind
+from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.events import (
     AssistantsChanged,
@@ -22,11 +22,8 @@ from app.core.events import (
 )
 from app.core.files import FileReader
 from app.core.message import Message, Role
-from app.core.network import Network
-from app.core.provider import Models, TestResult
-from app.core.reasons import Reason, resumable
-from app.core.saved_prompt import SavedPrompt
-from app.core.session import Session
+from app.core.provider import Models, Network, ProviderStatus, TestResult
+from app.core.session import ExportFormat, Reason, Session, SessionSummary, Status, resumable
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -39,10 +36,8 @@ from app.core.store import (
     SessionStore,
     UsageLedger,
 )
-from app.core.summary import ExportFormat, SessionSummary, Status
 from app.core.texts import choose_language
 from app.core.tool import Tools
-from app.core.workflow import WorkflowDefinition
 from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
@@ -59,7 +54,7 @@ from app.engine.decisions.memo_formats import MEMO_FORMATS, PDF, memo_as_html, m
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
-from app.engine.history.token_count import TokenCount
+from app.engine.history import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from app.core.agent import Agent
 from app.core.approvals import without_approvals
+from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.ids import derived_id, is_id, new_id
 from app.core.message import Author, Message, Role
-from app.core.session import Chat, ChatSession, Session
+from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
-from app.core.summary import Status
 from app.core.texts import clean_text, fenced
 from app.engine.chat.commands import title_of
 from app.engine.chat.run import USER_AUTHOR

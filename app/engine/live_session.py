@@ -24,8 +24,8 @@ from app.core.events import (
     SessionStarted,
     TurnStarted,
     UsageReported,
-    utc_now,
 )
+from app.core.ids import utc_now
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession

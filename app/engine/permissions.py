@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.core.catalog import PROGRAM
+from app.core.session import SessionSummary
 from app.core.store import Documents, SessionStore
-from app.core.summary import SessionSummary
 from app.core.tool import Tools
 from app.engine.servers import Servers
 from app.engine.sessions import Sessions

@@ -13,7 +13,6 @@ from app.core.catalog import (
     KINDS,
     PROGRAM,
     ProviderConfig,
-    ProviderStatus,
     is_near,
     provider_kind,
     server_of,
@@ -21,7 +20,8 @@ from app.core.catalog import (
 )
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
-from app.core.server_secrets import PLACE, has_key, has_user, hidden_address, secret_fields, secret_place
+from app.core.provider import ProviderStatus
+from app.core.servers import PLACE, has_key, has_user, hidden_address, secret_fields, secret_place
 from app.core.store import Documents, KeyNews, Secrets
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from app.core.definitions import SWITCH_ASSISTANT
 from app.core.json_values import object_in
-from app.core.message import SWITCH_ASSISTANT, Message, Prompt, PromptReason, PromptType
+from app.core.message import Message, Prompt, PromptReason, PromptType
 from app.core.texts import Texts, exact, visible
 
 MOST_QUESTION = 300

@@ -14,10 +14,9 @@ from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Author
 from app.core.owned_tasks import start_owned
-from app.core.reasons import LIMITS, Reason, has_ended, reason_code
-from app.core.summary import Status
+from app.core.session import LIMITS, Reason, Status, has_ended, reason_code
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, Services
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree

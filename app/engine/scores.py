@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.core.council import FAILED, HELD, CastVote, Decision
-from app.core.verdict import BINS, PANEL, Calibration, bin_of, wilson
+from app.core.council import BINS, FAILED, HELD, PANEL, Calibration, CastVote, Decision, bin_of, wilson
 
 FEW, ENOUGH, CALIBRATED = 5, 10, 20
 """How many votes with a known outcome a model needs before a sentence, a score, and its hit rates say something."""

@@ -4,19 +4,10 @@ import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.core.agent import Agent
+from app.core.definitions import Agent, ServerPrompt
 from app.core.errors import BadInput, MootError, NotFound, StorageError
 from app.core.message import Attachment
-from app.core.saved_prompt import ServerPrompt
-from app.core.server_secrets import (
-    LOGIN,
-    McpServer,
-    has_user,
-    parted,
-    secret_fields,
-    secret_place,
-    texts_to_hide,
-)
+from app.core.servers import LOGIN, McpServer, has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import ServerResource, ServerState, ServerStatus, ToolError, Tools
 from app.engine.providers import NOT_REMOVED

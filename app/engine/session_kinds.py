@@ -13,13 +13,11 @@ from time import perf_counter
 from typing import TypeVar
 
 from app.core.council import Decision
+from app.core.definitions import role_of
 from app.core.errors import BadInput
 from app.core.json_values import as_object
-from app.core.reasons import code_of_session
-from app.core.roles import role_of
-from app.core.session import Session
+from app.core.session import ExportFormat, Session, code_of_session
 from app.core.session_files import FileVersion
-from app.core.summary import ExportFormat
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
@@ -28,20 +26,14 @@ from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
 from app.engine.debate.providers import DebateProviders
 from app.engine.decisions.journal import decided_object
-from app.engine.export.document import MOOT_SESSION, DocumentPart, SessionDocument
-from app.engine.export.event_lines import (
-    fields_of,
-    message_object,
-    plain,
-    plan_object,
-    workflow_object,
-)
+from app.engine.export.document import MOOT_SESSION, DocumentParts
+from app.engine.export.event_lines import fields_of, message_object, plain, workflow_object
 from app.engine.export.formats import as_html, as_markdown
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import turns_used
+from app.engine.request import turns_used
 from app.engine.runner import Run
 from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun
@@ -68,9 +60,9 @@ class SessionKind:
         """Return the ids of the providers that a session asks if it runs now."""
         return {one.provider for one in session.debate.participants} if session.debate else set()
 
-    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
         """Return a session as a document for people, with what was decided after it. Raises BadInput for an unknown kind."""
-        return DebateDocument(live, prompts, decision)
+        return DebateDocument(live, prompts, decision).parts()
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what `moot show --json` says of this kind alone."""
@@ -104,9 +96,9 @@ class ChatKind(SessionKind):
         agent = directory.agent(session.chat.assistant_id) if session.chat else None
         return {directory.model_of(agent).provider} if agent else set()
 
-    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
         """Return the chosen version of the chat as a document."""
-        return ChatDocument(live, prompts)
+        return ChatDocument(live, prompts).parts()
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return the assistant, the mode and the queue."""
@@ -196,9 +188,9 @@ def export(
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
 
 
-def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> Iterator[DocumentPart]:
+def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
     """Return a session as the parts of a document for people."""
-    return kind_of(live.session).document(live, prompts, decision).parts()
+    return kind_of(live.session).document(live, prompts, decision)
 
 
 def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:
@@ -237,8 +229,7 @@ def session_object(live: LiveSession, decision: Decision | None) -> dict[str, ob
         "reason_code": code_of_session(session),
         **fields_of(session, "created_at", "updated_at", "version", "folder", "asked_by"),
         "messages": [],
-        "plan": plan_object(session.plan),
-        "criteria": plain(session.criteria),
+        **fields_of(session, "plan", "criteria"),
         **details,
         "decision": {**found, "decided": decided_object(decision)},
     }

@@ -8,10 +8,8 @@ from weakref import WeakValueDictionary
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.reasons import Reason, has_ended, resumable
-from app.core.session import Session
+from app.core.session import Reason, Session, Status, has_ended, resumable
 from app.core.store import SessionStore, StoredSession
-from app.core.summary import Status
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 

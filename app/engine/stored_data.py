@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
@@ -21,12 +21,11 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
-from app.core.store import ArchiveFiles, SessionStore, StoredSession
-from app.core.stored_data import Backup, BackupReason, Restored
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
+from app.core.store import ArchiveFiles, Backup, BackupReason, Restored, SessionStore, StoredSession
 from app.core.texts import escape_markdown
+from app.engine.decisions.journal import is_date
 from app.engine.drafts import Drafts
-from app.engine.export.formats import is_day
 from app.engine.importing import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -135,7 +134,7 @@ class Archive:
             for count, summary in enumerate(summaries, 1):
                 # File names are made by Moot: a title may hold anything.
                 day = summary.created_at[:10]
-                name = f"{day if is_day(day) else 'session'}-{summary.id}"
+                name = f"{day if is_date(day) else 'session'}-{summary.id}"
                 documents: dict[str, str] = {}
                 # One failed export does not prevent the others.
                 with contextlib.suppress(MootError):

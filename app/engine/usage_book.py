@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field, fields
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc_now
+from app.core.events import Event, EventBus, MessageFinished, UsageReported
+from app.core.ids import utc_now
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger

@@ -13,17 +13,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from app.core.catalog import ProviderKind, RequestForm, provider_kind
-from app.core.council import Participant, Seat
+from app.core.council import NoVote, NoVoteReason, Participant, Seat
 from app.core.errors import ProviderError
 from app.core.events import EventBus, VotingChecked
 from app.core.json_values import object_in
 from app.core.owned_tasks import start_owned
 from app.core.provider import one_message
-from app.core.reasons import Reason, counted, main_code, no_vote_reason
-from app.core.session import Debate
+from app.core.session import Debate, Reason, Status, counted, main_code, no_vote_reason
 from app.core.store import Documents
-from app.core.summary import Status
-from app.core.verdict import NoVote, NoVoteReason
 from app.engine.live_session import LiveSession
 from app.engine.providers import provider_of
 from app.engine.turns.metered_models import MeteredModels

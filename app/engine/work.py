@@ -11,25 +11,25 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
 
-from app.core.agent import Agent
+from app.core.definitions import Agent, StepStatus
 from app.core.message import Message, PromptType
-from app.core.reasons import (
+from app.core.session import (
     LIMITS,
     RESTART,
+    DebateMode,
     Reason,
+    Session,
+    SessionSummary,
+    Status,
     code_of_session,
     main_code,
     reason_code,
     reason_text,
     resumable,
 )
-from app.core.session import Session
 from app.core.settings import Settings
 from app.core.store import Documents, SessionStore
-from app.core.summary import DebateMode, SessionSummary, Status
-from app.core.texts import Texts, visible
-from app.core.usage import amount_text
-from app.core.workflow import StepStatus
+from app.core.texts import Texts, amount_text, visible
 from app.engine.availability import MADE_FOR, Job, Queues
 from app.engine.chat.run import open_questions
 from app.engine.export.event_lines import fields_of

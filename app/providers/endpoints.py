@@ -5,8 +5,8 @@ import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from app.core.agent import Effort
 from app.core.catalog import provider_kind, with_scheme
+from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelFacts
 

@@ -110,18 +110,16 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> ProviderErr
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
-    kind = _kind(causes, names, status, text, wait)
-    if kind == FailureKind.MODEL_NOT_FOUND:
-        kind = _not_found(readable(str(error), secrets))
+    kind, detail = _explained(_kind(causes, names, status, text, wait), readable(str(error), secrets), text)
     if kind == FailureKind.CONTEXT_WINDOW:
-        return ProviderError(kind, _with_window(readable(str(error), secrets), text), wait)
+        return ProviderError(kind, detail, wait)
     # When a connection is lost, only the first cause is informative.
     lost = (FailureKind.NETWORK, FailureKind.INTERRUPTED)
     told = str(causes[-1]) if kind in lost else _behind_router(causes)
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
         # The kind's own text, in the user's language, says everything.
         return ProviderError(kind, "", wait)
-    return ProviderError(kind, readable(told or str(error), secrets), wait)
+    return ProviderError(kind, readable(told, secrets) if told else detail, wait)
 
 
 def _behind_router(causes: list[BaseException]) -> str:
@@ -135,24 +133,17 @@ def classify_status(
 ) -> ProviderError:
     """Classify a refusal that was received without LiteLLM."""
     wait = _seconds(headers) or _delay_in(body)
-    kind, detail = _kind_of_status(status, set(), body, wait), readable(body, secrets)
-    if kind == FailureKind.MODEL_NOT_FOUND:
-        kind = _not_found(detail)
-    if kind == FailureKind.CONTEXT_WINDOW:
-        detail = _with_window(detail, body)
+    kind, detail = _explained(_kind_of_status(status, set(), body, wait), readable(body, secrets), body)
     return ProviderError(kind, detail, wait)
 
 
-def _with_window(detail: str, text: str) -> str:
-    """Return the words of a refusal with the window that llama.cpp names in a field beside them."""
-    window = _LLAMA_WINDOW.search(text)
-    return f"{detail} (n_ctx: {window[1]})" if window and window[1] not in detail else detail
-
-
-def _not_found(words: str) -> str:
-    """Return what was not found, according to the server's words: the model, or the path of the request."""
-    found = _ABOUT_MODEL.search(words)
-    return FailureKind.MODEL_NOT_FOUND if found else FailureKind.WRONG_PATH
+def _explained(kind: str, words: str, text: str) -> tuple[str, str]:
+    """Return the kind of a failure and the server's words, by what these and the whole text say besides."""
+    if kind == FailureKind.MODEL_NOT_FOUND and not _ABOUT_MODEL.search(words):
+        return FailureKind.WRONG_PATH, words
+    # llama.cpp names the window in a field beside its words.
+    window = _LLAMA_WINDOW.search(text) if kind == FailureKind.CONTEXT_WINDOW else None
+    return kind, f"{words} (n_ctx: {window[1]})" if window and window[1] not in words else words
 
 
 def _kind(

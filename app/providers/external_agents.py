@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from app.children import process_tree
+from app.children.commands import end_processes, marked
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import AGENT_HOST, system_environment, user_environment
@@ -243,7 +243,7 @@ class ExternalAgents(HostClient):
         known = {**read_record(self._record), **self._processes}
         if known:
             # What was started just before a kill may not be recorded yet.
-            process_tree.end_processes({*known.items(), *process_tree.marked(f"{_MARK}={self._record}")})
+            end_processes({*known.items(), *marked(f"{_MARK}={self._record}")})
             write_record(self._record, [])
         self._processes = {}
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.core.errors import MootError
-from app.core.events import utc_now
+from app.core.ids import utc_now
 from app.core.model_facts import (
     FactSource,
     KnownFacts,

@@ -25,10 +25,10 @@ from urllib.parse import urlsplit
 from app.children.host_client import answer_lines, child_process
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
-from app.core.agent import Effort
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
+from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
-from app.core.json_values import object_in
+from app.core.json_values import object_in, objects_in
 from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import FetchProgress, FoundServer, LocalModel
 from app.core.texts import clean_text
@@ -521,13 +521,10 @@ async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServ
 
 def _names(listing: str) -> tuple[str, ...] | None:
     """Return the chat models of an OpenAI-compatible list, None if the text is no such list."""
-    try:
-        body: Any = json.loads(listing)
-    except (ValueError, RecursionError):
+    body = object_in(listing) or {}
+    if body.get("object") != "list" or not isinstance(body.get("data"), list):
         return None
-    if not isinstance(body, dict) or body.get("object") != "list" or not isinstance(body.get("data"), list):
-        return None
-    return chat_models(clean_names(row.get("id") for row in body["data"] if isinstance(row, dict)))
+    return chat_models(clean_names(row.get("id") for row in objects_in(body["data"])))
 
 
 async def _get(address: str, path: str) -> tuple[int, str]:

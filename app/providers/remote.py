@@ -18,17 +18,6 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import (
-    EMBEDDED,
-    EMBEDDED_MODEL,
-    LOCAL,
-    PROGRAM,
-    SILENT,
-    ProviderConfig,
-    ProviderKind,
-    is_near,
-    provider_kind,
-)
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
@@ -47,20 +36,12 @@ from app.core.provider import (
     Text,
 )
 from app.core.texts import clean_text, clean_values
+from app.providers import local_models
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
 from app.providers.endpoints import ModelLimits, complete_address, listens, usual_limits
 from app.providers.errors import redact as redact_keys
 from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
-from app.providers.local_models import (
-    EMBEDDED_FACTS,
-    ModelFolder,
-    clean_name,
-    clean_names,
-    embedded_spec,
-    find_servers,
-    has_llama,
-)
 from app.providers.model_file import FILE_SIZE, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
@@ -91,7 +72,7 @@ class RemoteModels(HostClient):
     def __init__(
         self,
         *,
-        providers: Callable[[str], ProviderConfig | None],
+        providers: Callable[[str], catalog.ProviderConfig | None],
         key: Callable[[str], str | None],
         unreadable: Callable[[str], str] = lambda _: "",
         redact: Callable[[str], str] = lambda text: text,
@@ -110,7 +91,7 @@ class RemoteModels(HostClient):
         self._unreadable = unreadable
         self._model_file = model_file
         self._model_folder = model_folder
-        self.local = ModelFolder(model_folder or Path(os.devnull), catalogue, licences)
+        self.local = local_models.ModelFolder(model_folder or Path(os.devnull), catalogue, licences)
         self._limits = limits
         self._book = book or FactBook()
         self._agents = agents
@@ -133,21 +114,29 @@ class RemoteModels(HostClient):
         model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
             host = await self._running_host()
-            host.send({"id": new_id(), "op": "warm", "server": dataclasses.asdict(embedded_spec(model_file))})
+            host.send(
+                {
+                    "id": new_id(),
+                    "op": "warm",
+                    "server": dataclasses.asdict(local_models.embedded_spec(model_file)),
+                }
+            )
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; loads nothing."""
-        return "" if has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
+        return (
+            "" if local_models.has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
+        )
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
-        return self._model_folder is not None and has_llama() and self._model_file() is None
+        return self._model_folder is not None and local_models.has_llama() and self._model_file() is None
 
     def embedded_model(self) -> LocalModel:
         """Return the built-in model, whose file may be missing; loads nothing."""
         path = self._model_file()
         size = FILE_SIZE if path is None else path.stat().st_size
-        return LocalModel(id=EMBEDDED_MODEL, size=size, path="" if path is None else str(path))
+        return LocalModel(id=catalog.EMBEDDED_MODEL, size=size, path="" if path is None else str(path))
 
     async def unload(self, model: str) -> None:
         """End the process of a model on this computer; see `core.provider.Models`."""
@@ -159,7 +148,7 @@ class RemoteModels(HostClient):
         path = await asyncio.to_thread(self._model_file)
         if path is None or path.parent != self._model_folder:
             raise BadInput("model_not_ours", path=path)
-        await self.unload(EMBEDDED_MODEL)
+        await self.unload(catalog.EMBEDDED_MODEL)
         try:
             await asyncio.to_thread(path.unlink)
         except OSError as error:
@@ -220,10 +209,10 @@ class RemoteModels(HostClient):
         }
         return {name: file for name, file in found.items() if file is not None}
 
-    def _agent(self, provider: str) -> tuple[ExternalAgents, ProviderConfig] | None:
+    def _agent(self, provider: str) -> tuple[ExternalAgents, catalog.ProviderConfig] | None:
         """Return how a provider that is a program is asked, None for another one."""
         config = self._providers(provider)
-        if self._agents is None or config is None or config.kind != PROGRAM:
+        if self._agents is None or config is None or config.kind != catalog.PROGRAM:
             return None
         # An entry that cannot be read is refused where others are.
         return None if self._unreadable(provider) else (self._agents, config)
@@ -249,7 +238,7 @@ class RemoteModels(HostClient):
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Search this computer for the known servers of models; asks loopback addresses only."""
-        return await find_servers(catalog.LOCAL_SERVERS, _LOOK_SECONDS)
+        return await local_models.find_servers(catalog.LOCAL_SERVERS, _LOOK_SECONDS)
 
     async def test(self, provider: str) -> TestResult:
         """Try a provider: list its models and get one short answer; of a program only a session is opened.
@@ -271,12 +260,12 @@ class RemoteModels(HostClient):
             return TestResult(ok=True, models=(config and config.models) or row.models)
         return await self._trial("list", config, provider)
 
-    async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
+    async def try_out(self, config: catalog.ProviderConfig, key: str) -> TestResult:
         """Try a provider that is not saved, with a key that is not kept ("" for none)."""
         return await self._trial("test", config, config.id, key)
 
     async def _trial(
-        self, op: str, config: ProviderConfig | None, provider: str, key: str | None = None
+        self, op: str, config: catalog.ProviderConfig | None, provider: str, key: str | None = None
     ) -> TestResult:
         model = _first_model(config) if config is not None else ""
         try:
@@ -292,14 +281,14 @@ class RemoteModels(HostClient):
             refused = await self._error(answer["error"])
             return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
         tested = answer["tested"]
-        names = clean_names(tested["models"])
+        names = local_models.clean_names(tested["models"])
         for name in names:
             if told := tested["models"].get(name):
                 self._book.note(provider, name, read_facts(told | {"source": FactSource.SERVER}))
         return TestResult(
             ok=tested["ok"],
             seconds=tested.get("seconds", 0.0),
-            model=clean_name(tested.get("model", "")),
+            model=local_models.clean_name(tested.get("model", "")),
             models=names,
             failure=tested.get("failure", ""),
             detail=await self._explained(tested.get("failure", ""), tested.get("detail", "")),
@@ -308,15 +297,15 @@ class RemoteModels(HostClient):
     def is_free(self, provider: str) -> bool:
         """Return whether a provider's models certainly cost nothing: it is on this computer or in its network."""
         config = self._providers(provider)
-        row = provider_kind(config.kind) if config is not None else None
+        row = catalog.provider_kind(config.kind) if config is not None else None
         if config is None or row is None or not row.local:
             return False
-        return row.in_moot or is_near(config.base_url or row.base_url)
+        return row.in_moot or catalog.is_near(config.base_url or row.base_url)
 
     def is_subscribed(self, provider: str) -> bool:
         """Return whether a provider is an external agent, for which a subscription pays where it names no cost."""
         row = self._row(provider)
-        return row is not None and row.kind == PROGRAM
+        return row is not None and row.kind == catalog.PROGRAM
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None if that is unknown; starts the host only for paid providers.
@@ -351,8 +340,8 @@ class RemoteModels(HostClient):
         All models of a program take what it takes: no settings, perhaps pictures.
         """
         row = self._row(provider)
-        if row is not None and row.kind == EMBEDDED:
-            return EMBEDDED_FACTS
+        if row is not None and row.kind == catalog.EMBEDDED:
+            return local_models.EMBEDDED_FACTS
         facts = self._book.believed(provider, model, local=row is not None and row.local)
         config = self._providers(provider)
         own = (config.windows.get(model) or config.window) if config is not None else 0
@@ -382,7 +371,11 @@ class RemoteModels(HostClient):
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: it may be newer than what is kept."""
         row = self._row(provider)
-        if row is None or (row.local and row.kind not in SILENT) or (provider, model) in self._looked_up:
+        if (
+            row is None
+            or (row.local and row.kind not in catalog.SILENT)
+            or (provider, model) in self._looked_up
+        ):
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
         if answer is None or "error" in answer:
@@ -397,7 +390,7 @@ class RemoteModels(HostClient):
         if config is None or row is None or not row.local or row.in_moot:
             return
         address = config.base_url or row.base_url
-        if not address or not is_near(address) or (provider, model) in self._windows_asked:
+        if not address or not catalog.is_near(address) or (provider, model) in self._windows_asked:
             return
         if unsupported_proxy(address):
             return
@@ -419,9 +412,9 @@ class RemoteModels(HostClient):
         if answer["window"]:
             self._book.note_window(provider, model, answer["window"])
 
-    def _row(self, provider: str) -> ProviderKind | None:
+    def _row(self, provider: str) -> catalog.ProviderKind | None:
         config = self._providers(provider)
-        return provider_kind(config.kind) if config is not None else None
+        return catalog.provider_kind(config.kind) if config is not None else None
 
     async def renew(self) -> None:
         """Let new hosts take what is asked from now on."""
@@ -451,11 +444,11 @@ class RemoteModels(HostClient):
             self._restart = start_owned(self.start())
 
     async def _line(
-        self, request: ModelRequest, config: ProviderConfig | None, key: str | None = None
+        self, request: ModelRequest, config: catalog.ProviderConfig | None, key: str | None = None
     ) -> dict[str, Any]:
         if place := self._unreadable(request.provider):
             raise ProviderError(FailureKind.PROVIDER_UNREADABLE, place)
-        row = provider_kind(config.kind) if config is not None else None
+        row = catalog.provider_kind(config.kind) if config is not None else None
         if config is None or row is None:
             raise ProviderError(FailureKind.BAD_REQUEST, f"unknown provider: {request.provider}")
         key = ((self._key(config.id) if key is None else key) or "").strip()
@@ -477,12 +470,12 @@ class RemoteModels(HostClient):
             "server": None,
             "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
         }
-        if row.kind == EMBEDDED:
+        if row.kind == catalog.EMBEDDED:
             model_file = await asyncio.to_thread(self._model_file)
             if model_file is None:
                 raise ProviderError(FailureKind.NOT_INSTALLED, "the built-in model's file is not there")
-            line["server"] = dataclasses.asdict(embedded_spec(model_file))
-        elif row.kind == LOCAL:
+            line["server"] = dataclasses.asdict(local_models.embedded_spec(model_file))
+        elif row.kind == catalog.LOCAL:
             await asyncio.to_thread(self._add_server, line)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
@@ -498,7 +491,7 @@ class RemoteModels(HostClient):
         """Add how a downloaded model is run, and what it is asked with. Raises ProviderError."""
         model = line["model"]
         spec = self.local.spec(model)
-        if spec is None or not has_llama():
+        if spec is None or not local_models.has_llama():
             raise ProviderError(FailureKind.NOT_INSTALLED, f"{model} is not installed")
         line["server"] = dataclasses.asdict(spec)
         options = self.local.options(model) | line["options"]
@@ -510,7 +503,7 @@ class RemoteModels(HostClient):
     def on_line(self, line: Line) -> None:
         if "facts" in line:
             facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
-            self._book.note(LOCAL, line["model"], facts)
+            self._book.note(catalog.LOCAL, line["model"], facts)
 
     async def _error(self, error: Mapping[str, Any]) -> ProviderError:
         detail = await self._explained(error["kind"], error["detail"])
@@ -523,8 +516,8 @@ class RemoteModels(HostClient):
         return self.clean(" · ".join(filter(None, (detail, missing))))
 
 
-def _first_model(config: ProviderConfig) -> str:
-    row = provider_kind(config.kind)
+def _first_model(config: catalog.ProviderConfig) -> str:
+    row = catalog.provider_kind(config.kind)
     known = config.models or (row.models if row is not None else ())
     return known[0] if known else ""
 

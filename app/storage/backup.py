@@ -20,19 +20,12 @@ from typing import Any
 
 from app.core.approvals import without_approvals
 from app.core.errors import BadInput, StorageError
-from app.core.events import utc_now
-from app.core.ids import is_id
+from app.core.ids import is_id, utc_now
 from app.core.message import Message
-from app.core.stored_data import (
-    Backup,
-    BackupContents,
-    BackupReason,
-    Difference,
-    PackedDocument,
-    PackedSession,
-)
+from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
 from app.storage.codec import plain, with_unknown
+from app.storage.connections import packed, unpacked
 from app.storage.file_system import (
     FileSystem,
     not_written,
@@ -46,7 +39,6 @@ from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
 from app.storage.log import read_log, stored_session
-from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.records import MessageReader, merge_patch, read_session, summary_of
 from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest

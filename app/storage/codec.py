@@ -158,7 +158,8 @@ def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -
         elif not _has_default(field):
             wrong.append(Wrong((*at, name), MISSING))
         if value is _UNREAD and not _has_default(field):
-            if _is_identity(field.name) or hint is not str:
+            # Without what says which thing it is or belongs to a record is of no use.
+            if field.name == "id" or field.name.endswith("_id") or hint is not str:
                 return None
             value = ""
         if value is not _UNREAD:
@@ -194,11 +195,6 @@ def _said(error: msgspec.ValidationError) -> str:
 
 def _has_default(field: "dataclasses.Field[Any]") -> bool:
     return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-
-
-def _is_identity(name: str) -> bool:
-    """Return whether a field says which thing a record is or belongs to: without it the record is of no use."""
-    return name == "id" or name.endswith("_id")
 
 
 @functools.cache

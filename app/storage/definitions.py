@@ -11,29 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
-from app.core.agent import Agent, Group, Leader
 from app.core.council import Decision, Panel
+from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefinition, faults
 from app.core.errors import BadInput, StorageError
-from app.core.saved_prompt import SavedPrompt
+from app.core.session import Folder
 from app.core.store import Definition, Problem
-from app.core.summary import Folder
-from app.core.workflow import WorkflowDefinition, faults
+from app.storage import json_file
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
-from app.storage.json_file import (
-    MAX_ID,
-    Field,
-    JsonFile,
-    as_bytes,
-    is_name,
-    parse_json,
-    place_in_trash,
-    read_json_file,
-    readable_file,
-    refusal,
-    validated,
-)
-from app.storage.other_versions import Replaced
+from app.storage.json_file import Field, JsonFile
 from app.storage.threads import OneAtATime
 
 KEPT_VERSIONS = 20
@@ -58,27 +44,19 @@ class DefinitionKind(Generic[Definition]):
     least: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(eq=False, repr=False)
 class DefinitionFolder(Generic[Definition]):
     """Reads and writes the definitions of one kind. Implements `core.store.DefinitionStore`."""
 
-    def __init__(
-        self,
-        kind: DefinitionKind[Definition],
-        folder: Path,
-        trash: Path,
-        disk: FileSystem,
-        threads: OneAtATime,
-        on_replaced: Callable[[Replaced], None] = lambda _: None,
-    ) -> None:
-        self._kind: DefinitionKind[Definition] = kind
-        self._folder = folder
-        self._trash = trash
-        self._disk = disk
-        self._threads = threads
-        self._on_replaced = on_replaced
-        self._found: tuple[Definition, ...] = ()
-        self._files: dict[str, Path] = {}
-        self.problems: list[Problem] = []
+    _kind: DefinitionKind[Definition]
+    _folder: Path
+    _trash: Path
+    _disk: FileSystem
+    _threads: OneAtATime
+    _on_replaced: Callable[[json_file.Replaced], None]
+    _found: tuple[Definition, ...] = field(default=(), init=False)
+    _files: dict[str, Path] = field(default_factory=dict, init=False)
+    problems: list[Problem] = field(default_factory=list, init=False)
 
     def load(self) -> None:
         """Read the folder; `problems` says what is wrong with the files that cannot be used. Blocks."""
@@ -90,7 +68,7 @@ class DefinitionFolder(Generic[Definition]):
         except OSError:
             files = []
         for path in files:
-            found = read_json_file(path)
+            found = json_file.read_json_file(path)
             if isinstance(found, Problem):
                 problems.append(found)
             elif found is not None and (definition := self._read(found, problems)) is not None:
@@ -128,7 +106,7 @@ class DefinitionFolder(Generic[Definition]):
 
     def _save(self, definition: Definition) -> Definition:
         path = self._place(definition.id)
-        found = readable_file(path)
+        found = json_file.readable_file(path)
         document: dict[str, Any] = {}
         with storage_errors(path):
             self._keep_known(definition.id, path, found)
@@ -137,7 +115,7 @@ class DefinitionFolder(Generic[Definition]):
                 document = _without_commands(found.value)
             number = max(self._kept(definition.id), default=0) + 1
             definition = dataclasses.replace(definition, version=number)
-            data = as_bytes(with_unknown(self._kind.noun, document, plain(definition)))
+            data = json_file.as_bytes(with_unknown(self._kind.noun, document, plain(definition)))
             if wrong := self._faults(path, data):
                 detail = wrong[-1].field or wrong[-1].code
                 raise StorageError("invalid_record", path=str(path), detail=detail)
@@ -148,29 +126,30 @@ class DefinitionFolder(Generic[Definition]):
 
     def _delete(self, definition_id: str) -> None:
         path = self._place(definition_id)
-        found = readable_file(path)
+        found = json_file.readable_file(path)
         if found is None:
             return
         with storage_errors(path):
             self._keep_known(definition_id, path, found)
             self._keep(definition_id, found)
             self._disk.make_folder(self._trash)
-            self._disk.replace(path, place_in_trash(self._disk, self._trash, definition_id))
+            self._disk.replace(path, json_file.place_in_trash(self._disk, self._trash, definition_id))
             self._disk.sync_folder(self._trash)
             self._disk.sync_folder(self._folder)
         self.load()
 
     def _versions(self, definition_id: str) -> tuple[Definition, ...]:
-        if not is_name(definition_id):
+        if not json_file.is_name(definition_id):
             return ()
-        files = (read_json_file(path) for _, path in sorted(self._kept(definition_id).items(), reverse=True))
+        kept = sorted(self._kept(definition_id).items(), reverse=True)
+        files = (json_file.read_json_file(path) for _, path in kept)
         found = (self._read(file, []) for file in files if isinstance(file, JsonFile))
         return tuple(one for one in found if one is not None)
 
     def _place(self, definition_id: str) -> Path:
         """Return the file of a definition: the one it was read from, else one named after its id."""
-        if not is_name(definition_id):
-            raise BadInput("assistant_id_invalid", assistant=definition_id[:80], most=MAX_ID)
+        if not json_file.is_name(definition_id):
+            raise BadInput("assistant_id_invalid", assistant=definition_id[:80], most=json_file.MAX_ID)
         return self._files.get(_twin(definition_id), self._folder / f"{definition_id}.json")
 
     def _versions_of(self, definition_id: str) -> Path:
@@ -189,11 +168,11 @@ class DefinitionFolder(Generic[Definition]):
         problems: list[Problem] = []
         before = self._read(file, problems)
         if before is None:
-            raise refusal(problems[-1])
+            raise json_file.refusal(problems[-1])
         if _twin(before.id) != _twin(definition_id):
-            raise refusal(file.problem("duplicate_id", ("id",)))
+            raise json_file.refusal(file.problem("duplicate_id", ("id",)))
         kept = self._kept(definition_id)
-        data = as_bytes(_without_commands(file.value))
+        data = json_file.as_bytes(_without_commands(file.value))
         number = before.version
         is_taken = number in kept and kept[number].read_bytes() != data
         if is_taken or not 0 < number <= MOST_VERSION:
@@ -207,7 +186,7 @@ class DefinitionFolder(Generic[Definition]):
             return
         self._keep(definition_id, JsonFile(path, plain(known), {}))
         if file is not None:
-            self._on_replaced(Replaced(code="definition_changed", name=known.name))
+            self._on_replaced(json_file.Replaced(code="definition_changed", name=known.name))
 
     def _forget_oldest(self, definition_id: str) -> None:
         kept = sorted(self._kept(definition_id).items(), reverse=True)
@@ -218,7 +197,7 @@ class DefinitionFolder(Generic[Definition]):
     def _faults(self, path: Path, data: bytes) -> list[Problem]:
         """Return what is wrong with the bytes of a definition."""
         problems: list[Problem] = []
-        file = parse_json(path, data)
+        file = json_file.parse_json(path, data)
         if isinstance(file, Problem):
             return [file]
         self._read(file, problems)
@@ -227,7 +206,7 @@ class DefinitionFolder(Generic[Definition]):
     def _read(self, file: JsonFile, problems: list[Problem]) -> Definition | None:
         for at in _commands(file.value):
             problems.append(file.problem("no_commands", at))
-        found: Definition | None = validated(self._kind.noun, file, (), file.value, problems)
+        found: Definition | None = json_file.validated(self._kind.noun, file, (), file.value, problems)
         fault = self._fault(found) if found is not None else None
         if fault is None:
             return found
@@ -236,7 +215,7 @@ class DefinitionFolder(Generic[Definition]):
         return None
 
     def _fault(self, definition: Definition) -> Fault | None:
-        if not is_name(definition.id):
+        if not json_file.is_name(definition.id):
             return "bad_id", "id", definition.id[:80]
         if not definition.name.strip():
             return "missing", "name", ""
@@ -265,21 +244,14 @@ def _is_whole(speaker: Agent | Leader) -> bool:
 def _workflow_fault(definition: WorkflowDefinition) -> Fault | None:
     """Return what keeps a workflow from running."""
     for fault in faults(definition):
-        place = "" if fault.place is None else f"steps[{fault.place}]."
-        return fault.code, f"{place}{fault.field}", fault.detail[:300]
+        return fault.code, fault.path, fault.detail[:300]
     return None
 
 
 ASSISTANT = DefinitionKind(
-    noun=Agent,
-    fault=_agent_fault,
-    least={"max_depth": 0, "max_steps": 1, "version": 1},
+    noun=Agent, fault=_agent_fault, least={"max_depth": 0, "max_steps": 1, "version": 1}
 )
-GROUP = DefinitionKind(
-    noun=Group,
-    fault=_group_fault,
-    least={"turns_limit": 1, "version": 1},
-)
+GROUP = DefinitionKind(noun=Group, fault=_group_fault, least={"turns_limit": 1, "version": 1})
 WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
 DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)

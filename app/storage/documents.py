@@ -1,62 +1,35 @@
-"""The small documents: settings, providers, definitions, MCP servers and consents.
+"""The small documents: settings, providers, definitions, MCP servers and consents; and unsent drafts.
 
-`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save, until when
-the previous copy of the settings is used. The user may edit the others: faulty entries are reported and left alone. Before
-a change a file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
+`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save, the
+previous settings are used until then. The user may edit the others: faulty entries are reported and left alone.
+A file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
 """
 
 import contextlib
 import dataclasses
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.core.catalog import ModelList, ProviderConfig
+from app.core.draft import Draft
 from app.core.errors import NotFound, StorageError
 from app.core.model_facts import KnownModels
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.core.store import Change, Problem
-from app.storage import definitions
-from app.storage.codec import plain
+from app.core.texts import clean_values
+from app.storage import connections, definitions, json_file
+from app.storage.codec import Plain, is_known, plain, with_unknown
+from app.storage.connections import PROVIDERS
 from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
-from app.storage.json_file import (
-    VERSION,
-    JsonFile,
-    is_newer,
-    own_document,
-    parse_json,
-    previous_of,
-    read_json_file,
-    refusal,
-    replace_document,
-    with_defaults,
-)
-from app.storage.mcp_file import (
-    packed,
-    read_mcp,
-    read_servers,
-    throw_server,
-    with_servers,
-    with_thrown_server,
-    without_secrets,
-)
-from app.storage.other_versions import Replaced, keep_bytes, kept_versions
+from app.storage.json_file import VERSION, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.providers_file import (
-    PROVIDERS,
-    CachedModels,
-    ProviderEntries,
-    put_entry_back,
-    read_models,
-    read_providers,
-    save_models,
-    throw_entry,
-    with_providers,
-    writable_entries,
-)
-from app.storage.threads import OneAtATime, Result
+from app.storage.threads import OneAtATime, Result, in_thread
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,7 +47,7 @@ class JsonDocuments:
         paths: DataPaths,
         *,
         file_system: FileSystem | None = None,
-        on_replaced: Callable[[Replaced], None] = lambda _: None,
+        on_replaced: Callable[[json_file.Replaced], None] = lambda _: None,
     ) -> None:
         self._paths = paths
         self._on_replaced = on_replaced
@@ -84,8 +57,8 @@ class JsonDocuments:
         # The settings in use, those of the file, and the changes between them, which take effect before they are written.
         self._settings = self._written = Settings()
         self._unwritten: list[Change[Settings]] = []
-        self._providers = ProviderEntries(providers=())
-        self._models = CachedModels()
+        self._providers = connections.ProviderEntries(providers=())
+        self._models = connections.CachedModels()
         self._threads = OneAtATime("moot-documents")
         shared = (paths.trash, self._disk, self._threads, on_replaced)
         self.assistants = DefinitionFolder(definitions.ASSISTANT, paths.assistants, *shared)
@@ -104,7 +77,7 @@ class JsonDocuments:
         """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
         found, problems = self._file(self._paths.settings)
         if problems:
-            previous = read_json_file(previous_of(self._paths.settings))
+            previous = json_file.read_json_file(json_file.previous_of(self._paths.settings))
             if isinstance(previous, JsonFile):
                 found = previous
                 problems.append(found.problem("previous_used"))
@@ -132,8 +105,8 @@ class JsonDocuments:
         folder = self._folders.get(name.partition("/")[0])
         path = self._paths.root / name
         if folder is None:
-            found = parse_json(path, data)
-            return isinstance(found, JsonFile) and not is_newer(found)
+            found = json_file.parse_json(path, data)
+            return isinstance(found, JsonFile) and not json_file.is_newer(found)
         return folder.fits(path, data)
 
     def settings(self) -> Settings:
@@ -222,10 +195,10 @@ class JsonDocuments:
         paths = self._paths
         for path in (paths.settings, paths.providers, paths.mcp, paths.consents):
             self._see(path)
-        self._problems["kept"] = kept_versions(self._disk, paths.quarantine)
+        self._problems["kept"] = json_file.kept_versions(self._disk, paths.quarantine)
         self.load_settings()
         self._load_providers()
-        self._models = read_models(self._paths.models)
+        self._models = connections.read_models(self._paths.models)
         for folder in self._folders.values():
             folder.load()
         self._load_servers()
@@ -252,20 +225,21 @@ class JsonDocuments:
         if now == known or known is None:
             return
         theirs = now is not None and (
-            path in (self._paths.providers, self._paths.mcp) or isinstance(parse_json(path, now), JsonFile)
+            path in (self._paths.providers, self._paths.mcp)
+            or isinstance(json_file.parse_json(path, now), JsonFile)
         )
         code, kept = "file_deleted", ""
         with storage_errors(path):
             if now is not None:
                 code, other = ("file_changed", known) if theirs else ("file_unreadable", now)
-                other = packed(other) if path == self._paths.mcp else other
-                kept = str(keep_bytes(self._disk, self._paths.quarantine, path, other))
+                other = connections.packed(other) if path == self._paths.mcp else other
+                kept = str(json_file.keep_bytes(self._disk, self._paths.quarantine, path, other))
             if not theirs:
                 write_whole(self._disk, path.resolve(), known)
                 self._seen[path] = known
         load()
-        self._problems["kept"] = kept_versions(self._disk, self._paths.quarantine)
-        self._on_replaced(Replaced(code=code, name=path.name, kept=kept))
+        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+        self._on_replaced(json_file.Replaced(code=code, name=path.name, kept=kept))
 
     def _providers_now(self) -> tuple[ProviderConfig, ...]:
         self._look_again(self._paths.providers, self._load_providers)
@@ -276,34 +250,34 @@ class JsonDocuments:
         return self._servers
 
     def _load_providers(self) -> None:
-        self._providers = read_providers(self._paths.providers)
+        self._providers = connections.read_providers(self._paths.providers)
         self._problems["providers"] = list(self._providers.problems)
 
     def _file(self, path: Path) -> tuple[JsonFile | None, list[Problem]]:
         """Return a document, None if none can be read, and the list of its problems, which begins anew."""
-        found = read_json_file(path)
+        found = json_file.read_json_file(path)
         problems = self._problems[path.stem] = [found] if isinstance(found, Problem) else []
         return found if isinstance(found, JsonFile) else None, problems
 
     def _load_servers(self) -> None:
         found, problems = self._file(self._paths.mcp)
-        self._servers = tuple(read_servers(found, problems).values()) if found is not None else ()
+        self._servers = tuple(connections.read_servers(found, problems).values()) if found is not None else ()
 
     def _load_consents(self) -> None:
         """Read the consents; if they cannot be read there are none, and the user is asked again."""
         found, problems = self._file(self._paths.consents)
         consents: tuple[str, ...] = ()
-        if found is not None and is_newer(found):
+        if found is not None and json_file.is_newer(found):
             problems.append(found.problem("newer_version", ("version",)))
         elif found is not None:
-            consents = with_defaults(_Consents, found, problems).consents
+            consents = json_file.with_defaults(_Consents, found, problems).consents
         self._consents = frozenset(consents)
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:
             self._look_again(self._paths.settings, self.load_settings)
             settings = change(self._written)
-            document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
+            document = json_file.own_document(self._disk, self._paths.settings, self._paths.quarantine)
             for field in dataclasses.fields(Settings):
                 document[field.name] = plain(getattr(settings, field.name))
             self._write(self._paths.settings, {"version": VERSION, **document})
@@ -313,7 +287,7 @@ class JsonDocuments:
             self._use_written()
 
     def _write(self, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None) -> None:
-        self._seen[path] = replace_document(self._disk, path, document, previous)
+        self._seen[path] = json_file.replace_document(self._disk, path, document, previous)
 
     def _use_written(self) -> None:
         if not self._unwritten:
@@ -321,32 +295,33 @@ class JsonDocuments:
 
     def _save_models(self, **values: Any) -> None:
         self._models = dataclasses.replace(self._models, **values)
-        save_models(self._disk, self._paths.models, self._models)
+        connections.save_models(self._disk, self._paths.models, self._models)
 
     def _save_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         providers = change(self._providers_now())
-        document, entries = writable_entries(self._paths.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
         # Entries that cannot be read, now or when the program started, stay as they are.
         unread = {*entries.unusable, *self._providers.unusable}
         places = {name: place for name, place in entries.places.items() if name not in unread}
         readable = tuple(config for config in providers if config.id not in unread)
-        document[PROVIDERS] = with_providers(document[PROVIDERS], places, readable)
+        document[PROVIDERS] = connections.with_providers(document[PROVIDERS], places, readable)
         self._write(self._paths.providers, document)
         self._load_providers()
 
     def _throw_provider(self, provider_id: str) -> str:
         self._providers_now()
-        document, entries = writable_entries(self._paths.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
         places = entries.places
         if entries.document is None:
             # There is no file yet from which a built-in provider could be removed.
-            document[PROVIDERS] = with_providers([], {}, entries.providers)
+            document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
             places = {config.id: place for place, config in enumerate(entries.providers)}
         if problem := entries.problem_of(provider_id):
-            raise refusal(problem)
+            raise json_file.refusal(problem)
         if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
-        file = throw_entry(self._disk, self._paths.trash, document, places[provider_id], provider_id)
+        place = places[provider_id]
+        file = connections.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
         self._write(self._paths.providers, document)
         self._load_providers()
         return file
@@ -354,39 +329,39 @@ class JsonDocuments:
     def _put_entry_back(self, path: Path, kind: str) -> None:
         if kind == "provider":
             self._providers_now()
-            document, entries = writable_entries(self._paths.providers)
-            put_entry_back(path, document, {*entries.places, *entries.unusable})
+            document, entries = connections.writable_entries(self._paths.providers)
+            connections.put_entry_back(path, document, {*entries.places, *entries.unusable})
             self._write(self._paths.providers, document)
             self._load_providers()
         else:
             self._servers_now()
-            before, _ = read_mcp(self._paths.mcp)
-            self._replace_servers(before, with_thrown_server(path, before))
+            before, _ = connections.read_mcp(self._paths.mcp)
+            self._replace_servers(before, connections.with_thrown_server(path, before))
         with storage_errors(path):
             self._disk.remove(path)
 
     def _save_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         servers = change(self._servers_now())
-        before, known = read_mcp(self._paths.mcp)
-        document = with_servers(before, known, servers)
+        before, known = connections.read_mcp(self._paths.mcp)
+        document = connections.with_servers(before, known, servers)
         problems: list[Problem] = []
-        usable = read_servers(JsonFile(self._paths.mcp, document, {}), problems)
+        usable = connections.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
         if any(server.name not in usable for server in servers):
             raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
         self._replace_servers(before, document)
 
     def _throw_server(self, name: str) -> str:
         self._servers_now()
-        before, known = read_mcp(self._paths.mcp)
+        before, known = connections.read_mcp(self._paths.mcp)
         if name not in known:
             raise NotFound("mcp_server_not_found", name=name)
-        file, document = throw_server(self._disk, self._paths.trash, before, name)
+        file, document = connections.throw_server(self._disk, self._paths.trash, before, name)
         self._replace_servers(before, document)
         return file
 
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.
-        previous = without_secrets(before, unless=document)
+        previous = connections.without_secrets(before, unless=document)
         self._write(self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 
@@ -396,14 +371,14 @@ class JsonDocuments:
         if consents == self._consents:
             return
         path = self._paths.consents
-        document = own_document(self._disk, path, self._paths.quarantine)
+        document = json_file.own_document(self._disk, path, self._paths.quarantine)
         self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
         self._load_consents()
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
     """Return the settings that their rules allow; the others have their defaults."""
-    found, usual = with_defaults(Settings, file, problems), Settings()
+    found, usual = json_file.with_defaults(Settings, file, problems), Settings()
     for name, rule in rules().items():
         value = getattr(found, name)
         if rule.choices and value not in rule.choices:
@@ -415,3 +390,103 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
         problems.append(file.problem(code, (name,), str(value)[:40]))
         found = dataclasses.replace(found, **{name: getattr(usual, name)})
     return found
+
+
+class DraftFolder:
+    """Implements `core.store.DraftFiles`: a file for each session, because a draft may contain many pictures.
+
+    All are read at once, and written one by one, in threads.
+    """
+
+    def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
+        self._paths = paths
+        self._disk = file_system or FileSystem()
+        self._problems: list[Problem] = []
+        # What files held that have more than a draft has here, by their names.
+        self._more: dict[str, Plain] = {}
+        self._threads = OneAtATime("moot-drafts")
+
+    async def load(self) -> dict[str, Draft]:
+        """Return all drafts by session; an unreadable file is set aside and added to the `problems`."""
+        return await in_thread(self._load, "moot-drafts")
+
+    async def save(self, name: str, draft: Draft) -> None:
+        """Write a draft, or remove the file of an empty one. Raises StorageError."""
+
+        def write() -> None:
+            path = self._paths.draft(name)
+            with storage_errors(path):
+                if draft == Draft():
+                    self._more.pop(name, None)
+                    with contextlib.suppress(FileNotFoundError):
+                        self._disk.remove(path)
+                else:
+                    write_whole(self._disk, path, _as_bytes(draft, self._more.get(name)))
+
+        await self._threads.run(write)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return the faults found in the files."""
+        return tuple(self._problems)
+
+    def _load(self) -> dict[str, Draft]:
+        found: dict[str, Draft] = {}
+        self._problems = []
+        try:
+            files = self._disk.scan(self._paths.drafts)
+        except OSError as error:
+            self._problems.append(_unreadable(self._paths.drafts, error))
+            return {}
+        for one in files:
+            name = one.name.removesuffix(".json")
+            if name != one.name and json_file.is_name(name):
+                draft = self._read(self._paths.draft(name))
+                if draft is not None:
+                    found[name] = draft
+        return found
+
+    def _read(self, path: Path) -> Draft | None:
+        try:
+            file = _parsed(path, self._disk.read(path))
+        except OSError as error:
+            self._problems.append(_unreadable(path, error))
+            return None
+        problems: list[Problem] = []
+        if isinstance(file, Problem):
+            problems.append(file)
+        elif json_file.is_newer(file):
+            problems.append(file.problem("newer_version", ("version",)))
+        else:
+            draft: Draft | None = json_file.validated(Draft, file, (), file.value, problems)
+            if draft is not None:
+                record = {name: value for name, value in file.value.items() if name != "version"}
+                if not is_known(Draft, record):
+                    self._more[path.stem] = record
+                return draft
+        # The file will be overwritten, and its contents must not be lost.
+        with contextlib.suppress(StorageError):
+            json_file.set_aside(self._disk, path, self._paths.quarantine)
+        self._problems += problems
+        return None
+
+
+def _as_bytes(draft: Draft, before: Plain | None) -> bytes:
+    document = {"version": VERSION, **with_unknown(Draft, before, msgspec.to_builtins(draft))}
+    # A text box may contain a lone surrogate, which no encoding can store.
+    return json.dumps(document, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n"
+
+
+def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
+    """Parse a draft, without the line numbers of its fields: pictures make the file long."""
+    value = json_file.parse_object(path, data)
+    if isinstance(value, Problem):
+        return value
+    try:
+        # A lone surrogate is no text that any encoding can store.
+        return JsonFile(path, clean_values(value), {})
+    except RecursionError:
+        return Problem(path=str(path), code="too_deep")
+
+
+def _unreadable(path: Path, error: OSError) -> Problem:
+    return Problem(path=str(path), code="unreadable", detail=error.strerror or "")

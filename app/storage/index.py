@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from app.core.ids import is_id
-from app.core.reasons import Reason
-from app.core.summary import SessionSummary, Status
+from app.core.session import Reason, SessionSummary, Status
 from app.storage.access import WriterLock
 from app.storage.file_system import FileStat, FileSystem, Stamp, storage_errors, write_whole
 from app.storage.lines import decode_line, encode_line

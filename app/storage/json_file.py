@@ -1,10 +1,15 @@
-"""Reads and writes the small JSON documents; faults in them are reported with line and field."""
+"""Reads and writes the small JSON documents; faults in them are reported with line and field.
+
+Also what is kept of a file that another program put in place of one that Moot uses: what is said of it, and its
+bytes in quarantine under a name with `.other-`. A session's log that can be read becomes a session of its own.
+"""
 
 import contextlib
 import json
 import math
 import re
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -284,3 +289,38 @@ def is_name(text: str) -> bool:
         and text[-1] != "."
         and text.partition(".")[0].casefold() not in DEVICES
     )
+
+
+_MARK = ".other-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """A file that another program deleted, cut or replaced while Moot used it.
+
+    `code` is that of the notice, `name` the session's title or the file's name. The other version is the session
+    `kept_id` with the title `kept`, or the file `kept`; "" if it added nothing.
+    """
+
+    code: str
+    name: str
+    session_id: str = ""
+    kept: str = ""
+    kept_id: str = ""
+
+
+def keep_bytes(disk: FileSystem, quarantine: Path, path: Path, data: bytes) -> Path:
+    """Keep another version of a file in quarantine and return its path. Raises OSError."""
+    kept = quarantine / f"{path.stem}{_MARK}{zlib.crc32(data):08x}{path.suffix}"
+    if not disk.exists(kept):
+        write_whole(disk, kept, data)
+    return kept
+
+
+def kept_versions(disk: FileSystem, quarantine: Path) -> list[Problem]:
+    """Return a problem for each file that is kept, so that the user finds it; none if the folder cannot be read."""
+    try:
+        names = sorted(one.name for one in disk.scan(quarantine) if _MARK in one.name)
+    except OSError:
+        return []
+    return [Problem(path=str(quarantine / name), code="other_version") for name in names]

@@ -9,8 +9,9 @@ from typing import Any, BinaryIO
 
 from app.core.json_values import as_object
 from app.core.message import Message, MessageState
+from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.core.summary import SessionSummary
+from app.storage import records
 from app.storage.codec import Plain, Wrong
 from app.storage.file_system import FileSystem, blocks_backwards, write_all
 from app.storage.lines import (
@@ -26,13 +27,7 @@ from app.storage.lines import (
     whole_records,
 )
 from app.storage.records import (
-    MessageReader,
-    apply_patch,
-    mended_message,
-    mended_session,
     price_of,
-    read_session,
-    summary_of,
 )
 
 LINES = "lines"
@@ -70,7 +65,7 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
     finished = _finished(rows)
     found: list[LogFault] = []
     newest, damaged = 0, 0
-    reader = MessageReader()
+    reader = records.MessageReader()
     for row in rows:
         for record in row.records:
             if record.number > newest:
@@ -97,10 +92,10 @@ def _session_faults(rows: list[LogRow]) -> list[LogFault]:
     changes = [(record.number, row.place, op) for row in rows for record in row.records for op in record.ops]
     for _, place, op in sorted(changes, key=operator.itemgetter(0)):
         if op.get("op") == SESSION and isinstance(patch := op.get("patch"), dict):
-            apply_patch(session, patch)
+            records.apply_patch(session, patch)
             line = place
     wrong: list[Wrong] = []
-    read_session("", session, wrong)
+    records.read_session("", session, wrong)
     return [LogFault(line, SESSION_FIELD, detail=field.path) for field in wrong]
 
 
@@ -180,7 +175,7 @@ class Replay:
             elif repeated:
                 continue
             elif name == "session":
-                apply_patch(self.session, as_object(op.get("patch")))
+                records.apply_patch(self.session, as_object(op.get("patch")))
             elif name == "remove" and isinstance(removed := op.get("id"), str):
                 self.messages.pop(removed, None)
                 self._open.pop(removed, None)
@@ -283,7 +278,7 @@ def read_log(
     return replay
 
 
-def read_messages(open_log: Callable[[], BinaryIO], reader: MessageReader) -> Replay:
+def read_messages(open_log: Callable[[], BinaryIO], reader: records.MessageReader) -> Replay:
     """Replay a whole log with its messages read. Raises OSError."""
     replay = read_log(open_log, reader.read)
     replay.more = reader.more
@@ -295,14 +290,16 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
 
     With `mend`, a running session is paused and a streaming message is stopped.
     """
-    reader = MessageReader()
+    reader = records.MessageReader()
     replay = read_messages(lambda: file_system.open_read(path), reader)
     stored = stored_session(path.stem, replay, reader, mend=mend)
     replay.messages.clear()
     return stored, replay
 
 
-def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, mend: bool) -> StoredSession:
+def stored_session(
+    session_id: str, replay: Replay, reader: records.MessageReader, *, mend: bool
+) -> StoredSession:
     """Return the session of a log that was replayed with `reader.read`."""
     damaged = replay.damaged
     for message_id, record in replay.open_records():
@@ -311,12 +308,12 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
             damaged += 1
             del replay.messages[message_id]
         else:
-            replay.messages[message_id] = mended_message(message) if mend else message
+            replay.messages[message_id] = records.mended_message(message) if mend else message
     messages: list[Any] = list(replay.messages.values())
     wrong: list[Wrong] = []
-    session, read_only = read_session(session_id, replay.session, wrong)
+    session, read_only = records.read_session(session_id, replay.session, wrong)
     return StoredSession(
-        session=mended_session(session) if mend else session,
+        session=records.mended_session(session) if mend else session,
         messages=messages,
         damaged=damaged + len(reader.mended) + bool(wrong),
         read_only=read_only or replay.min_reader > READER,
@@ -329,7 +326,7 @@ def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     prices = {one: price for one, price in replay.messages.items() if isinstance(price, float)}
-    return summary_of(
+    return records.summary_of(
         path.stem, replay.session, len(replay.messages), replay.latest, replay.min_reader > READER, prices
     )
 
@@ -371,7 +368,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
     None if a line is missing or misplaced: then only the whole log tells which are newest.
     """
     newest: dict[str, Message] = {}
-    reader = MessageReader()
+    reader = records.MessageReader()
     order: list[str] = []
     number: int | None = None
     for data in lines_backwards(file_system, path):

@@ -8,11 +8,17 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from app.core.json_values import as_object, objects_in
 from app.core.message import Author, Message, MessageState, PromptReason
-from app.core.reasons import Reason
-from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
-from app.core.summary import SessionSummary, Status
+from app.core.session import (
+    ChatSession,
+    DebateSession,
+    GroupSession,
+    Reason,
+    Session,
+    SessionSummary,
+    Status,
+    WorkflowSession,
+)
 from app.storage.codec import Plain, Wrong, check, encode, is_known, plain, read, with_unknown
 
 # Deeper sub-agents are shown at this depth.
@@ -26,7 +32,6 @@ _SESSIONS: dict[str, type[Session]] = {
 }
 # What only some kinds have; a file can hold more than its kind has.
 _PARTS = ("debate", "chat", "group", "workflow")
-_SESSION_FIELDS = tuple(field.name for field in dataclasses.fields(Session))
 _REASONS = frozenset(("", *PromptReason))
 
 
@@ -80,7 +85,7 @@ def whole_session(before: Plain | None, now: Plain) -> Plain:
 
 def kind_of(record: Plain) -> type[Session]:
     """Return the class of a session's record."""
-    return _SESSIONS.get(_text(record, "kind"), Session)
+    return _SESSIONS.get(str(record.get("kind")), Session)
 
 
 class MessageReader:
@@ -158,7 +163,7 @@ def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = Non
     texts: dict[str, Any] = {
         field.name: value
         for field in dataclasses.fields(Session)
-        if isinstance(value := whole.get(field.name), str)
+        if field.type is str and isinstance(value := whole.get(field.name), str)
     }
     texts.setdefault("title", "")
     if not record:
@@ -221,70 +226,39 @@ def summary_of(
     read_only: bool,
     prices: Mapping[str, float] = MappingProxyType({}),
 ) -> SessionSummary:
+    """Return the summary of a session's record; see `summarised`."""
+    session, partly = read_session(session_id, record)
+    return summarised(session, messages, latest, prices, read_only or partly)
+
+
+def summarised(
+    session: Session, messages: int, latest: str, prices: Mapping[str, float], read_only: bool = False
+) -> SessionSummary:
     """Return a session's summary; `latest` is the time of its newest message, `prices` are those of all by their ids."""
-    kind = _text(record, "kind") if record else "unknown"
-    debate, chat, group = (as_object(record.get(part)) for part in ("debate", "chat", "group"))
-    speakers = [_text(seat, "name") for seat in objects_in(debate.get("participants"))]
-    if isinstance(record.get("group"), dict):
-        speakers.append(_text(group, "name"))
-    elif name := _text(chat, "assistant_name"):
-        speakers.append(name)
-    always = (chat if isinstance(record.get("chat"), dict) else debate).get("always")
+    debate, chat, group = session.debate, session.chat, session.group
     # Ids begin with their time.
-    since = _text(chat, "budget_from")
+    since = chat.budget_from if chat is not None else ""
+    speakers = [seat.name for seat in debate.participants] if debate is not None else []
+    if group is not None:
+        speakers.append(group.name)
+    elif chat is not None and chat.assistant_name:
+        speakers.append(chat.assistant_name)
     return SessionSummary(
-        id=session_id,
-        kind=kind,
-        title=_text(record, "title"),
-        status=_text(record, "status") if record else Status.ERROR,
-        reason=_text(record, "reason") if record else Reason.DAMAGED,
-        created_at=_text(record, "created_at"),
-        updated_at=max(_text(record, "updated_at"), latest),
+        id=session.id,
+        kind=session.kind,
+        title=session.title,
+        status=session.status,
+        reason=session.reason,
+        created_at=session.created_at,
+        updated_at=max(session.updated_at, latest),
         messages=messages,
-        read_only=read_only or kind not in _SESSIONS or not isinstance(record.get(kind), dict),
-        mode=_text(debate, "mode"),
-        rounds=_number(debate, "rounds"),
-        round=_number(debate, "round"),
-        folder=_text(record, "folder"),
-        asked_by=_text(record, "asked_by"),
+        read_only=read_only,
+        mode=debate.mode if debate is not None else "",
+        rounds=debate.rounds if debate is not None else 0,
+        round=debate.round if debate is not None else 0,
+        folder=session.folder,
+        asked_by=session.asked_by,
         speakers=tuple(speakers),
-        always=tuple(one for one in always if isinstance(one, str))
-        if isinstance(always, list | tuple)
-        else (),
+        always=session.always,
         cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
     )
-
-
-def summary_record(session: Session) -> Plain:
-    """Return the part of a session's record that `summary_of` reads, without making all of it."""
-    record: Plain = {name: getattr(session, name) for name in _SESSION_FIELDS}
-    if session.debate is not None:
-        debate = session.debate
-        seats = [{"name": seat.name} for seat in debate.participants]
-        record["debate"] = {
-            "mode": debate.mode,
-            "rounds": debate.rounds,
-            "round": debate.round,
-            "participants": seats,
-            "always": debate.always,
-        }
-    elif session.chat is not None:
-        chat = session.chat
-        record["chat"] = {
-            "assistant_name": chat.assistant_name,
-            "always": chat.always,
-            "budget_from": chat.budget_from,
-        }
-        record |= {"group": {"name": session.group.name}} if session.group is not None else {}
-        record |= {"workflow": {}} if session.workflow is not None else {}
-    return record
-
-
-def _text(record: Plain, name: str) -> str:
-    value = record.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(record: Plain, name: str) -> int:
-    value = record.get(name)
-    return value if type(value) is int else 0

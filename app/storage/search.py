@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
+from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.core.summary import SessionSummary
 from app.core.texts import clean_text
 from app.storage.file_system import FileSystem, blocks_backwards
 from app.storage.lines import decode_line, messages_backwards
@@ -52,7 +52,7 @@ def find_in_sessions(
             break
         found = []
         if (place := needle.find(summary.title)) is not None:
-            found.append(_hit(summary, excerpt=excerpt(summary.title, place)))
+            found.append(Hit(session=summary, excerpt=excerpt(summary.title, place)))
         with contextlib.suppress(OSError):
             found += itertools.islice(_in_log(disk, path, summary, needle), MOST_IN_SESSION - len(found))
         hits += found
@@ -154,20 +154,12 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
 
 
 def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle) -> Hit | None:
-    author = record.get("author")
-    if record.get("state") == MessageState.STREAMING or not isinstance(author, dict):
+    if record.get("state") == MessageState.STREAMING or not isinstance(record.get("author"), dict):
         return None
     text = _seen(record)
-    place = needle.find(text)
-    if place is None:
+    if (place := needle.find(text)) is None:
         return None
-    name = author.get("name")
-    return _hit(
-        summary,
-        message_id=record["id"],
-        author=name if isinstance(name, str) else "",
-        excerpt=excerpt(text, place),
-    )
+    return Hit(session=summary, message_id=record["id"], excerpt=excerpt(text, place))
 
 
 def _seen(record: dict[str, Any]) -> str:
@@ -181,15 +173,3 @@ def _seen(record: dict[str, Any]) -> str:
     if not isinstance(content, str) or record.get("role") == Role.SUMMARY:
         return ""
     return content[:MOST_OF_TOOL] if record.get("role") == Role.TOOL else content
-
-
-def _hit(summary: SessionSummary, *, excerpt: str, message_id: str = "", author: str = "") -> Hit:
-    return Hit(
-        session_id=summary.id,
-        title=summary.title,
-        kind=summary.kind,
-        updated_at=summary.updated_at,
-        message_id=message_id,
-        author=author,
-        excerpt=excerpt,
-    )

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.core.catalog import provider_kind
 from app.core.errors import BadInput
-from app.core.server_secrets import PLACE, to_hide
+from app.core.servers import PLACE, to_hide
 from app.core.store import KeyNews
 from app.storage.redaction import Redactor
 from app.storage.threads import run_in_thread

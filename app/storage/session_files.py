@@ -18,8 +18,7 @@ from typing import TypeVar
 from unicodedata import normalize
 
 from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
-from app.core.ids import is_id
+from app.core.ids import is_id, utc_now
 from app.core.session_files import (
     MOST_BYTES,
     MOST_FILES,

@@ -2,7 +2,7 @@
 
 Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before and after
 each write the path must be the open file, as long as it was left: else another program changed it, and the log is written
-again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`other_versions`).
+again from memory. The other version becomes a session where it can be read, else it goes to quarantine (`json_file`).
 """
 
 import contextlib
@@ -16,19 +16,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.core import events
 from app.core.errors import StorageError
-from app.core.events import (
-    Event,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    SessionChanged,
-    SessionStarted,
-)
 from app.core.ids import derived_id
 from app.core.message import Message, MessageState, Role
+from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.core.summary import SessionSummary
 from app.storage.codec import Plain, check, plain, with_unknown
 from app.storage.file_system import (
     SIZE,
@@ -42,17 +35,11 @@ from app.storage.file_system import (
     write_all,
     write_whole,
 )
+from app.storage.json_file import Replaced, keep_bytes
 from app.storage.lines import FIRST_READER, READER, VERSION, Op, encode_line, with_line
 from app.storage.log import Replay, mended_size, read_log, read_messages
-from app.storage.other_versions import Replaced, keep_bytes
 from app.storage.paths import DataPaths
-from app.storage.records import (
-    MessageReader,
-    check_session,
-    checked_session,
-    merge_patch,
-    whole_session,
-)
+from app.storage.records import MessageReader, check_session, checked_session, merge_patch, whole_session
 
 FLUSH_BYTES = 2048
 # With what the store gathers before (`sessions.TEXT_SECONDS`) one second.
@@ -143,35 +130,35 @@ class SessionLog:
         self._session = self._known.id = None
         self.close()
 
-    def add(self, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
+    def add(self, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch."""
-        if all(isinstance(event, MessageDelta) for event in events):
-            for event in events:
-                if isinstance(event, MessageDelta):
+        if all(isinstance(event, events.MessageDelta) for event in batch):
+            for event in batch:
+                if isinstance(event, events.MessageDelta):
                     self._text.add(event)
             if self._text.is_enough:
                 self.gather_text()
             return
         parts: list[Op | Plain] = []
-        for event in events:
-            if isinstance(event, MessageFinished):
+        for event in batch:
+            if isinstance(event, events.MessageFinished):
                 self._text.end(event.message.id)
         self.gather_text()
-        for event in events:
+        for event in batch:
             match event:
-                case SessionStarted():
+                case events.SessionStarted():
                     parts.append(head_of(event.session_id, FIRST_READER))
                     parts.append(plain(event.session))
-                case SessionChanged():
+                case events.SessionChanged():
                     parts.append(plain(event.session))
-                case MessageStarted() | MessageFinished():
+                case events.MessageStarted() | events.MessageFinished():
                     if event.message.role == Role.SUMMARY and self._least_reader < READER:
                         self._least_reader = READER
                         parts.append(head_of(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
                     if event.message.state == MessageState.STREAMING:
                         self._text.begin(event.message)
-                case MessageDelta():
+                case events.MessageDelta():
                     self._text.add(event)
         parts = [part for part in parts if self._is_valid(part)]
         if parts:
@@ -483,7 +470,7 @@ class StreamedText:
         """When the text is to be written (monotonic time), None where there is none."""
         return None if self._since is None else self._since + FLUSH_SECONDS
 
-    def add(self, event: "MessageDelta") -> None:
+    def add(self, event: events.MessageDelta) -> None:
         """Add a piece."""
         length = self._thinking_lengths.get(event.message_id, 0)
         piece = self._pieces.get(event.message_id)

@@ -1,51 +1,259 @@
 """The session store: an append-only log for each session, and the list of all sessions.
 
-Implements `core.store.SessionStore`.
+Implements `core.store.SessionStore`. A thread of its own writes all logs, in the order in which events and jobs
+were queued.
 """
 
 import asyncio
 import contextlib
+import logging
+import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from app.core import events
 from app.core.errors import BadInput, NotFound, StorageError
-from app.core.events import (
-    Event,
-    EventBus,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    SessionChanged,
-    SessionStarted,
-)
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.session import Session
+from app.core.session import Session, SessionSummary
 from app.core.store import Hit, SessionStore, StoredSession
-from app.core.summary import SessionSummary
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, newest_first, save_index
-from app.storage.json_file import place_in_trash
+from app.storage.json_file import Replaced, place_in_trash
 from app.storage.log import Replay, load_session, read_summary, read_tail
-from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
-from app.storage.records import UNPRICED, checked_session, price_of, sum_of, summary_of, summary_record
+from app.storage.records import (
+    UNPRICED,
+    checked_session,
+    price_of,
+    sum_of,
+    summarised,
+    summary_of,
+)
 from app.storage.search import find_in_sessions
 from app.storage.session_files import FOLDER, move_folder
-from app.storage.session_log import FLUSH_BYTES, SessionLog, invalid_record, log_of
-from app.storage.threads import in_thread
+from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
+from app.storage.threads import in_thread, settle
 from app.storage.trash import remove_old
-from app.storage.writer import LogWriter
 
 Result = TypeVar("Result")
 
+_LOGGER = logging.getLogger(__name__)
+_IDLE_SECONDS = 2.0
+_MOST_OPEN = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _WriterJob:
+    """Work to do in turn, and the future of its result; the queueing of a batch of events has none."""
+
+    work: Callable[[], Any]
+    future: "Future[Any] | None" = None
+    is_last: bool = False
+
+    def run(self) -> None:
+        """Do the work and set its result; skip it if the caller has cancelled it."""
+        if self.future is None:
+            self.work()
+            return
+        # From here the future cannot be cancelled any more, so that setting its result cannot fail.
+        if not self.future.set_running_or_notify_cancel():
+            return
+        settle(self.future, self.work)
+
+    def fail(self, error: BaseException) -> None:
+        """Give the caller an error instead of a result."""
+        if self.future is not None and self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
+
+
+@dataclass(eq=False, repr=False)
+class LogWriter:
+    """Writes batches and runs jobs from any thread, in order, on one thread of its own.
+
+    Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with a
+    StorageError, and every queued and later job fails with that error, so that nothing is reported as saved.
+    `make_log` returns the log of a session; it, `on_idle` and `on_failure` run on the writer's thread.
+    """
+
+    _make_log: Callable[[str], SessionLog]
+    _on_idle: Callable[[], None]
+    _on_failure: Callable[[StorageError], None]
+    logs: dict[str, SessionLog] = field(default_factory=dict, init=False)
+    _queue: "queue.SimpleQueue[_WriterJob]" = field(default_factory=queue.SimpleQueue, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _failure: StorageError | None = field(default=None, init=False)
+    _thread: threading.Thread | None = field(default=None, init=False)
+    _ending: threading.Thread | None = field(default=None, init=False)
+    _touched: set[str] = field(default_factory=set, init=False)
+    _idle_at: float | None = field(default=None, init=False)
+
+    def post(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
+        """Queue one batch of a session."""
+        self._put(_WriterJob(lambda: self._add(session_id, batch, summary)))
+
+    def call(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Run a job after everything queued before it; the future gets its result or error.
+
+        Cancelling the future before the job has begun removes the job; later it has no effect.
+        """
+        future: Future[Result] = Future()
+        self._put(_WriterJob(work, future))
+        return future
+
+    def stop(self) -> "Future[None]":
+        """End the thread after everything queued before; the next call starts another."""
+        future: Future[None] = Future()
+        job = _WriterJob(lambda: None, future, is_last=True)
+        with self._lock:
+            running = self._thread is not None and self._failure is None
+            if running:
+                self._queue.put(job)
+                self._ending, self._thread = self._thread, None
+        if not running:
+            job.run()
+        return future
+
+    def log(self, session_id: str) -> SessionLog:
+        """Return a session's log; on the writer's thread only."""
+        if session_id not in self.logs:
+            self.logs[session_id] = self._make_log(session_id)
+        return self.logs[session_id]
+
+    def _put(self, item: _WriterJob) -> None:
+        with self._lock:
+            if self._failure is None:
+                self._queue.put(item)
+                if self._thread is None:
+                    self._thread = threading.Thread(
+                        target=self._run, args=(self._ending,), name="moot-writer", daemon=True
+                    )
+                    self._thread.start()
+                return
+        item.fail(self._failure)
+
+    def _run(self, before: threading.Thread | None) -> None:
+        items: list[_WriterJob] = []
+        try:
+            if before is not None:
+                before.join()  # Only one thread at a time takes from the queue.
+            while self._failure is None:
+                items = self._take()
+                while items:
+                    item = items.pop(0)
+                    self._work_off(item)
+                    if item.is_last:
+                        return
+                self._guarded(self._write_touched)
+                self._guarded(self._write_due)
+        except BaseException as error:
+            _LOGGER.critical("the thread that saves sessions has ended", exc_info=True)
+            self._fail(error, items)
+
+    def _fail(self, error: BaseException, items: list[_WriterJob]) -> None:
+        """Fail all present and later jobs, and report it."""
+        failure = StorageError("writer_stopped", detail=" ".join(f"{type(error).__name__}: {error}".split()))
+        with self._lock:
+            self._failure = failure
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    items.append(self._queue.get_nowait())
+        for item in items:
+            item.fail(failure)
+        self._on_failure(failure)
+
+    def _work_off(self, item: _WriterJob) -> None:
+        if item.future is not None:
+            self._guarded(self._write_touched)
+        item.run()
+
+    def _add(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
+        """Queue events of one session that go into one line of its log."""
+        try:
+            log = self.log(session_id)
+            self._touched.add(session_id)
+            try:
+                log.add(batch, summary)
+            except Exception as error:
+                log.refuse(error)
+                raise
+        except Exception:
+            _LOGGER.exception("a session's events could not be queued")
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception:
+            _LOGGER.exception("a step of the thread that saves sessions failed")
+
+    def _take(self) -> list[_WriterJob]:
+        times = [log.due for log in self.logs.values() if log.due is not None]
+        if self._idle_at is not None:
+            times.append(self._idle_at)
+        timeout = max(0.0, min(times) - time.monotonic()) if times else None
+        items: list[_WriterJob] = []
+        with contextlib.suppress(queue.Empty):
+            items.append(self._queue.get(timeout=timeout))
+            # Items after the last job belong to the next thread.
+            while not items[-1].is_last:
+                items.append(self._queue.get_nowait())
+        return items
+
+    def _write_touched(self) -> None:
+        touched, self._touched = self._touched, set()
+        for session_id in touched:
+            log = self.logs.get(session_id)
+            if log is not None and log.waiting and log.retry_at is None:
+                self._write(log)
+                # The most recently written logs are closed last.
+                self.logs[session_id] = self.logs.pop(session_id)
+        if touched:
+            self._close_oldest()
+
+    def _close_oldest(self) -> None:
+        """Close files, because a process may have only so many open; the next write reopens them."""
+        for log in [one for one in self.logs.values() if one.is_open][:-_MOST_OPEN]:
+            if not log.waiting and log.due is None:
+                with contextlib.suppress(OSError):
+                    log.close()
+
+    def _write_due(self) -> None:
+        now = time.monotonic()
+        for log in self.logs.values():
+            if log.due is not None and log.due <= now:
+                log.gather_text()
+                self._write(log)
+        if self._idle_at is not None and self._idle_at <= now:
+            self._idle_at = None
+            self._on_idle()
+
+    def _write(self, log: SessionLog) -> None:
+        self._idle_at = time.monotonic() + _IDLE_SECONDS
+        try:
+            log.write()
+        except StorageError:
+            # It stays queued in the log, and `flush` reports it.
+            pass
+        except Exception:
+            log.retry_at = time.monotonic() + RETRY_SECONDS
+            _LOGGER.exception("a session's log could not be written")
+
+
 TEXT_SECONDS = 0.1
 """How long text that streams is gathered before the writer's thread is woken for it."""
-STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageFinished)
+STORED = (
+    events.SessionStarted,
+    events.SessionChanged,
+    events.MessageStarted,
+    events.MessageDelta,
+    events.MessageFinished,
+)
 
 
 class JsonLogStore:
@@ -80,7 +288,7 @@ class JsonLogStore:
         self._live: dict[str, dict[str, float]] = {}
         self._appended: set[str] = set()
         # Text of sessions that the writer was not given yet, and when it will be.
-        self._text: dict[str, list[Event]] = {}
+        self._text: dict[str, list[events.Event]] = {}
         self._text_bytes = 0
         self._text_due: asyncio.TimerHandle | None = None
         self._other_since_ns: int | None = None
@@ -135,26 +343,26 @@ class JsonLogStore:
             known = self._disk.identity(path)
         return known, *load_session(self._disk, path, mend=self._is_cut_off(session_id))
 
-    def append(self, events: tuple[Event, ...]) -> None:
+    def append(self, batch: tuple[events.Event, ...]) -> None:
         """Queue a batch of one session as one line of its log; never blocks."""
-        stored = tuple([event for event in events if isinstance(event, STORED)])
+        stored = tuple([event for event in batch if isinstance(event, STORED)])
         if not stored:
             return
         session_id = stored[0].session_id
         if self._read_only:
             raise StorageError("read_only", path=str(self._paths.root), detail="")
         self._appended.add(session_id)
-        if all(isinstance(event, MessageDelta) for event in stored):
+        if all(isinstance(event, events.MessageDelta) for event in stored):
             self._gather(session_id, stored)
             return
         self._post_text()
         self._writer.post(session_id, stored, self._summarise(session_id, stored))
 
-    def _gather(self, session_id: str, deltas: Sequence[Event]) -> None:
+    def _gather(self, session_id: str, deltas: Sequence[events.Event]) -> None:
         """Gather text for a moment: to wake the writer's thread for each token costs more than all else about it."""
         self._text.setdefault(session_id, []).extend(deltas)
         self._text_bytes += sum(
-            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, MessageDelta)
+            len(one.text) + len(one.thinking) for one in deltas if isinstance(one, events.MessageDelta)
         )
         if self._text_bytes >= FLUSH_BYTES:
             self._post_text()
@@ -356,7 +564,7 @@ class JsonLogStore:
             return False
         return self._index.is_cut_off(session_id, self._other_since_ns)
 
-    def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
+    def _summarise(self, session_id: str, batch: tuple[events.Event, ...]) -> SessionSummary | None:
         """Update the summary of a session; return None if its messages were never counted."""
         summary = self._summaries.get(session_id)
         known = self._live.get(session_id)
@@ -364,13 +572,13 @@ class JsonLogStore:
         latest = summary.updated_at if summary else ""
         cost = summary.cost_usd if summary else 0.0
         session: Session | None = None
-        if isinstance(events[0], SessionStarted):
+        if isinstance(batch[0], events.SessionStarted):
             known, count, latest = self._live.setdefault(session_id, {}), 0, ""
-        for event in events:
+        for event in batch:
             match event:
-                case SessionStarted() | SessionChanged():
+                case events.SessionStarted() | events.SessionChanged():
                     session = event.session
-                case MessageStarted() | MessageFinished():
+                case events.MessageStarted() | events.MessageFinished():
                     latest = max(latest, event.message.created_at)
                     if known is None or event.message.id not in known:
                         count += 1
@@ -380,8 +588,7 @@ class JsonLogStore:
                             cost = sum_of((UNPRICED if cost is None else cost, price))
                         known[event.message.id] = price
         if session is not None:
-            record, prices = summary_record(session), known or {}
-            summary = summary_of(session_id, record, count, latest, read_only=False, prices=prices)
+            summary = summarised(session, count, latest, known or {})
         elif summary is not None:
             summary = summary._replace(messages=count, updated_at=latest, cost_usd=cost)
         if summary is not None:
@@ -441,11 +648,11 @@ class JsonLogStore:
             pass
 
 
-def autosave(bus: EventBus, store: SessionStore) -> Callable[[], None]:
+def autosave(bus: events.EventBus, store: SessionStore) -> Callable[[], None]:
     """Append every batch of the event bus to its session's log; return the function that stops this."""
 
-    def save(events: tuple[Event, ...]) -> None:
-        for session_id in dict.fromkeys([event.session_id for event in events if event.session_id]):
-            store.append(tuple([event for event in events if event.session_id == session_id]))
+    def save(batch: tuple[events.Event, ...]) -> None:
+        for session_id in dict.fromkeys([event.session_id for event in batch if event.session_id]):
+            store.append(tuple([event for event in batch if event.session_id == session_id]))
 
     return bus.subscribe(save)

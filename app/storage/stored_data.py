@@ -5,14 +5,14 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
+from app.core import store
 from app.core.errors import BadInput, NotFound
 from app.core.ids import derived_id
-from app.core.store import StoredSession
-from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
 from app.storage.backup import OpenBackup, is_due, own_backups, renamed, unapproved, write_backup, write_zip
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem, not_written, storage_errors, write_whole
@@ -32,25 +32,18 @@ class _GivenUpError(Exception):
     """Nobody waits for the backup any more."""
 
 
+@dataclass(eq=False, repr=False)
 class FileArchive:
     """Makes and restores backups of a data directory, beside the store and the documents that use it."""
 
-    def __init__(
-        self,
-        paths: DataPaths,
-        store: JsonLogStore,
-        documents: JsonDocuments,
-        *,
-        file_system: FileSystem | None = None,
-    ) -> None:
-        self._paths = paths
-        self._store = store
-        self._documents = documents
-        self._disk = file_system or FileSystem()
+    _paths: DataPaths
+    _store: JsonLogStore
+    _documents: JsonDocuments
+    _disk: FileSystem = field(default_factory=FileSystem)
 
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
-    ) -> Backup:
+    ) -> store.Backup:
         """Write a backup; if cancelled, none. Raises StorageError."""
         place = Path(target) if target else None
         loop = asyncio.get_running_loop()
@@ -67,23 +60,23 @@ class FileArchive:
             # After a cancellation the thread still runs until its next file.
             stopped.set()
 
-    async def back_up_if_due(self) -> Backup | None:
+    async def back_up_if_due(self) -> store.Backup | None:
         """Make the daily backup, if it is due. Raises StorageError."""
 
-        def make() -> Backup | None:
-            due = is_due(self._paths, self._disk, BackupReason.DAILY)
-            return write_backup(self._paths, self._disk, BackupReason.DAILY) if due else None
+        def make() -> store.Backup | None:
+            due = is_due(self._paths, self._disk, store.BackupReason.DAILY)
+            return write_backup(self._paths, self._disk, store.BackupReason.DAILY) if due else None
 
         return await self._do(make)
 
-    async def backups(self) -> tuple[Backup, ...]:
+    async def backups(self) -> tuple[store.Backup, ...]:
         """Return the backups of the data directory, the newest first. Raises StorageError."""
         return tuple(await self._do(lambda: own_backups(self._paths, self._disk)))
 
-    async def contents(self, path: str) -> BackupContents:
+    async def contents(self, path: str) -> store.BackupContents:
         """Return the contents of a backup. Raises BadInput, StorageError."""
 
-        def look() -> BackupContents:
+        def look() -> store.BackupContents:
             with contextlib.closing(self._opened(path)) as backup:
                 return backup.contents()
 
@@ -97,11 +90,11 @@ class FileArchive:
         documents: bool,
         replace: bool,
         progress: Callable[[int], None] = lambda _: None,
-    ) -> Restored:
+    ) -> store.Restored:
         """Restore parts of a backup, after making a backup of the present state. Raises BadInput, StorageError."""
         backup = await self._do(lambda: self._opened(path))
         try:
-            kept = await self.back_up(BackupReason.BEFORE_RESTORE)
+            kept = await self.back_up(store.BackupReason.BEFORE_RESTORE)
             back: list[str] = []
             copies: list[str] = []
             cleared: list[str] = []
@@ -116,7 +109,7 @@ class FileArchive:
             usage = await self._do(backup.usage)
         finally:
             await self._do(backup.close)
-        return Restored(
+        return store.Restored(
             sessions=tuple(back),
             copies=tuple(copies),
             documents=names,
@@ -125,7 +118,7 @@ class FileArchive:
             unapproved=tuple(cleared),
         )
 
-    async def thrown(self) -> tuple[Thrown, ...]:
+    async def thrown(self) -> tuple[store.Thrown, ...]:
         """Return the contents of the trash, the newest first. Raises StorageError."""
         return await self._do(lambda: thrown(self._paths, self._disk))
 
@@ -165,7 +158,7 @@ class FileArchive:
 
         await self._do(remove)
 
-    async def sizes(self) -> tuple[PartSize, ...]:
+    async def sizes(self) -> tuple[store.PartSize, ...]:
         """Return the size of each part, the largest first. Raises StorageError."""
         return await self._do(lambda: _sizes(self._paths.root))
 
@@ -173,7 +166,7 @@ class FileArchive:
         """Yield the JSON values of a file from elsewhere; blocks. Raises BadInput."""
         return read_foreign(Path(path))
 
-    def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
+    def read_exported(self, session: object, messages: Sequence[object]) -> store.StoredSession:
         """Return a session from Moot's own export. Raises BadInput."""
         return read_exported(session, messages)
 
@@ -200,10 +193,10 @@ class FileArchive:
         messages that the other lacks.
         """
         data, state, copied = await self._do(lambda: self._compared(backup, session_id))
-        if state == Difference.MISSING:
+        if state == store.Difference.MISSING:
             target, log = session_id, data
             back.append(target)
-        elif state == Difference.CHANGED and copied:
+        elif state == store.Difference.CHANGED and copied:
             target, log = copied, await self._do(lambda: renamed(data, backup.backup.made_at))
             copies.append(target)
         else:
@@ -226,7 +219,9 @@ class FileArchive:
         for name, data in backup.documents():
             state = backup.document_state(name, data)
             is_old = "/.versions/" in name
-            wanted = state == Difference.MISSING or (state == Difference.CHANGED and replace and not is_old)
+            wanted = state == store.Difference.MISSING or (
+                state == store.Difference.CHANGED and replace and not is_old
+            )
             if not wanted or not self._documents.fits(name, data):
                 continue
             path = self._paths.root / name
@@ -240,7 +235,7 @@ class FileArchive:
             return await in_thread(work, "moot-archive")
 
 
-def _sizes(root: Path) -> tuple[PartSize, ...]:
+def _sizes(root: Path) -> tuple[store.PartSize, ...]:
     sizes: dict[str, tuple[int, int]] = {}
     for folder, _folders, files in os.walk(root):
         below = Path(folder).relative_to(root).parts
@@ -249,5 +244,5 @@ def _sizes(root: Path) -> tuple[PartSize, ...]:
             with contextlib.suppress(OSError):
                 size, count = sizes.get(part, (0, 0))
                 sizes[part] = (size + os.lstat(Path(folder) / file).st_size, count + 1)
-    found = [PartSize(name=name, size=size, files=count) for name, (size, count) in sizes.items()]
+    found = [store.PartSize(name=name, size=size, files=count) for name, (size, count) in sizes.items()]
     return tuple(sorted(found, key=lambda part: part.size, reverse=True))

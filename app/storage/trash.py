@@ -6,13 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.core.ids import is_id
-from app.core.stored_data import Thrown
+from app.core.store import Thrown
+from app.storage.connections import PROVIDERS, SERVERS, read_providers
 from app.storage.file_system import FileStat, FileSystem
 from app.storage.json_file import JsonFile, read_json_file
 from app.storage.log import read_summary
-from app.storage.mcp_file import SERVERS
 from app.storage.paths import DataPaths
-from app.storage.providers_file import PROVIDERS, read_providers
 from app.storage.session_files import FOLDER, remove_folder
 
 TRASH_DAYS = 30

@@ -11,9 +11,9 @@ from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from app.core.session import AgentMode
 from app.core.settings import Settings
 from app.core.store import SessionFiles
-from app.core.summary import AgentMode
 from app.core.texts import clean_text
 from app.core.tool import Tool, ToolContext, ToolError, ToolResult
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from app.core.errors import BadInput
 from app.core.message import MessageState, Role
+from app.core.session import AgentMode
 from app.core.session_files import BadPathError, FileVersion, Writer
-from app.core.summary import AgentMode
 from app.core.texts import clean_text
 from app.core.tool import FILES, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside

@@ -10,6 +10,7 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
 from app.core.owned_tasks import start_owned
+from app.core.texts import clean_values
 from app.core.tool import ServerProblem, ToolError, ToolProgress
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
@@ -102,11 +103,7 @@ class ToolHostClient(HostClient):
 
     def cleaned(self, value: Any) -> Any:
         """Return a JSON value without secrets in its texts."""
-        if isinstance(value, str):
-            return self.clean(value)
-        if isinstance(value, dict):
-            return {name: self.cleaned(inner) for name, inner in value.items()}
-        return [self.cleaned(inner) for inner in value] if isinstance(value, list) else value
+        return clean_values(value, self.clean)
 
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)

@@ -17,12 +17,12 @@ from typing import Any
 from app.children.host_client import Line
 from app.children.packages import in_thread
 from app.children.private_files import last_lines
+from app.core.definitions import ServerPrompt
 from app.core.errors import StorageError
 from app.core.forms import FormField
 from app.core.message import Attachment, Prompt
 from app.core.owned_tasks import start_owned
-from app.core.saved_prompt import ServerPrompt
-from app.core.server_secrets import (
+from app.core.servers import (
     LOGIN,
     McpServer,
     is_login_to,

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.server_texts import is_web_address
-from app.core.summary import AgentMode
+from app.core.servers import is_web_address
+from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
 
@@ -171,11 +172,8 @@ def _page(call: ToolCall, content: str) -> dict[str, str] | None:
     if read := source_of(content):
         url, title = read
         return {"url": url, "title": title, "from": call.name} if title else {"url": url, "from": call.name}
-    try:
-        url = json.loads(call.arguments)["url"].strip()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return {"url": url, "from": call.name}
+    given = (object_in(call.arguments) or {}).get("url")
+    return {"url": given.strip(), "from": call.name} if isinstance(given, str) else None
 
 
 TOOLS: Final = (

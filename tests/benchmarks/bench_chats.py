@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import Role
@@ -20,7 +20,7 @@ from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, build_request
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels

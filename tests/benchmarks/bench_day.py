@@ -23,9 +23,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import app.wiring
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Role, Usage
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Text

@@ -1,6 +1,6 @@
 """The first token of an answer: from the host's line in the window's process to its paint, in the real window.
 
-The host sends an answer's first piece in the moment in which it comes (`model_host/deltas`); what
+The host sends an answer's first piece in the moment in which it comes (`model_host/answer`); what
 the pipe adds is a system call.
 """
 

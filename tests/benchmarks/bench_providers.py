@@ -21,7 +21,7 @@ from app.core.catalog import ProviderConfig
 from app.core.council import Participant
 from app.core.events import Event, MessageStarted, TurnStarted
 from app.core.provider import CallPiece, ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.engine import DebateSetup
 from app.providers.remote import RemoteModels
 from app.wiring import Moot, open_moot

@@ -169,7 +169,7 @@ def search_sessions(short: bool) -> Result:
             started = time.process_time()
             found = await store.search("NUR hier", 50)
             searching.append(time.process_time() - started)
-            assert [hit.session_id for hit in found] == ids[:1]
+            assert [hit.session.id for hit in found] == ids[:1]
             started = time.process_time()
             await asyncio.to_thread(read_all)
             reading.append(time.process_time() - started)

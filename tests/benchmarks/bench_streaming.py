@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from app.core.council import Participant
 from app.core.message import Author, CouncilPart, Message, MessageState, ToolCall
-from app.core.session import Chat, ChatSession, Council, Debate, DebateSession
-from app.core.summary import DebateMode, Status
+from app.core.session import Chat, ChatSession, Council, Debate, DebateMode, DebateSession, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.pages.council.council_page import CouncilPage

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from statistics import median
 
-from app.core.agent import Busy
-from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep
+from app.core.definitions import Busy, StepState, StepStatus, WorkflowDefinition, WorkflowStep
 from app.engine.availability import Availability, Started, Strategy, Task
 from app.engine.workflow.director import begun, settled, with_step
 from tests.benchmarks.table import Benchmark, Result

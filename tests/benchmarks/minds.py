@@ -10,12 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.council import Participant
+from app.core.council import BINS, Calibration, Participant
 from app.core.message import Author, CouncilPart, Message, Role
 from app.core.provider import ModelRequest
-from app.core.session import Council, Debate
-from app.core.summary import DebateMode
-from app.core.verdict import BINS, Calibration
+from app.core.session import Council, Debate, DebateMode
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.record import Record

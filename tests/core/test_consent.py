@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.server_secrets import McpServer, shown_values
+from app.core.servers import McpServer, shown_values
 
 SERVER = McpServer(
     name="files",

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from app.core.matching import finder, fits, fold, name_order
+from app.core.texts import finder, fits, fold, name_order
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Which source is believed about a model."""
 
-from app.core.agent import Effort
+from app.core.definitions import Effort
 from app.core.model_facts import FactSource, ModelFacts, believed
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.core.server_secrets import (
+from app.core.servers import (
     McpServer,
     has_key,
     has_user,

@@ -8,8 +8,7 @@ import time
 import pytest
 
 from app.core.errors import BadInput
-from app.core.server_secrets import McpServer
-from app.core.server_texts import servers_of, usual_entry
+from app.core.servers import McpServer, servers_of, usual_entry
 
 FILES = McpServer(name="files", command="npx", args=("-y", "x"), disabled=True)
 WEB = McpServer(name="web", url="https://example.org/mcp", disabled=True)

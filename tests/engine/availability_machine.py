@@ -6,8 +6,8 @@ Used by test_availability; a model of its own says what each policy promises.
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from app.core.agent import Busy
-from app.core.reasons import Reason
+from app.core.definitions import Busy
+from app.core.session import Reason
 from app.engine.availability import (
     DEFAULT_DEPTH,
     Availability,

@@ -14,8 +14,7 @@ from app.core.errors import ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import Message, MessageState, Usage
 from app.core.provider import Delta, Finished, Text
-from app.core.session import DebateSession
-from app.core.summary import ENDED, Status
+from app.core.session import ENDED, DebateSession, Status
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.modes import next_speaker
 from tests.builders import people

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Creativity, Effort, Group, Leader, Length
+from app.core.definitions import Agent, Creativity, Effort, Group, Leader, Length
 from app.core.errors import BadInput
 from app.engine.debate.perspective import Turn, chat_request
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store

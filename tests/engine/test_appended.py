@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.provider import ModelRequest
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from tests.builders import Bench
 from tests.engine.long_chats import chat_of, orchestrator_of, share
 from tests.engine.request_rules import as_sent

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.core.agent import Agent
-from app.core.summary import Status
+from app.core.definitions import Agent
+from app.core.session import Status
 from app.engine.importing import CHATGPT, session_of
 from tests.builders import PROMPTS, a_bench, a_log_store, reopened
 from tests.engine.foreign_exports import chatgpt
@@ -33,5 +33,5 @@ async def test_an_assistant_goes_on_with_a_conversation_that_was_brought_in(data
     live = await again.engine.open(session.id)
     assert [one.content for one in live.messages][-2:] == ["Are you sure?", "As I said, a car."]
     assert live.session.source.startswith("chatgpt/")
-    assert [hit.session_id for hit in await again.engine.search("안녕")] == [session.id]
+    assert [hit.session.id for hit in await again.engine.search("안녕")] == [session.id]
     await again.engine.shutdown()

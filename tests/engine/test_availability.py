@@ -5,8 +5,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as with_seed
 from hypothesis.stateful import get_state_machine_test
 
-from app.core.agent import Busy
-from app.core.roles import role_of
+from app.core.definitions import Busy, role_of
 from app.engine.availability import ANYBODY, Availability, Started, Task, Waits, policy_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant

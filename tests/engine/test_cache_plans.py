@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine.requests.request import cache_plan, life_of
+from app.engine.request import cache_plan, life_of
 from tests.builders import people, said
 
 AT = "2026-11-01T10:{}:00.000+00:00"

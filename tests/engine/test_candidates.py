@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, ProviderConfig
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.message import Attachment
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, Turn, transcript_request

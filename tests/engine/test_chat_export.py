@@ -9,12 +9,12 @@ from html import escape
 
 import pytest
 
+from app.core.errors import Failure
 from app.core.events import EventBus
 from app.core.message import (
     Attachment,
     Author,
     Consent,
-    Failure,
     Message,
     MessageState,
     Prompt,

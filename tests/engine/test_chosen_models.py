@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent
 from tests.builders import a_bench, a_log_store, remotes
 
 

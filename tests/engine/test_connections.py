@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from app.core.catalog import ProviderConfig, ProviderStatus
+from app.core.catalog import ProviderConfig
 from app.core.errors import BadInput, NotFound
-from app.core.provider import FoundServer
+from app.core.provider import FoundServer, ProviderStatus
 from app.core.provider import TestResult as Tried
 from app.engine.connections import MOST_OFFERED, Connections
 from app.engine.providers import configured, status_of

@@ -16,8 +16,7 @@ from app.core.council_parts import JudgeReading, Position, Question
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import Attachment, CouncilPart, Message, MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
-from app.core.session import Council, Debate
-from app.core.summary import DebateMode, Status
+from app.core.session import Council, Debate, DebateMode, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.outcome import State, outcome
 from app.engine.council.record import Record

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
-from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant
+from app.core.council import ANY_JUDGE, NO_JUDGE, Ends, Panel, Participant
 from app.core.events import Notice
 from app.core.message import CouncilPart
-from app.core.session import Debate, DebateChoices
-from app.core.summary import Ends, Status
+from app.core.session import Debate, DebateChoices, Status
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup

@@ -9,7 +9,7 @@ import pytest
 from app.core.council import NO_JUDGE
 from app.core.message import Role
 from app.core.provider import ModelRequest
-from app.core.summary import DebateTools, Status
+from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
 from app.engine.council.record import Record
 from tests.builders import Script, a_bench, a_log_store

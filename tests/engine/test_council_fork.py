@@ -8,7 +8,7 @@ import pytest
 from app.core.errors import BadInput
 from app.core.message import Author, CouncilPart, Message, Prompt, Role
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.council.director import forked, next_steps
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record

@@ -11,7 +11,7 @@ import pytest
 from app.core.council_parts import FileQuote, Position
 from app.core.message import Attachment, CouncilPart, MessageState
 from app.core.provider import ModelRequest
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Sources, quotes_of
 from app.engine.engine import CouncilSetup

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.council import Calibration
 from app.core.council_parts import FileQuote, JudgedMove, JudgedMoves, JudgeReading, Position
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate
-from app.core.verdict import Calibration
 from app.engine.council.commands import council_object
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import drifted, moves_line, outcome

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.council import ANY_JUDGE, NO_JUDGE, Calibration, Participant
 from app.core.council_parts import BestCase, Differences, Dissent, JudgeReading, Option, Position
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
-from app.core.session import Debate
-from app.core.summary import ExportFormat
-from app.core.verdict import Calibration
+from app.core.session import Debate, ExportFormat
 from app.engine.council.outcome import CouncilOutcome, Tally, outcome, state_of
 from app.engine.council.record import Record
 from app.engine.council.requests import judge_view, read_reading

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.agent import Group, Leader
 from app.core.catalog import ProviderConfig
 from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt
+from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import CriterionChecked
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_object
 from tests.builders import Bench, Hang, Script, a_bench
@@ -94,7 +94,12 @@ def shown(made: Bench, session_id: str) -> tuple[str, str, list[Criterion]]:
 
 def ended(made: Bench, session_id: str) -> tuple[str, str, list[str], list[int]]:
     status, reason, criteria = shown(made, session_id)
-    return status, reason, [(not one.settled and one.doubt) or one.state for one in criteria], [one.round for one in criteria]
+    return (
+        status,
+        reason,
+        [(not one.settled and one.doubt) or one.state for one in criteria],
+        [one.round for one in criteria],
+    )
 
 
 def answers(made: Bench, session_id: str) -> list[Message]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.tool import Tool, ToolContext, ToolResult
 from tests.builders import Bench, Script, a_bench
 from tests.engine.test_sub_agents import crew, tree_of_four, who

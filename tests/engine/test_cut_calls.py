@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
 from app.core.council import ANY_JUDGE
+from app.core.definitions import Agent
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import MessageState, Usage
 from app.core.model_facts import Price
 from app.core.provider import Finished, ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.usage import Total
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, until
 from tests.engine import test_verdict
 from tests.memory import MemoryLedger

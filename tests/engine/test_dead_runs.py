@@ -9,14 +9,12 @@ from typing import Any
 
 import pytest
 
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader, StepStatus
 from app.core.events import Event, MessageFinished, TurnFinished
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason, reason_code, reason_text
-from app.core.summary import Status
+from app.core.session import Reason, Status, reason_code, reason_text
 from app.core.texts import Texts
-from app.core.workflow import StepStatus
 from app.engine import runner
 from app.engine.chat import run as chat_run
 from app.engine.council import debate_run

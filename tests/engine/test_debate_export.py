@@ -8,13 +8,12 @@ from pathlib import Path
 import pyromark
 import pytest
 
-from app.core.council import Decision, Participant
+from app.core.council import Ballot, Decision, Participant, Point, Verdict
 from app.core.council_parts import Position
 from app.core.events import EventBus
 from app.core.message import Author, CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession
 from app.core.store import StoredSession
-from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.export import DebateDocument
 from app.engine.export.document import Section
 from app.engine.live_session import LiveSession

@@ -11,8 +11,8 @@ from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
 from app.core.message import Message, Role, Usage
 from app.core.provider import Finished, FinishReason, ModelRequest
+from app.core.session import Status
 from app.core.settings import DebateHistory, Settings
-from app.core.summary import Status
 from app.core.texts import Texts
 from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
 from tests.builders import PROMPTS, Bench, Script, a_bench, a_debate, a_setup, until

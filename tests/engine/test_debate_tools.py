@@ -9,7 +9,7 @@ import pytest
 
 from app.core.message import Consent, MessageState, PromptReason, Role
 from app.core.provider import ModelRequest
-from app.core.summary import DebateTools, Status
+from app.core.session import DebateTools, Status
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import PROMPTS, Bench, Hang, Script, a_bench, a_log_store, a_setup, export_in_turns, until
 from tests.engine.test_turn import a_tool, agent, calling

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Busy
+from app.core.definitions import Agent, Busy
 from app.core.events import SessionChanged
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
 

@@ -10,7 +10,7 @@ from app.core.events import Event, EventBus, Notice
 from app.core.store import DraftFiles, Problem
 from app.engine import drafts as module
 from app.engine.drafts import Drafts
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder
 from app.storage.paths import DataPaths
 from tests.app_driver import until
 

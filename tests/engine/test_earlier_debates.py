@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.council import ANY_JUDGE
+from app.core.council import ANY_JUDGE, Ballot, MinorityView, Point, Verdict, WhatIf
 from app.core.errors import BadInput
 from app.core.message import CouncilPart, Message
 from app.core.session import Debate
-from app.core.verdict import Ballot, MinorityView, Point, Verdict, WhatIf
 from app.engine.council.outcome import State, council_parts, outcome, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes

@@ -12,7 +12,7 @@ from app.core.errors import BadInput, ProviderError
 from app.core.events import TurnStarted, UsageReported
 from app.core.message import Attachment
 from app.core.provider import Finished, FinishReason, Text
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.council.record import Record
 from app.engine.council.requests import judge_view, reading_request
 from tests.builders import (

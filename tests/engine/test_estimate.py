@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.agent import Agent, Group
 from app.core.council import NO_JUDGE
+from app.core.definitions import Agent, Group, WorkflowDefinition, WorkflowStep
 from app.core.model_facts import Price
 from app.core.provider import ModelRequest
-from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.debate.estimates import (
     AGAIN,
     BALLOT,
@@ -22,7 +21,7 @@ from app.engine.debate.estimates import (
     estimate,
     estimate_steps,
 )
-from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.history import request_tokens, tokens_of
 from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 

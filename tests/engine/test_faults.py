@@ -9,16 +9,9 @@ from app.core.errors import ProviderError
 from app.core.events import Notice, RetryScheduled
 from app.core.message import MessageState
 from app.core.provider import Finished, FinishReason, Text
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.turns import metered_models
-from tests.builders import (
-    Bench,
-    Hang,
-    Script,
-    a_setup,
-    saved_states,
-    until,
-)
+from tests.builders import Bench, Hang, Script, a_setup, saved_states, until
 
 RATE = ProviderError("rate_limit", "slow down")
 ONE_FAILED = (Status.COMPLETED, "rounds_done+failed_turns:1")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.provider import ModelRequest
-from app.core.summary import AgentMode, DebateTools
+from app.core.session import AgentMode, DebateTools
 from app.core.tool import FILES
 from app.tools import session_files
 from tests.builders import Bench, a_bench, a_log_store, a_setup

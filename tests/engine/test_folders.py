@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader, WorkflowDefinition
 from app.core.errors import BadInput
 from app.core.events import FoldersChanged
-from app.core.summary import DebateMode, Folder
-from app.core.workflow import WorkflowDefinition
+from app.core.session import DebateMode, Folder
 from app.engine.engine import CouncilSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup
 from tests.engine.test_turn import agent

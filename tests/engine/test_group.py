@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession, Plan, PlanItem
-from app.core.summary import Status
+from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.core.tool import Tool
 from app.engine.group.director import addressed
-from app.engine.history.token_count import request_tokens
-from app.engine.requests.request import turns_used
+from app.engine.history import request_tokens
+from app.engine.request import turns_used
 from app.tools import planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store

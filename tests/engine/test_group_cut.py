@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.live_session import LiveSession
 from tests.builders import Bench, Script, a_bench
 from tests.engine.group_tools import TOOLS, hand

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import GroupSession
-from app.core.summary import Status
-from app.engine.requests.request import turns_used
+from app.core.session import GroupSession, Status
+from app.engine.request import turns_used
 from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
 from tests.engine.group_tools import TOOLS, hand
 from tests.engine.test_sub_agents import who

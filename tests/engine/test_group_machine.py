@@ -26,7 +26,7 @@ MUTANTS = [
     pytest.param("app.engine.group.director", "last = used + 1 >= session.group.turns_limit", "last = False", "P2", id="the-last-turn-is-like-any"),
     pytest.param("app.engine.group.director", "if first is not None and first.author.id != ORCHESTRATOR and used", "if first is not None and used", "P4", id="answers-itself"),
     pytest.param("app.engine.group.director", "first.author.id != ORCHESTRATOR and used < session.group.turns_limit", "False", "P4", id="the-answer-does-not-come-back"),
-    pytest.param("app.engine.requests.request", "message.error is not None and turn.kind == ORCHESTRATOR", "False", "P12", id="a-failure-is-silence"),
+    pytest.param("app.engine.request", "message.error is not None and turn.kind == ORCHESTRATOR", "False", "P12", id="a-failure-is-silence"),
     pytest.param("app.engine.chat.commands", "if not message.asks:", "if False:", "P11", id="an-answer-counts-twice"),
 ]  # fmt: skip
 

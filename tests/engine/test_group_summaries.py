@@ -6,7 +6,7 @@ from pathlib import Path
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Message, Role, SummaryNote
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import Bench, Script
 from tests.engine.request_rules import as_sent, check_legal

@@ -9,7 +9,7 @@ from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import Notice, RetryScheduled
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from tests.builders import Bench, Script, a_setup, reopened, until
 
 RATE = ProviderError("rate_limit", "slow down")

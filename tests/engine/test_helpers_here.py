@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, ProviderConfig
-from app.core.council import ANY_JUDGE, Participant
+from app.core.council import ANY_JUDGE, Ends, Participant
 from app.core.errors import BadInput
 from app.core.events import Notice
 from app.core.message import CouncilPart
 from app.core.provider import ModelRequest
-from app.core.session import Council
-from app.core.summary import Ends, Status
+from app.core.session import Council, Status
 from app.engine.engine import CouncilSetup
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, people, remotes
 from tests.engine.test_council import held, wanted

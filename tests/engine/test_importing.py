@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.events import EventBus
+from app.core.session import Status
 from app.core.store import StoredSession
-from app.core.summary import Status
 from app.engine.importing import APPS, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from tests.builders import PROMPTS

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent
-from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE, NO_JUDGE, CastVote, Decision, Panel
+from app.core.council import ANY_JUDGE, NO_JUDGE, Calibration, CastVote, Decision, Ends, Panel
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.message import Role
-from app.core.summary import Ends
-from app.core.verdict import Calibration
+from app.core.provider import ProviderStatus
 from app.engine.council.panels import assembled
 from app.engine.council.record import Record
 from app.engine.decisions.journal import decided_object, listed, options_of, standing

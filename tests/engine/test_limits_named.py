@@ -6,13 +6,19 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.sessions import last_line
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader, StepState, WorkflowDefinition
 from app.core.provider import ModelRequest
-from app.core.reasons import code_of_session, reason_code, reason_text
-from app.core.session import Chat, Session, WorkflowSession, WorkflowState
-from app.core.summary import Status
+from app.core.session import (
+    Chat,
+    Session,
+    Status,
+    WorkflowSession,
+    WorkflowState,
+    code_of_session,
+    reason_code,
+    reason_text,
+)
 from app.core.texts import Texts
-from app.core.workflow import StepState, WorkflowDefinition
 from app.engine.session_kinds import session_document
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.group_tools import TOOLS, hand

@@ -12,8 +12,8 @@ import pytest
 
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.tool import ToolContext, ToolResult
 from app.engine.turns import limits
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS

@@ -8,9 +8,9 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from app.core.agent import Agent
+from app.core.council import Ends
+from app.core.definitions import Agent
 from app.core.errors import BadInput
-from app.core.summary import Ends
 from app.engine.decisions.memo_formats import memo_as_html, memo_as_markdown
 from app.files.reader import FileReaders
 from tests.builders import Bench

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.agent import Agent, Group, Leader
-from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.core.definitions import Agent, Group, Leader, WorkflowDefinition, WorkflowStep
 from app.engine.library.definitions import merged
 
 AGENT = Agent(id="a", name="A", provider="openai", model="small", tools=("web", "fetch"), version=3)

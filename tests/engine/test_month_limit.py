@@ -8,8 +8,8 @@ import pytest
 
 from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from tests.builders import Bench, Script
 from tests.engine import test_group, test_sub_agents, test_verdict, test_workflow
 from tests.engine.test_turn import agent, calling, status

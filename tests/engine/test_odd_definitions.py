@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.core.agent import Agent, Busy
-from app.core.summary import Status
+from app.core.definitions import Agent, Busy
+from app.core.session import Status
 from app.engine.availability import Availability, Refused, Started, Task
 from app.engine.debate.modes import ROLES, role_text, system_prompt
 from tests.builders import PROMPTS, a_bench, a_debate, a_log_store, people

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import StorageError
 from app.core.message import Message
 from app.core.provider import CallPiece, Finished, ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.tool import Tool, ToolResult
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run

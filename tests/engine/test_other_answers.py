@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Effort, Group
+from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput
 from app.core.message import Message, Role
 from app.core.model_facts import FactSource, ModelFacts
-from app.core.summary import Status
+from app.core.session import Status
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people
 
 ADA = Agent(id="ada", name="Ada", provider="remote0", model="model-0", tools=("planning",))

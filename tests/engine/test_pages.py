@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.message import Consent, Message, MessageState, PromptReason, PromptType, Role
-from app.core.server_secrets import McpServer
-from app.core.summary import Status
+from app.core.servers import McpServer
+from app.core.session import Status
 from app.tools.toolbox import Toolbox
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.test_turn import ANSWER, calling

@@ -7,7 +7,7 @@ from app.core.errors import ProviderError
 from app.core.events import Notice
 from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, PicturePiece
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from tests.builders import Bench, a_setup, reopened
 from tests.engine.test_turn import agent, ask, engines_are_closed
 from tests.engine.test_turn import bench as a_chat

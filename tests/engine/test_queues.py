@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Busy
+from app.core.definitions import Agent, Busy, WorkflowDefinition
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, Notice
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition
+from app.core.session import Status
 from app.engine.availability import Availability, Job, Slots
 from tests.builders import Bench, until
 from tests.engine.group_tools import bound

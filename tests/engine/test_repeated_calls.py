@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.core.message import MessageState
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.tool import ToolContext, ToolResult
 from tests.engine.test_turn import (
     ANSWER,

@@ -9,8 +9,7 @@ from app.cli.printing.sessions import last_line
 from app.core.catalog import ProviderConfig
 from app.core.errors import BadInput, ProviderError
 from app.core.message import MessageState
-from app.core.reasons import reason_text
-from app.core.summary import Status
+from app.core.session import Status, reason_text
 from app.core.texts import Texts
 from app.engine.debate.setup import DebateSetup
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people, reopened

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.council import Participant
-from app.core.errors import BadInput
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import BadInput, Failure
 from app.core.events import EventBus
 from app.core.ids import is_id, new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
+from app.core.message import Attachment, Author, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.session import (
     Chat,
     ChatSession,
@@ -24,12 +25,11 @@ from app.core.session import (
     PlanItem,
     QueuedMessage,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
 from app.core.store import StoredSession
-from app.core.summary import Status
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.importing import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.storage.foreign_file import read_exported

@@ -8,7 +8,7 @@ import pytest
 from app.core.errors import ProviderError, StorageError
 from app.core.events import Notice, SessionDeleted
 from app.core.message import MessageState
-from app.core.summary import Status
+from app.core.session import Status
 from tests.builders import (
     Bench,
     Hang,

@@ -8,7 +8,7 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.message import Role
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import until
 from tests.engine.test_turn import ANSWER, _made, a_tool, bench, calling

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.core.provider import Finished
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from app.engine.turns.speaker_turn import sources_text
 from tests.engine.test_turn import ask, bench, engines_are_closed
 

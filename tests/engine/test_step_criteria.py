@@ -7,15 +7,13 @@ from dataclasses import replace
 import pytest
 
 from app.core.criteria import CRITERIA
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep, faults
 from app.core.errors import BadInput
 from app.core.events import Notice
 from app.core.message import MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import code_of_session
-from app.core.session import WorkflowSession
+from app.core.session import Status, WorkflowSession, code_of_session
 from app.core.settings import Settings
-from app.core.summary import Status
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep, faults
 from app.engine.workflow.director import begun, last_workers, reopened
 from app.tools import planning
 from tests.builders import PROMPTS, Bench, Script, a_bench

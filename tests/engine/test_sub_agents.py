@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.tool import ToolError
 from app.engine.library.agents import callable_by, delegation
 from tests.builders import Bench, Script, a_bench, a_log_store, until

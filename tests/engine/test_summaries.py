@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import FailureKind, NotFound, ProviderError
 from app.core.events import Notice
 from app.core.files import LONG_TEXT
@@ -15,12 +15,11 @@ from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.model_facts import ModelFacts
 from app.core.provider import Finished, ModelRequest
-from app.core.session import Chat, ChatSession
+from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.tool import FILES, Tool, ToolContext, ToolResult
 from app.engine.chat.commands import ChatStart
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said
 from tests.engine.request_rules import as_sent, check_legal, shared_bytes
 from tests.engine.test_turn import a_tool, agent, calling

@@ -12,10 +12,10 @@ from app.core.provider import ModelRequest
 from app.core.session import Chat, ChatSession
 from app.core.settings import Settings
 from app.core.store import StoredSession
-from app.engine.history.summaries import PastTurn, limit_for, summary_for, turns_to_replace
+from app.engine.history import PastTurn, limit_for, summary_for, turns_to_replace
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, Attempt, build_request
+from app.engine.request import AgentTurn, Attempt, build_request
 from tests.builders import PROMPTS, user_said
 from tests.engine.request_rules import as_sent, check_legal
 from tests.engine.test_turn import agent

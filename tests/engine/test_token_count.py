@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.provider import ModelRequest
-from app.engine.history.token_count import Count, GrowingText, TokenCount, count_of, request_tokens, tokens_of
+from app.engine.history import Count, GrowingText, TokenCount, count_of, request_tokens, tokens_of
 from tests.repeats import examples
 
 _ROOT = Path(__file__).parent.parent.parent

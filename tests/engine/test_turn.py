@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import ProviderError
 from app.core.events import Event, SessionChanged
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, Usage
 from app.core.provider import CallPiece, Finished
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.tool import Control, Tool, ToolContext, ToolError, ToolResult
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes
 

@@ -10,10 +10,10 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.message import Message, Role, SummaryNote
 from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.tool import ToolContext, ToolResult
-from app.engine.history.token_count import request_tokens
+from app.engine.history import request_tokens
 from tests.builders import Bench, Script, a_bench
 from tests.engine.request_rules import as_sent, check_legal
 from tests.engine.test_sub_agents import who

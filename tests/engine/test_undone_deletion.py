@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
-from app.core.workflow import WorkflowDefinition, WorkflowStep
 from tests.builders import a_bench, a_log_store
 
 

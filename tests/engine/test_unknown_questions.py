@@ -9,8 +9,7 @@ import pytest
 from app.core.events import MessageFinished, MessageStarted, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Prompt, PromptType, Role, ToolCall
-from app.core.session import Chat, ChatSession
-from app.core.summary import Status
+from app.core.session import Chat, ChatSession, Status
 from app.core.tool import ToolContext, ToolResult
 from tests.builders import USER_AUTHOR, a_log_store
 from tests.engine.test_turn import ANSWER, a_tool, bench, engines_are_closed, results, status

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Busy
+from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep, role_of
 from app.core.provider import Finished
-from app.core.roles import role_of
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.core.session import Status
 from app.engine.availability import (
     Availability,
     NotFree,

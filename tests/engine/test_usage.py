@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import ProviderError
-from app.core.events import EventBus, Notice, utc_now
+from app.core.events import EventBus, Notice
+from app.core.ids import utc_now
 from app.core.message import AMOUNTS, MessageState, Usage
 from app.core.model_facts import Price
 from app.core.provider import Finished, ModelRequest, Text
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.usage import Total, UsageEntry, totals
 from app.engine.usage_book import UsageBook
 from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup

@@ -14,8 +14,7 @@ from app.core.council_parts import JudgeReading, Position
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
-from app.core.session import Debate
-from app.core.summary import DebateMode, Status
+from app.core.session import Debate, DebateMode, Status
 from app.core.texts import Texts
 from app.engine.council.director import CouncilStep, concluding_steps, options_step, seen_by
 from app.engine.council.outcome import CouncilOutcome, State, drifted, outcome, vote_places

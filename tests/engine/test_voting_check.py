@@ -11,14 +11,12 @@ import pytest
 
 from app.cli.printing.lines import load_texts
 from app.core.catalog import ProviderConfig
-from app.core.council import NO_JUDGE
+from app.core.council import NO_JUDGE, Ends, NoVote
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice, VotingChecked
 from app.core.message import Usage
 from app.core.provider import Finished, ModelRequest
-from app.core.session import Debate
-from app.core.summary import Ends, Status
-from app.core.verdict import NoVote
+from app.core.session import Debate, Status
 from app.engine.council.outcome import outcome, vote_places
 from app.engine.council.record import Record
 from app.engine.debate.estimates import checks_text

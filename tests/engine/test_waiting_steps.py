@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput
 from app.core.provider import ModelRequest
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition
+from app.core.session import Status
 from tests.builders import Bench, Script, until
 from tests.engine.test_queues import QUEUE, TWO, gated, waiting
 from tests.engine.test_turn import agent, calling, status

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.council import ANY_JUDGE
+from app.core.council import ANY_JUDGE, Ends
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.summary import DebateMode, Ends, ExportFormat, Status
+from app.core.session import DebateMode, ExportFormat, Status
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.council.verdicts import changed, outcomes

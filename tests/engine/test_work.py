@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.lines import load_texts
-from app.core.agent import Busy
+from app.core.definitions import Busy
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Usage
 from app.core.provider import Finished, ModelRequest
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState
 from app.storage.paths import DataPaths
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until

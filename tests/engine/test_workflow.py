@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Busy
+from app.core.definitions import MOST_STEPS, Agent, Busy, WorkflowDefinition, WorkflowStep, faults
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Role
 from app.core.provider import ModelRequest, Text
-from app.core.session import WorkflowSession
-from app.core.summary import Status
-from app.core.workflow import MOST_STEPS, WorkflowDefinition, WorkflowStep, faults
+from app.core.session import Status, WorkflowSession
 from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun

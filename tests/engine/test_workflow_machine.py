@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
-from app.core.workflow import WorkflowDefinition, WorkflowStep, faults
+from app.core.definitions import WorkflowDefinition, WorkflowStep, faults
 from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from tests.engine.mutants import mutant
@@ -31,7 +31,10 @@ MUTANTS = [
     ("if blocked:", "if False:"),
     ("by_id[one].state not in STEP_ENDED", "by_id[one].state != 'done'"),
     ("blocked = any(", "blocked = all("),
-    ("state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED\n", "state.state == StepStatus.SKIPPED\n"),
+    (
+        "state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED\n",
+        "state.state == StepStatus.SKIPPED\n",
+    ),
     ("again.add(one)\n                due.append(one)", "again.add(one)"),
     ("again = {step_id}", "again = set()"),
     ("return settled(definition, fresh)", "return fresh"),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition
+from app.core.definitions import WorkflowDefinition
+from app.core.session import Status
 from tests.builders import Hang, until
 from tests.engine.test_turn import status
 from tests.engine.test_workflow import DONE_TEXT, bench, engines_are_closed, states, step, step_of

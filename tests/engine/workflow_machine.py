@@ -9,7 +9,14 @@ from graphlib import TopologicalSorter
 
 from hypothesis import strategies as st
 
-from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, WorkflowStep
+from app.core.definitions import (
+    STEP_ENDED,
+    StepState,
+    StepStatus,
+    WhenSkipped,
+    WorkflowDefinition,
+    WorkflowStep,
+)
 from app.engine.workflow.director import begun, reopened, with_step
 
 Action = tuple[str, int]

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from app.core.message import Author, Message, MessageState, Prompt, ToolCall, Usage
-from app.core.session import Chat, ChatSession
-from app.core.summary import Status
+from app.core.session import Chat, ChatSession, Status
 from app.core.turns import Turns
 from app.gui.transcript.transcript_model import RowEntry, tree_rows
 

@@ -10,18 +10,20 @@ from pathlib import Path
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.core.agent import Agent, Group, Leader
 from app.core.council import CastVote, Decision, Participant
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.definitions import Agent, Group, Leader, StepState, StepStatus, WorkflowDefinition
+from app.core.errors import Failure
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Failure, Message, PartData, Prompt, PromptType, Usage
-from app.core.server_secrets import McpServer
+from app.core.message import Author, CouncilPart, Message, PartData, Prompt, PromptType, Usage
+from app.core.servers import McpServer
 from app.core.session import (
     Chat,
     ChatSession,
     Council,
     Debate,
+    DebateMode,
     DebateSession,
     GroupSession,
     GroupState,
@@ -29,14 +31,13 @@ from app.core.session import (
     PlanItem,
     QueuedMessage,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
-from app.core.summary import DebateMode, Status
-from app.core.workflow import StepState, StepStatus, WorkflowDefinition
 from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Steps
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore

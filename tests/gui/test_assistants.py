@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.gui.display.descriptions import colours_of
 from app.gui.widgets.choices import ChipButton
 from tests.app_driver import Person, at_window, until

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QFrame, QLabel, QWidget
 
+from app.core.council import ALONE, PANEL, BlindPick
 from app.core.message import CouncilPart
-from app.core.summary import DebateMode
-from app.core.verdict import ALONE, PANEL, BlindPick
+from app.core.session import DebateMode
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import VERDICT, VOTES

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.agent import Busy
+from app.core.definitions import Busy
 from app.core.message import MessageState, Role
-from app.core.summary import Status
+from app.core.session import Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_work_page import MODEL, ONE, Pace, jobs, status

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.gui.web_view import available
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.page_card import PageCard

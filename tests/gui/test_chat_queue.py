@@ -7,8 +7,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import QueuedMessage
-from app.core.summary import Status
+from app.core.session import QueuedMessage, Status
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.gui.test_chat_page import person, running, say  # noqa: F401

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.council import Participant
 from app.core.message import Attachment, CouncilPart
-from app.core.summary import DebateMode
+from app.core.session import DebateMode
 from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of, state_text
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.core.events import TurnStarted
 from app.core.message import Author, CouncilPart
-from app.core.summary import Status
+from app.core.session import Status
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DECISION, DIFFERENCES, STEPS
-from app.gui.widgets.controls import stops_in
+from app.gui.widgets.boxes import stops_in
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_council_page import ask, ended, offered, opened, person, script
 from tests.wire.fixtures import wire_home, wire_servers

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.council import Participant
 from app.core.message import Attachment, CouncilPart
-from app.core.summary import DebateMode
+from app.core.session import DebateMode
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.decision_steps import ANSWERS, DEBATE, DECISION, DIFFERENCES, STEPS, VERDICT, VOTES

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.message import CouncilPart
-from app.core.summary import DebateMode, Status
+from app.core.session import DebateMode, Status
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.choices import DECIDE
 from app.gui.widgets.controls import LEAST_LETTERS, ShorteningButton, WrappedTick

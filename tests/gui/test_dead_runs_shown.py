@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core.reasons import Reason
-from app.core.summary import Status
+from app.core.session import Reason, Status
 from app.engine.chat import run as chat_run
 from tests import app_driver
 from tests.app_driver import at_window

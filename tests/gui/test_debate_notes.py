@@ -8,8 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QDialog
 
 from app.core.ids import new_id
-from app.core.session import Debate, DebateSession
-from app.core.summary import DebateMode
+from app.core.session import Debate, DebateMode, DebateSession
 from app.gui.widgets.controls import TextBox
 from tests import app_driver
 from tests.app_driver import at_window

@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.agent import Agent
-from app.core.summary import DebateTools
+from app.core.definitions import Agent
+from app.core.session import DebateTools
 from app.engine.engine import DebateSetup
 from app.gui.widgets.approval_card import ApprovalCard
 from tests import app_driver

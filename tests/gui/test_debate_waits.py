@@ -2,8 +2,8 @@
 
 import pytest
 
-from app.core.agent import Agent, Busy
 from app.core.council import Participant
+from app.core.definitions import Agent, Busy
 from app.engine.engine import DebateSetup
 from tests.app_driver import at_window, until
 from tests.wire import Answer

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QDialog, QPushButton
 
-from app.core.summary import Folder
+from app.core.session import Folder
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, FolderDialog, LinkDialog, PromptDialog, RenameDialog
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ServerDialog
 from tests.app_driver import at_window, until

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 
 from app.core.draft import NEW, SETUP
 from app.core.message import Author, Message, Prompt, Role
-from app.core.session import Chat, ChatSession, QueuedMessage
-from app.core.summary import Status
+from app.core.session import Chat, ChatSession, QueuedMessage, Status
 from app.storage.codec import plain
 from app.storage.paths import DataPaths
 from app.storage.session_log import log_of

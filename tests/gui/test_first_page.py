@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from app.core.agent import Group
+from app.core.definitions import Group
 from app.core.draft import NEW
 from app.engine.session_kinds import session_document
 from app.gui.display.appearance import Language, Look

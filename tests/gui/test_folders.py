@@ -9,8 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
 from app.core.ids import new_id
-from app.core.session import Chat, ChatSession
-from app.core.summary import Folder, SessionSummary
+from app.core.session import Chat, ChatSession, Folder, SessionSummary
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

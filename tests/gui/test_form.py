@@ -8,14 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
-from app.core.catalog import ProviderStatus
+from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, NumberBox, TextBox, TickBox
-from app.gui.widgets.form import Field, Form, Sentence
+from app.gui.widgets.form import Field, Form, Sentence, Steps
 from app.gui.widgets.model_choice import ModelChoice
-from app.gui.widgets.steps import Steps
 from app.gui.widgets.text import named
 from tests.app_driver import until
 from tests.builders import on_offer

@@ -1,6 +1,6 @@
 """Before the first message to a group it is said what it may cost at most."""
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group
 from app.core.model_facts import Price
 from tests.app_driver import at_window, until
 

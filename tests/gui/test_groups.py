@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
-from app.core.agent import Group
+from app.core.definitions import Group
 from tests.app_driver import Person, at_window, until
 
 ALT = Qt.KeyboardModifier.AltModifier

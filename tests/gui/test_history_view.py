@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from app.core.summary import Folder, SessionSummary
+from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.session_rows import matches
 from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel
 
 from app.core.pictures import cleaned
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.gui.test_transcript_feed import click

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.catalog import ProviderStatus
 from app.core.model_facts import ModelFacts, ModelPrices
+from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
 from app.gui.widgets.model_choice import HEADING, ModelMenu

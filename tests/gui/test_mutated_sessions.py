@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council import Ballot
+from app.core.definitions import StepState
 from app.core.errors import BadInput, StorageError
 from app.core.message import Author, Message
-from app.core.summary import SessionSummary
-from app.core.verdict import Ballot
-from app.core.workflow import StepState
+from app.core.session import SessionSummary
 from app.engine.council.outcome import State, outcome, vote_places
 from app.engine.council.record import Record
 from app.gui.display.appearance import Language

@@ -15,8 +15,7 @@ from app.core.message import Author, Message, Prompt
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.web_view import available
-from app.gui.web_view.viewer_offer import ViewerOffer
-from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
+from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard, ViewerOffer
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
 from tests.gui.web_engine import web_engine  # noqa: F401

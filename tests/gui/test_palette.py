@@ -8,9 +8,10 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.core.agent import Group
-from app.core.matching import fits
+from app.core.definitions import Group
+from app.core.session import SessionSummary
 from app.core.store import Hit
+from app.core.texts import fits
 from app.gui.dialogs.palette import PaletteEntry
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import Person, at_window, until
@@ -131,10 +132,8 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
         asked.append(text)
         if text == "par":
             await gate.wait()
-        hit = Hit(
-            session_id="s", title="Parser", kind="chat", updated_at="", message_id="m", excerpt=f"…{text}…"
-        )
-        return [hit]
+        parser = SessionSummary("s", "chat", "Parser", "idle", "", 1)
+        return [Hit(session=parser, message_id="m", excerpt=f"…{text}…")]
 
     opened = []
     monkeypatch.setattr(person.window.controller.engine, "search", search)

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.summary import Status
+from app.core.session import Status
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.group_scenes import SHIP, STEPS

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.core.ids import new_id
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

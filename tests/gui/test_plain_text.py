@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.gui.widgets.text import ElidedLabel, plain_tip
 from tests.app_driver import at_window
 

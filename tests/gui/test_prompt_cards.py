@@ -9,9 +9,9 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
-from app.core.call_arguments import argument_rows, readable_rows
 from app.core.message import Author, Message, Prompt
 from app.core.texts import exact
+from app.core.tool import argument_rows, readable_rows
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.question_card import QuestionCard

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import Author, Failure, Message, ToolCall, Usage
+from app.core.errors import Failure
+from app.core.message import Author, Message, ToolCall, Usage
 from app.core.texts import Texts
 from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, tip_of, why_of
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QListWidget
 
-from app.core.saved_prompt import SavedPrompt
+from app.core.definitions import SavedPrompt
 from app.engine.library.definitions import read_built_in
 from app.gui.widgets.item_list import ItemList
 from tests.app_driver import Person, at_window, until

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Author, Message, Prompt, PromptType
-from app.core.server_secrets import McpServer
-from app.core.stored_data import Backup, BackupContents, PackedSession
+from app.core.servers import McpServer
+from app.core.store import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
@@ -17,10 +17,9 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog,
 from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
-from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.item_list import ItemList
-from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir

@@ -13,9 +13,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerState
 from app.gui.dialogs.connect_dialogs import edited, form_of, server_of
 from app.gui.display.descriptions import server_line

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.session import Debate, DebateSession
-from app.core.summary import SessionSummary
+from app.core.session import Debate, DebateSession, SessionSummary
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import failed, state_of
 

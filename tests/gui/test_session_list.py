@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 
-from app.core.summary import Folder, SessionSummary, Status
+from app.core.session import Folder, SessionSummary, Status
 from app.engine.importing import CHATGPT, session_of
 from app.gui.display.appearance import Language
 from app.gui.navigation.session_list import SessionList

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader
 from app.core.message import Role
-from app.core.summary import AgentMode, Status
+from app.core.session import AgentMode, Status
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last

@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolButton, QWidget
 from shiboken6 import isValid
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.settings import Settings, rules
 from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.pages.settings.settings_dialog import PAGES

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.engine.debate.modes import role_text
 from app.gui.panels.debate.participant_list import ParticipantCard
 from tests.app_driver import Person, at_window, until

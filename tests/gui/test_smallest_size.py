@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
 
 from app.core.council import Participant
 from app.core.message import Author, Message, Usage
-from app.core.session import Debate, DebateSession
-from app.core.summary import DebateMode
+from app.core.session import Debate, DebateMode, DebateSession
 from app.gui.transcript.painted_row import CHIP, NAME
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip

@@ -4,8 +4,7 @@ import pytest
 
 from app.core.events import RetryScheduled
 from app.core.message import Author
-from app.core.session import Chat, ChatSession
-from app.core.summary import Status
+from app.core.session import Chat, ChatSession, Status
 from app.gui.display.appearance import Language
 from app.gui.pages.chat.chat_page import StateLine
 from app.storage.paths import resources_dir

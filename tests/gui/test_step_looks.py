@@ -2,10 +2,8 @@
 
 import pytest
 
-from app.core.agent import Agent
-from app.core.session import Chat, WorkflowSession, WorkflowState
-from app.core.summary import Status
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
+from app.core.definitions import Agent, StepState, WorkflowDefinition, WorkflowStep
+from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.gui.display.appearance import Language
 from app.gui.panels.workflow.step_list import SKIP, STOP, any_runs, done_count, looks_of, made_of
 from app.storage.paths import resources_dir

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtTest import QTest
 from shiboken6 import delete
 
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Steps
 from tests.app_driver import at_window, until
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerState, ServerStatus
 from app.gui.widgets.controls import MenuButton
 from tests import app_driver

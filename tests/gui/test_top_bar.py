@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from app.core.session import Chat, Session
-from app.core.summary import Status
+from app.core.session import Chat, Session, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.top_bar import TopBar
 

@@ -5,7 +5,6 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
-from app.gui.transcript import accessible
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import texts
 from tests.gui.test_transcript_view import SESSION, many, said
@@ -38,10 +37,8 @@ def test_a_message_is_announced_once_when_it_is_finished(qtbot: QtBot, monkeypat
     qtbot.addWidget(view)
     view.feed.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     told: list[str] = []
-    monkeypatch.setattr(accessible.QAccessible, "isActive", lambda: True)
-    monkeypatch.setattr(
-        accessible.QAccessible, "updateAccessibility", lambda event: told.append(event.message())
-    )
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", lambda event: told.append(event.message()))
     for word in ("some ", "words ", "come"):
         view.feed.append_text("m0", word)
         view.feed.flush()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Attachment, Message, MessageState, Prompt
-from app.core.summary import Status
+from app.core.session import Status
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.call_rows import CardRow
 from app.gui.transcript.row_text import WIDE

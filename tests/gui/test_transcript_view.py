@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.council import Participant
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.errors import Failure
+from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Debate, DebateSession
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.row_text import COMPACT

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
-from app.core.events import utc_now
+from app.core.definitions import Agent
+from app.core.ids import utc_now
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.settings_rows import UsagePage

@@ -9,12 +9,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QMenu, QWidget
 
-from app.core.council import NO_JUDGE, Participant
+from app.core.council import NO_JUDGE, Ballot, Participant, Point, Verdict
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.errors import Failure
 from app.core.events import MessageFinished, TurnStarted
-from app.core.message import Author, CouncilPart, Failure, Message, MessageState
+from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.session import Council, Debate, DebateSession
-from app.core.verdict import Ballot, Point, Verdict
 from app.engine.council.outcome import vote_places
 from app.engine.council.record import Record
 from app.engine.engine import DebateSetup

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from app.core.council import NO_JUDGE
-from app.core.summary import DebateMode, Ends
+from app.core.council import NO_JUDGE, Ends
+from app.core.session import DebateMode
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.debates import OFFERS_BLIND

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 
-from app.core.agent import Group, Leader
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.core.definitions import Group, Leader, WorkflowDefinition, WorkflowStep
+from app.core.session import Status
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.group_scenes import leads

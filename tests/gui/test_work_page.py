@@ -10,9 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from app.core.agent import Busy
-from app.core.summary import Status
-from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
+from app.core.session import Status
 from app.gui.pages.work.work_page import WorkPage
 from app.gui.pages.work.work_rows import SHOWN_S
 from tests import app_driver

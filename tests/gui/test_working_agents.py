@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit
 
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent
 from app.gui.widgets.approval_card import AlwaysButton
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from app.providers.model_host.deltas import MOST_ARGUMENT_CHARACTERS, MOST_CALLS, Calls, SignedThinking
+from app.providers.model_host.answer import MOST_ARGUMENT_CHARACTERS, MOST_CALLS, Calls, SignedThinking
 
 
 def piece(

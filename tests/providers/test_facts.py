@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.agent import Effort
+from app.core.definitions import Effort
 from app.core.model_facts import FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
 from app.providers.fact_book import FactBook
 from app.providers.model_host.facts import told_facts

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from app.core.agent import Effort
+from app.core.definitions import Effort
 from app.core.model_facts import FactSource, KnownFacts, KnownModels, ModelFacts
 from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, usual_limits
 from app.providers.fact_book import FactBook

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.model_host.beside import BesideWords
+from app.providers.model_host.answer import BesideWords
 from app.providers.model_host.request import legal_messages
 from app.providers.remote import RemoteModels
 from tests.providers.asking import Heard, ask

@@ -15,7 +15,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from app.core.stored_data import BackupReason
+from app.core.store import BackupReason
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -15,8 +15,7 @@ from app.core.events import (
 )
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState
-from app.core.session import Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import Debate, DebateSession, Status
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
 from app.storage.lines import encode_line

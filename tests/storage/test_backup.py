@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import StorageError
-from app.core.stored_data import BackupReason
+from app.core.store import BackupReason
 from app.storage.backup import KEPT, LIMITS, MANIFEST, may_be_packed, own_backups, write_backup
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem

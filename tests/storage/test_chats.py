@@ -5,13 +5,13 @@ import dataclasses
 import pytest
 
 from app.core.council_parts import Claim, JudgeReading
+from app.core.errors import Failure
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
 from app.core.forms import FormField
 from app.core.ids import new_id
 from app.core.message import (
     Attachment,
     Author,
-    Failure,
     Message,
     MessageState,
     Prompt,
@@ -21,8 +21,7 @@ from app.core.message import (
     ToolCall,
     Usage,
 )
-from app.core.session import Chat, ChatSession, QueuedMessage, Session
-from app.core.summary import AgentMode, Status
+from app.core.session import AgentMode, Chat, ChatSession, QueuedMessage, Session, Status
 from app.storage.codec import plain
 from app.storage.lines import decode_line, encode_line
 from app.storage.records import MessageReader

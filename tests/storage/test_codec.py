@@ -7,11 +7,12 @@ import pytest
 
 from app.core.council_parts import Position
 from app.core.draft import Draft
+from app.core.errors import Failure
 from app.core.events import SessionChanged
-from app.core.message import Author, Failure, MessageState, Prompt, ToolCall, Usage
+from app.core.message import Author, MessageState, Prompt, ToolCall, Usage
 from app.core.session import Chat, DebateSession, Plan, PlanItem
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder
 from app.storage.file_system import FileSystem
 from app.storage.lines import decode_line, encode_line
 from app.storage.log import FIELD, LogFault, faults, load_session

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Busy
+from app.core.definitions import Agent, Busy
 from app.core.errors import BadInput, StorageError
 from app.storage.definitions import KEPT_VERSIONS
 from app.storage.documents import JsonDocuments

@@ -12,10 +12,9 @@ import pytest
 
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.errors import StorageError
-from app.core.server_secrets import McpServer
-from app.core.server_texts import is_web_address
+from app.core.servers import McpServer, is_web_address
+from app.core.session import Folder
 from app.core.settings import Settings
-from app.core.summary import Folder
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 

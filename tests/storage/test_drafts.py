@@ -12,8 +12,7 @@ from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.storage.backup import packed_files
-from app.storage.documents import JsonDocuments
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -19,11 +19,11 @@ from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
 from app.core.council_parts import Differences, Position
+from app.core.definitions import StepStatus
 from app.core.events import MessageFinished
 from app.core.message import CouncilPart, Message, MessageState, Role, SummaryNote
-from app.core.summary import DebateMode, Status
+from app.core.session import DebateMode, Status
 from app.core.usage import UsageEntry
-from app.core.workflow import StepStatus
 from app.engine.live_session import LiveSession
 from app.storage.codec import Plain, is_known
 from app.storage.log import read_log

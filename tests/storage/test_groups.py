@@ -9,7 +9,7 @@ from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT
 from app.cli.printing.lines import load_texts
-from app.core.agent import Group, Leader
+from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, StorageError
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths

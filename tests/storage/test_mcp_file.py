@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import StorageError
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
+from app.storage.connections import packed, unpacked
 from app.storage.documents import JsonDocuments
-from app.storage.mcp_file import packed, unpacked
 from app.storage.paths import DataPaths
 
 

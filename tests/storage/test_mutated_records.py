@@ -16,26 +16,30 @@ from typing import Any
 import pytest
 
 from app.cli.arguments import Arguments, parameters_of
-from app.core.agent import Agent, Group
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
+from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
 from app.core.errors import BadInput
 from app.core.events import SessionChanged
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
 from app.core.model_facts import KnownFacts, KnownQuirks, believed
-from app.core.saved_prompt import SavedPrompt
-from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
+from app.core.session import (
+    ChatSession,
+    DebateMode,
+    DebateSession,
+    Folder,
+    GroupSession,
+    Session,
+    WorkflowSession,
+)
 from app.core.settings import Settings, rules
-from app.core.summary import DebateMode, Folder
 from app.core.texts import clean_values
 from app.core.usage import UsageEntry
-from app.core.workflow import WorkflowDefinition
 from app.storage.backup import MANIFEST, OpenBackup
 from app.storage.definitions import MOST_VERSION
-from app.storage.documents import JsonDocuments
-from app.storage.drafts import DraftFolder
+from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
 from app.storage.lines import Op, decode_line, encode_line

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput, MootError
 from app.core.tool import ToolError, read_arguments
 from app.engine.library.definitions import read_document

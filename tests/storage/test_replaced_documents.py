@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
 from app.core.catalog import ProviderConfig
-from app.core.server_secrets import McpServer
+from app.core.definitions import Agent
+from app.core.servers import McpServer
 from app.core.usage import UsageEntry
 from app.storage.documents import JsonDocuments
-from app.storage.other_versions import Replaced
+from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.usage_ledger import UsageFile

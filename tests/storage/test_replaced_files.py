@@ -23,7 +23,7 @@ from app.gui.display.appearance import Language
 from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
-from app.storage.other_versions import Replaced
+from app.storage.json_file import Replaced
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore, autosave
 from app.wiring import open_moot

@@ -13,12 +13,8 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
-from app.core.stored_data import (
-    BackupContents,
-    BackupReason,
-    Difference,
-)
-from app.core.summary import Folder
+from app.core.session import Folder
+from app.core.store import BackupContents, BackupReason, Difference
 from app.storage import backup, foreign_file
 from app.storage.backup import MANIFEST
 from app.storage.documents import JsonDocuments

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.events import EventBus
 from app.core.settings import Settings
-from app.core.stored_data import BackupReason
+from app.core.store import BackupReason
 from app.core.usage import UsageEntry
 from app.engine.usage_book import UsageBook
 from app.storage.documents import JsonDocuments

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from app.core.errors import StorageError
 from app.core.message import MessageState, Prompt, PromptType, Role
+from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.core.summary import SessionSummary
 from app.storage import search
 from app.storage.codec import plain
 from app.storage.file_system import FileSystem
@@ -86,21 +86,14 @@ async def test_newest_session_first_and_title_before_messages(store):
     store.append((finished(session.id, second),))
     await store.flush(session.id)
     hits = await store.search("banana", 50)
-    assert [(one.session_id, one.message_id) for one in hits[:3]] == [
+    assert [(one.session.id, one.message_id) for one in hits[:3]] == [
         (session.id, ""),
         (session.id, second.id),
         (session.id, first.id),
     ]
-    assert hits[3].session_id == old
-    assert hits[1] == Hit(
-        session_id=session.id,
-        title="Banana bread",
-        kind="debate",
-        updated_at=hits[0].updated_at,
-        message_id=second.id,
-        author="Ada",
-        excerpt="two bananas",
-    )
+    assert hits[3].session.id == old
+    assert hits[1] == Hit(session=hits[0].session, message_id=second.id, excerpt="two bananas")
+    assert hits[0].session.title == "Banana bread"
     assert len(await store.search("banana", 2)) == 2
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import BadInput, NotFound, StorageError
+from app.core.errors import BadInput, Failure, NotFound, StorageError
 from app.core.events import EventBus, MessageStarted, Notice, TurnStarted
 from app.core.ids import new_id
-from app.core.message import Author, Failure, Message, Prompt, ToolCall, Usage
+from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.session import Debate
 from app.storage.access import WriterLock
 from app.storage.codec import plain

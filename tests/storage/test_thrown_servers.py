@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

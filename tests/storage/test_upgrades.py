@@ -10,7 +10,7 @@ import pytest
 from app import wiring
 from app.core.errors import StorageError
 from app.core.ids import new_id
-from app.core.stored_data import BackupReason
+from app.core.store import BackupReason
 from app.storage import backup as backup_module
 from app.storage import lines
 from app.storage.backup import STEPS, OpenBackup, Ops, Step, own_backups, upgrade, upgraded, write_backup

@@ -16,9 +16,8 @@ from app.core.events import Notice
 from app.core.ids import new_id
 from app.storage.paths import DataPaths
 from app.storage.session_log import SessionLog
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, LogWriter
 from app.storage.usage_ledger import UsageFile
-from app.storage.writer import LogWriter
 from app.wiring import open_moot
 from tests.engine.mutants import mutant
 from tests.repeats import examples
@@ -135,7 +134,7 @@ def test_the_thread_survives_every_order() -> None:
 
 @pytest.mark.allow_logs
 def test_the_result_of_a_cancelled_job_that_ends_the_thread_is_found() -> None:
-    with mutant("app.storage.writer", "if not self.future.set_running_or_notify_cancel():", "if False:"):
+    with mutant("app.storage.sessions", "if not self.future.set_running_or_notify_cancel():", "if False:"):
         machine = type("Mutated", (WriterMachine,), {})
         expected = (AssertionError, StorageError, CancelledError)
         with pytest.raises((*expected, FlakyFailure)) as raised:

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.children.network import HostNetwork
-from app.core.agent import Agent, Group, Leader
 from app.core.catalog import ProviderConfig
+from app.core.definitions import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.session import Plan, PlanItem
+from app.core.session import Plan, PlanItem, Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
 from app.files.reader import FileReaders

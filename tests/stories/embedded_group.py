@@ -9,9 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from app.core.agent import Agent, Group, Leader
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
-from app.core.summary import Status
+from app.core.definitions import Agent, Group, Leader
+from app.core.session import Status
 from app.engine.live_session import LiveSession
 from app.wiring import Moot, open_moot
 from tests.stories.embedded_tree import TASKS, tell, write_crew

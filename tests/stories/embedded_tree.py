@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
+from app.core.definitions import Agent
 from app.core.message import MessageState, Role
-from app.core.summary import Status
+from app.core.session import Status
 from app.wiring import Moot, open_moot
 
 TASKS = (

@@ -9,10 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from app.core.definitions import StepStatus
 from app.core.message import MessageState, Role
-from app.core.session import WorkflowSession
-from app.core.summary import Status
-from app.core.workflow import StepStatus
+from app.core.session import Status, WorkflowSession
 from app.wiring import Moot, open_moot
 from tests.stories.embedded_tree import tell
 

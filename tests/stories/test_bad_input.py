@@ -17,8 +17,7 @@ from app.core.council import Participant
 from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Message, Role
-from app.core.session import Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import Debate, DebateSession, Status
 from app.storage.access import WriterLock
 from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths

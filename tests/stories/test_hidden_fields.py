@@ -18,7 +18,7 @@ from app.cli.arguments import parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.engine.engine import Engine

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.core.catalog import LOCAL
-from app.core.summary import DebateMode, Status
+from app.core.session import DebateMode, Status
 from app.engine.council.record import Record
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup

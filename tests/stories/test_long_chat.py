@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Role
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.wiring import open_moot
 from tests.repeats import slow_after
 from tests.wire import Answer, WireServer

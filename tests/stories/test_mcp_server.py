@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.core.tool import ServerState

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.cli.control import owner_pid
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from app.gui.widgets.notices import Toast
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until

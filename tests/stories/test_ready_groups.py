@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group
 from app.core.message import Role
-from app.core.session import GroupSession
-from app.core.summary import Status
+from app.core.session import GroupSession, Status
 from app.storage.paths import resources_dir
 from app.wiring import open_moot
 from tests.wire import Answer, WireCall, WireServer, write_providers

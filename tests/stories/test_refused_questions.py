@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.events import Event, Notice
 from app.core.message import Consent, PromptType, Role
-from app.core.summary import Status
+from app.core.session import Status
 from app.wiring import open_moot
 from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.serving import allow, rude

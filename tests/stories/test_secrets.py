@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.storage.redaction import MARK
 from app.wiring import open_moot

@@ -21,10 +21,10 @@ import pytest
 from app.cli.arguments import Arguments
 from app.cli.commands.doctor import examine
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.server_secrets import McpServer, secret_fields
-from app.core.stored_data import Difference
+from app.core.servers import McpServer, secret_fields
+from app.core.store import Difference
 from app.core.tool import ServerProblem, ServerState, ToolError
 from app.storage.paths import DataPaths
 from app.storage.redaction import MARK

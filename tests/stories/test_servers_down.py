@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.events import Event, Notice
-from app.core.server_secrets import McpServer
-from app.core.summary import DebateMode, DebateTools
+from app.core.servers import McpServer
+from app.core.session import DebateMode, DebateTools
 from app.engine.council.commands import CouncilSetup
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import Engine

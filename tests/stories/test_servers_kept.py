@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerProblem, ServerState
 from tests.storage.test_secrets import Backend
 from tests.stories.test_server_secrets import (

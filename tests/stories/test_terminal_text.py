@@ -7,19 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.core.council import Participant
+from app.core.council import Participant, Point, Verdict
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import Failure
 from app.core.ids import new_id
-from app.core.message import (
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    MessageState,
-    Prompt,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Attachment, Author, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.session import (
     Chat,
     ChatSession,
@@ -30,12 +22,10 @@ from app.core.session import (
     Plan,
     PlanItem,
     Session,
+    Status,
     WorkflowSession,
     WorkflowState,
 )
-from app.core.summary import Status
-from app.core.verdict import Point, Verdict
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from tests.stories.processes import here
 
 STEERS = "\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1bc\x9b31m\x90q\x9d0;t\x9c\r\x08\x7f\x00"

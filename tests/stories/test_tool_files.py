@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Consent, Message, Role
-from app.core.server_secrets import McpServer
-from app.core.summary import ExportFormat
+from app.core.servers import McpServer
+from app.core.session import ExportFormat
 from app.wiring import Moot, open_moot
 from tests import app_driver
 from tests.app_driver import at_window

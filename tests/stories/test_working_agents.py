@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from app.children.process_tree import living
+from app.children.commands import living
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
 from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role
-from app.core.session import Session
-from app.core.summary import Status
+from app.core.session import Session, Status
 from app.core.usage import Total, money_text
-from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.chat.commands import answers_of
 from app.gui.transcript.row_words import error_of
 from app.wiring import Moot, open_moot

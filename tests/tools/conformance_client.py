@@ -15,7 +15,7 @@ from typing import Any
 
 from app.core.forms import form_text
 from app.core.message import Prompt
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
 from tests.tools.serving import Bench, Context, bench
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.core.message import Author, Message, Prompt
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from app.core.tool import ToolProgress
 
 ANN = Author(id="ann", name="Ann")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import Message, Prompt
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerStatus, Tool, ToolProgress
 from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments

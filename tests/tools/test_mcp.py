@@ -10,7 +10,7 @@ import pytest
 from app.children.network import HostNetwork
 from app.children.processes import use_variables
 from app.core.message import PromptType
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import Control, ServerProblem, ServerState, ToolError
 from app.storage.redaction import MARK
 from app.tools.toolbox import ServerLimits

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
 from app.tools.toolbox import ServerLimits
 from tests.repeats import slow_after

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import Control, ServerProblem, ServerState, ToolError
 from app.tools.toolbox import ServerLimits
 from tests.repeats import slow_after

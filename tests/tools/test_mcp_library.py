@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.message import Attachment
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ToolError
 from tests.tools.serving import SERVERS, bench, proper
 

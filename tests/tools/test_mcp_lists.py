@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.core.tool import ServerState
-from app.tools.tool_host.mcp_lists import mend_lists
+from app.tools.tool_host.mcp_transports import mend_lists
 from tests.tools.serving import bench, rude
 
 ECHO = {

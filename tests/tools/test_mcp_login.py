@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.core.server_secrets import LOGIN, McpServer, secret_place
+from app.core.servers import LOGIN, McpServer, secret_place
 from app.core.tool import ServerProblem, ServerState
 from app.storage.redaction import MARK
 from app.tools.toolbox import ServerLimits

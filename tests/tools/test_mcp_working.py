@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_types import METHOD_NOT_FOUND
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
 from app.core.tool import ServerProblem, ServerState, ToolError
 from app.tools.toolbox import ServerLimits
 from tests.tools.serving import SERVERS, Context, bench, rude, until

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from app.core.tool import ToolError
 from app.storage.paths import DataPaths
 from app.storage.session_files import VersionedFiles

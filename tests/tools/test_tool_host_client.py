@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.json_values import as_object
+from app.core.texts import clean_values
 from app.core.tool import ToolError
-from app.tools.tool_host.host import shortened
+from app.tools.tool_host.mcp_results import shortened
 from app.tools.tool_host_client import ToolHostClient
 from tests.tools.serving import SERVERS, until
 from tests.tools.test_mcp_harm import runs
@@ -92,7 +94,7 @@ async def test_keys_are_not_written_to_the_log(data_dir: Path) -> None:
 
 
 def test_what_is_too_long_for_a_line_is_cut() -> None:
-    value = shortened({"a": ["x" * 200_005, 1], "b": None})
+    value = as_object(clean_values({"a": ["x" * 200_005, 1], "b": None}, shortened))
     assert value["a"][0].endswith("\n[cut: 5 more characters]") and value["a"][1] == 1 and value["b"] is None
 
 

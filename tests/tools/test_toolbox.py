@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from app.core.server_secrets import McpServer
+from app.core.servers import McpServer
+from app.core.session import AgentMode
 from app.core.settings import Settings
-from app.core.summary import AgentMode
 from app.core.tool import ServerState, Tool, ToolError, ToolResult, Tools
 from app.storage.paths import DataPaths
 from app.storage.secrets import KeyringSecrets

@@ -18,15 +18,14 @@ from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.interrupt import beside
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
-from app.core.agent import Group
-from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.council import ANY_JUDGE, NO_JUDGE, Ends, Participant
+from app.core.definitions import Group
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import Notice
 from app.core.ids import new_id
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.provider import last_part
-from app.core.reasons import RESTART, has_ended, reason_code, resumable
-from app.core.summary import DEFAULT_ROUNDS, DebateMode, Ends, Status
+from app.core.session import DEFAULT_ROUNDS, RESTART, DebateMode, Status, has_ended, reason_code, resumable
 from app.core.texts import Texts, language_of
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup

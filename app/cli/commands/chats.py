@@ -10,17 +10,17 @@ from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Te
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
-from app.core.agent import Agent, Effort, Group
+from app.core.definitions import Agent, Effort, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
-from app.core.summary import AgentMode
+from app.core.session import AgentMode
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
-from app.engine.requests.attached_files import look_cost, look_words
+from app.engine.request_items import look_cost, look_words
 
 _SAID = {
     Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),

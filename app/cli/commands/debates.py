@@ -12,13 +12,11 @@ from app.cli.exit_status import FAULT, OK
 from app.cli.printing.debates import CouncilPrinter, DebatePrinter
 from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
-from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Ends, Participant
 from app.core.errors import BadInput
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState
-from app.core.session import MIN_PARTICIPANTS, DebateSession
-from app.core.summary import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateTools, Ends
+from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, DebateMode, DebateSession, DebateTools
 from app.core.texts import language_of
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds

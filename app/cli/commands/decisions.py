@@ -8,9 +8,8 @@ from app.cli.arguments import SessionId, Typed
 from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import FAULT, OK
 from app.cli.printing.lines import columns, lines_text, one_line
-from app.core.council import FAILED, HELD, Decision
+from app.core.council import FAILED, HELD, PICKS, Decision, wilson
 from app.core.texts import without_steering
-from app.core.verdict import PICKS, wilson
 from app.engine.decisions.journal import DecisionState, decided_object, listed, made_at, standing
 from app.engine.scores import ENOUGH, Score, held_up, panel_scores, scores, standing_lines
 

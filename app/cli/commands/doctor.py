@@ -24,7 +24,7 @@ from app.cli.printing.lines import error_line, json_line, one_line, problem_line
 from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
 from app.core.ids import is_id
-from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
+from app.core.servers import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ServerState
 from app.linux import input_method, install_command, missing_libraries
@@ -295,9 +295,7 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
         )
         remedy = ""
         for fault in moot.engine.workflows.faults(definition)[:1]:
-            place = "" if fault.place is None else f"steps[{fault.place}]."
-            field = f"{place}{fault.field}"
-            remedy = texts(f"error.workflow_{fault.code}", field=field, detail=fault.detail[:MAX_DETAIL])
+            remedy = texts(f"error.workflow_{fault.code}", field=fault.path, detail=fault.detail[:MAX_DETAIL])
         yield _finding("workflow", found, remedy)
 
 

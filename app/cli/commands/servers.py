@@ -9,7 +9,7 @@ from app.cli.command_run import CommandRun
 from app.cli.exit_status import PAUSED_OR_STOPPED
 from app.cli.printing.lines import columns, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
-from app.core.server_secrets import shown_line, shown_values
+from app.core.servers import shown_line, shown_values
 from app.core.texts import Texts, exact, visible
 from app.core.tool import ServerState, ServerStatus, changed_tools
 from app.engine.export.event_lines import fields_of

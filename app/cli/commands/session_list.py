@@ -6,7 +6,7 @@ from typing import Annotated
 from app.cli.arguments import Arguments, Typed
 from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, problem_line
 from app.core.errors import NotFound
-from app.core.summary import DebateMode, SessionSummary, Status
+from app.core.session import DebateMode, SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
 from app.storage.index import read_list

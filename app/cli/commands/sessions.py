@@ -17,8 +17,7 @@ from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.message import Role
-from app.core.reasons import has_ended
-from app.core.summary import Status
+from app.core.session import Status, has_ended
 from app.engine.export.event_lines import event_line
 from app.engine.session_kinds import session_document
 from app.engine.work import NEVER, Needs, work_object

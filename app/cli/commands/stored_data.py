@@ -11,9 +11,9 @@ from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
-from app.core.stored_data import Difference
-from app.core.summary import ZIP, ExportFormat
-from app.core.usage import size_text
+from app.core.session import ZIP, ExportFormat
+from app.core.store import Difference
+from app.core.texts import size_text
 from app.engine.decisions.memo_formats import PDF
 from app.engine.export.event_lines import fields_of
 

@@ -4,25 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from app.cli.printing.lines import lines_text, named_text, one_line
 from app.cli.printing.sessions import marks, status_text
-from app.core.call_arguments import argument_rows
+from app.core import events
 from app.core.criteria import Criterion, shown_by
+from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
 from app.core.events import (
     CriterionChecked,
-    Event,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    PlanChanged,
-    PromptAsked,
-    SessionStarted,
-    StepChanged,
-    ToolFinished,
-    ToolStarted,
-    TurnStarted,
 )
 from app.core.message import (
     AGENT_OPTION,
-    SWITCH_ASSISTANT,
     Consent,
     Message,
     MessageState,
@@ -32,18 +21,15 @@ from app.core.message import (
     ToolCall,
     user_name,
 )
-from app.core.reasons import Reason
-from app.core.session import Plan, Session
-from app.core.summary import Status
+from app.core.session import Plan, Reason, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
-from app.core.tool import ToolError, read_arguments
+from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
-from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.commands import answers_of, takes_reason
-from app.engine.history.summaries import summary_line
+from app.engine.history import summary_line
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import REPORT_RESULT, instruction_of
+from app.engine.request import REPORT_RESULT, instruction_of
 
 MOST_OF_LINE = 300
 MOST_OF_CALL = 200
@@ -132,34 +118,34 @@ class ChatPrinter:
             self._steps = {step.id: step for step in session.workflow.definition.steps}
         self._turns = Turns(messages)
 
-    def __call__(self, event: Event) -> str:
+    def __call__(self, event: events.Event) -> str:
         match event:
-            case SessionStarted():
+            case events.SessionStarted():
                 self.know(event.session)
                 return self.heading(event.session)
-            case TurnStarted():
+            case events.TurnStarted():
                 self._depths[event.turn_id] = event.author.depth
                 return ""
-            case MessageStarted():
+            case events.MessageStarted():
                 return self._begun(event.message)
-            case MessageDelta():
+            case events.MessageDelta():
                 return self._grown(event)
-            case MessageFinished():
+            case events.MessageFinished():
                 return self._finished(event.message)
-            case ToolStarted():
+            case events.ToolStarted():
                 call = ToolCall(id=event.tool_call_id, name=event.name, arguments=event.arguments)
                 return self._say(self._call(call, self._depth(event.turn_id)))
-            case ToolFinished():
+            case events.ToolFinished():
                 about = self._turns.about(event.turn_id, event.tool_call_id)
                 if any(each.role == Role.TOOL and each.prompt is not None for each in about):
                     return ""  # Its result is the question, which is printed separately.
                 depth = self._depth(event.turn_id)
                 return self._say(self._result(event.name, event.content, depth, ok=event.ok))
-            case PromptAsked():
+            case events.PromptAsked():
                 return self._say(self._asked(event.message_id, event.prompt))
-            case PlanChanged():
+            case events.PlanChanged():
                 return self._say(self.plan(event.plan))
-            case StepChanged():
+            case events.StepChanged():
                 return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
             case CriterionChecked(criterion=criterion):
                 return self._say(self._criterion(criterion))
@@ -244,7 +230,7 @@ class ChatPrinter:
         self._shown, self._has_begun = message_id, False
         return self._more("".join(pieces))
 
-    def _grown(self, event: MessageDelta) -> str:
+    def _grown(self, event: events.MessageDelta) -> str:
         pieces = self._streaming.get(event.message_id)
         if pieces is None or not event.text:
             return ""
@@ -276,14 +262,12 @@ class ChatPrinter:
             return self._say(self._whole(message)) + self._take_up()
         rest = message.content[sum(map(len, pieces)) :]
         text = self._more(rest)
-        text += "\n" if self._has_begun else self._unsaid(message)
-        text += self._marks(message)
+        marked = self._marks(message)
+        # An empty message has a label where there are marks to print below it.
+        text += "\n" if self._has_begun else self._label(message) if marked else ""
+        text += marked
         held, self._held, self._shown = self._held, [], None
         return text + "".join(held) + self._take_up()
-
-    def _unsaid(self, message: Message) -> str:
-        """Return the label of an empty message that has marks to print below it."""
-        return self._label(message) if self._marks(message) else ""
 
     def _say(self, text: str) -> str:
         """Return a text now, or keep it until the streaming message ends."""

@@ -9,25 +9,14 @@ from itertools import groupby
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import lines_text, one_line
 from app.cli.printing.sessions import marks
+from app.core import events
 from app.core.council_parts import Position
-from app.core.events import (
-    Event,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    PromptAsked,
-    SessionChanged,
-    SessionStarted,
-    ToolFinished,
-    ToolStarted,
-    TurnStarted,
-)
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.session import DebateSession, Session
 from app.core.texts import Texts, without_steering
 from app.engine.council.outcome import point_text
 from app.engine.council.verdicts import verdict_parts
-from app.engine.history.summaries import summary_line
+from app.engine.history import summary_line
 from app.engine.live_session import LiveSession
 
 
@@ -50,36 +39,36 @@ class DebatePrinter:
             self._rounds = session.debate.rounds
             self._roles = {seat.id: seat.role for seat in session.debate.participants}
 
-    def __call__(self, event: Event) -> str:
+    def __call__(self, event: events.Event) -> str:
         match event:
-            case MessageStarted() if event.message.part:
+            case events.MessageStarted() if event.message.part:
                 # What is written beside the turns is printed when it is whole.
                 return ""
-            case MessageFinished() if event.message.part:
+            case events.MessageFinished() if event.message.part:
                 return self.message(event.message)
-            case SessionStarted():
+            case events.SessionStarted():
                 self.know(event.session)
                 return self.heading(event.session)
-            case SessionChanged() if event.session.debate is not None:
+            case events.SessionChanged() if event.session.debate is not None:
                 # A what-if round is one round more.
                 self._rounds = event.session.debate.rounds
                 return ""
-            case TurnStarted():
+            case events.TurnStarted():
                 return self._round_line(event.round)
-            case MessageStarted() if not event.message.is_interim:
+            case events.MessageStarted() if not event.message.is_interim:
                 self._speaking = event.message
                 return self._opening(event.message)
-            case MessageDelta() if event.message_id in self._shown:
+            case events.MessageDelta() if event.message_id in self._shown:
                 return self._grown(event)
-            case MessageFinished() if event.message.id in self._shown or not event.message.is_interim:
+            case events.MessageFinished() if event.message.id in self._shown or not event.message.is_interim:
                 return self._closing(event.message)
             case (
-                MessageStarted()
-                | MessageDelta()
-                | MessageFinished()
-                | ToolStarted()
-                | ToolFinished()
-                | PromptAsked()
+                events.MessageStarted()
+                | events.MessageDelta()
+                | events.MessageFinished()
+                | events.ToolStarted()
+                | events.ToolFinished()
+                | events.PromptAsked()
             ):
                 return self._work(event)
             case _:
@@ -141,7 +130,7 @@ class DebatePrinter:
         self._shown[message.id] += len(piece)
         return without_steering(piece)
 
-    def _grown(self, event: MessageDelta) -> str:
+    def _grown(self, event: events.MessageDelta) -> str:
         shown = self._shown.get(event.message_id, 0)
         if not event.text or event.offset + len(event.text) <= shown:
             return ""
@@ -175,11 +164,11 @@ class CouncilPrinter:
         self._texts = texts
         self._round = 0
 
-    def __call__(self, event: Event) -> str:
+    def __call__(self, event: events.Event) -> str:
         match event:
-            case SessionStarted():
+            case events.SessionStarted():
                 return self.heading(event.session)
-            case MessageFinished():
+            case events.MessageFinished():
                 return self.message(event.message)
             case _:
                 return ""

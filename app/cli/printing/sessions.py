@@ -9,10 +9,12 @@ from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, StorageError
 from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryScheduled
 from app.core.message import Message, MessageState, Role
-from app.core.reasons import (
+from app.core.session import (
     HELD_UP,
     LIMITS,
     Reason,
+    Session,
+    Status,
     failure_detail,
     in_words,
     paused_text,
@@ -20,24 +22,17 @@ from app.core.reasons import (
     reason_text,
     resumable,
 )
-from app.core.session import Session
-from app.core.summary import Status
 from app.core.texts import Texts, without_steering
 from app.core.usage import Total, spent_text
+from app.engine.export.event_lines import event_line
 
 Printer = Callable[[Event], str]
 
 
-class JsonPrinter:
-    """Prints each event as one line of JSON, including the texts of notices."""
-
-    def __init__(self, event_line: Callable[[Event, str], dict[str, object] | None], texts: Texts) -> None:
-        self._event_line = event_line
-        self._texts = texts
-
-    def __call__(self, event: Event) -> str:
-        line = self._event_line(event, aside_text(event, self._texts))
-        return "" if line is None else json_line(line)
+def event_json(event: Event, texts: Texts) -> str:
+    """Return an event as one line of JSON, with the text of a notice; "" for one that scripts are not told."""
+    line = event_line(event, aside_text(event, texts))
+    return "" if line is None else json_line(line)
 
 
 def aside_text(event: Event, texts: Texts) -> str:

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from app.core.agent import Agent
 from app.core.criteria import criteria_of
+from app.core.definitions import Agent
 from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
 from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form, without_hidden
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,
@@ -29,19 +28,28 @@ from app.core.message import (
     SummaryNote,
 )
 from app.core.model_facts import FactSource
-from app.core.reasons import LIMITS, Reason, has_ended, reason_code
-from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
+from app.core.session import (
+    LIMITS,
+    AgentMode,
+    AnswerChoice,
+    Chat,
+    ChatSession,
+    QueuedMessage,
+    Reason,
+    Status,
+    has_ended,
+    reason_code,
+)
 from app.core.settings import HistoryLength
-from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
-from app.engine.history.summaries import extract, limit_for, turns_to_replace
+from app.engine.history import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
+from app.engine.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.texts import closed
 from app.core.turns import ItemKind, Turns
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import instruction_of
+from app.engine.request import instruction_of
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000

@@ -4,38 +4,19 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 
-from app.core.agent import Agent
 from app.core.criteria import CRITERIA, CriterionState
-from app.core.events import utc_now
-from app.core.ids import new_id
-from app.core.message import (
-    MCP_CALLER,
-    SWITCH_ASSISTANT,
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    MessageState,
-    Role,
-)
-from app.core.reasons import Reason
-from app.core.session import AnswerChoice, Chat
-from app.core.summary import DebateTools, Status
+from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.errors import Failure
+from app.core.ids import new_id, utc_now
+from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role
+from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
-from app.engine.criteria.checking import (
-    MOOT,
-    MOST_ROUNDS,
-    Check,
-    check,
-    is_checked,
-    round_of,
-    told_missing,
-)
+from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, round_of, told_missing
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, root_turn
+from app.engine.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import ProviderError
 from app.core.message import Message, MessageState, Role
 from app.core.provider import one_message
+from app.core.session import Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel

@@ -8,17 +8,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Panel, Participant, Seat
+from app.core.council import (
+    ALONE,
+    ANY_JUDGE,
+    NO_JUDGE,
+    PANEL,
+    PICKS,
+    VOTING_ENDS,
+    BlindPick,
+    Ends,
+    Panel,
+    Participant,
+    Seat,
+)
 from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
-from app.core.events import EventBus, utc_now
-from app.core.ids import new_id
+from app.core.events import EventBus
+from app.core.ids import new_id, utc_now
 from app.core.message import CouncilPart, Message, MessageState, PartData
-from app.core.session import Council, Debate, DebateSession
+from app.core.session import Council, Debate, DebateSession, Status
 from app.core.store import Documents, SessionStore
-from app.core.summary import VOTING_ENDS, Ends, Status
 from app.core.texts import clean_text, trimmed
-from app.core.verdict import ALONE, PANEL, PICKS, BlindPick
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.director import blind_steps, comparison_due, forked, options_step
@@ -33,15 +43,8 @@ from app.engine.debate.estimates import Call, Estimate, Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.run import author_of, with_due
-from app.engine.debate.setup import (
-    MAX_PARTICIPANTS,
-    DebateSetup,
-    draft_of,
-    joining,
-    knows_judge,
-    session_of,
-)
-from app.engine.history.token_count import tokens_of
+from app.engine.debate.setup import MAX_PARTICIPANTS, DebateSetup, draft_of, joining, knows_judge, session_of
+from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.scores import calibrations, scores
 from app.engine.sessions import Sessions

@@ -6,11 +6,9 @@ The options are looked for beside the turns; ballots, a judge's readings and dis
 import asyncio
 from dataclasses import replace
 
-from app.core.errors import FailureKind
-from app.core.message import CouncilPart, Failure, Message, MessageState
-from app.core.reasons import Reason, counted, joined
-from app.core.session import DebateSession
-from app.core.summary import Status
+from app.core.errors import Failure, FailureKind
+from app.core.message import CouncilPart, Message, MessageState
+from app.core.session import DebateSession, Reason, Status, counted, joined
 from app.engine.council.director import (
     CouncilStep,
     blind_steps,
@@ -36,7 +34,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import close_others, statement_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan

@@ -7,11 +7,10 @@ fork is another council that stands as this one did after a round.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from app.core.council import MIN_PARTICIPANTS
 from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.reasons import Reason
-from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import Debate, DebateSession, Reason, Status
 from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
 from app.engine.council.requests import ORDERS, ReaderView, judge_view, view_of

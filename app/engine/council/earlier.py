@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from app.core.council import Ballot, MinorityView, Verdict
 from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
-from app.core.errors import FailureKind
-from app.core.message import Author, CouncilPart, Failure, Message, MessageState, PartData, Role
+from app.core.errors import Failure, FailureKind
+from app.core.message import Author, CouncilPart, Message, MessageState, PartData, Role
 from app.core.session import Council, Debate
-from app.core.verdict import Ballot, MinorityView, Verdict
 from app.engine.debate.replies import NEITHER, one_line
 
 PARTICIPANT = "participant"

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Decision
+from app.core.council import Decision, Point
 from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
-from app.core.verdict import Point
 from app.engine.council.outcome import cite_text, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import verdict_parts

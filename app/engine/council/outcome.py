@@ -10,12 +10,11 @@ from dataclasses import astuple, dataclass, fields, replace
 from enum import StrEnum
 from itertools import chain, groupby
 
+from app.core.council import MIN_PARTICIPANTS, MinorityView, Point
 from app.core.council_parts import Claim, Dissent, FileQuote, JudgeReading, Position
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.reasons import no_vote_reason
-from app.core.session import MIN_PARTICIPANTS, Debate
-from app.core.verdict import MinorityView, Point
+from app.core.session import Debate, no_vote_reason
 from app.engine.council.earlier import earlier_views
 from app.engine.council.record import Move, Moved, QuoteState, Record, Vote, cruxes, quotes_of
 from app.engine.debate.families import family_of

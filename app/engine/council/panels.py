@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.catalog import EMBEDDED, LOCAL, ProviderStatus
-from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, NO_JUDGE, Panel, Participant
+from app.core.catalog import EMBEDDED, LOCAL
+from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, NO_JUDGE, Panel, Participant
 from app.core.errors import BadInput
 from app.core.events import PanelsChanged
 from app.core.ids import new_id
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import MIN_ROUNDS
+from app.core.provider import ProviderStatus
+from app.core.session import MIN_ROUNDS
 from app.engine.debate.families import family_of
 from app.engine.debate.setup import distinct, voice_of
 from app.engine.library.definitions import Definitions, LibraryKind

@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 
-from app.core.council import Participant
+from app.core.council import Calibration, Participant
 from app.core.council_parts import (
     ArguedOption,
     Claim,
@@ -35,7 +35,6 @@ from app.core.council_parts import (
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
 from app.core.session import MOST_ROUNDS, Debate
-from app.core.verdict import Calibration
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
 from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
 from app.engine.debate.perspective import is_said

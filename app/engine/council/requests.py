@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
-from app.core.agent import Effort
 from app.core.council import Participant
 from app.core.council_parts import (
     BestCase,
@@ -29,6 +28,7 @@ from app.core.council_parts import (
     Question,
     Quote,
 )
+from app.core.definitions import Effort
 from app.core.files import with_files
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
@@ -54,13 +54,11 @@ from app.engine.debate.replies import (
     read_choice,
     same_words,
 )
-from app.engine.history.token_count import tokens_of
+from app.engine.history import tokens_of
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import length_words
-from app.engine.requests.attached_files import context_text, with_seen
-from app.engine.requests.merging import merged
-from app.engine.requests.request import WINDOW
+from app.engine.request import WINDOW, length_words
+from app.engine.request_items import context_text, merged, with_seen
 from app.engine.voting import seat_of
 
 MOST_POINTS = 6

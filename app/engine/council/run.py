@@ -3,10 +3,9 @@
 import asyncio
 from dataclasses import replace
 
+from app.core.council import MIN_PARTICIPANTS
 from app.core.message import CouncilPart, MessageState
-from app.core.reasons import Reason, counted, joined
-from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
-from app.core.summary import Status
+from app.core.session import Council, Debate, DebateSession, Reason, Status, counted, joined
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record

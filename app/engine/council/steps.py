@@ -5,21 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
-from app.core.council_parts import (
-    Dissent,
-    FileQuote,
-    JudgeReading,
-    Position,
-    Question,
-    Quoting,
-    Rewritten,
-)
+from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting, Rewritten
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason
-from app.core.session import Council, Debate
-from app.core.summary import DebateTools
+from app.core.session import Council, Debate, DebateTools, Reason
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, seen_by
 from app.engine.council.outcome import outcome
@@ -31,7 +21,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
 from app.engine.debate.run import StatementRun, author_of
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import CallPlan

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
+from app.core.council import Point
 from app.core.council_parts import JudgeReading, Position, Question
 from app.core.message import CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession
-from app.core.verdict import Point
 from app.engine.council.earlier import earlier_until
 from app.engine.council.outcome import CouncilOutcome, Words, council_parts, outcome
 from app.engine.council.record import Record

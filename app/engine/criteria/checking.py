@@ -10,23 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.council import Seat
-from app.core.criteria import (
-    CRITERIA,
-    Checker,
-    Criterion,
-    CriterionState,
-    Doubt,
-    Evidence,
-    shown_by,
-    unknown,
-)
+from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, shown_by, unknown
 from app.core.events import CriterionChecked, Event, UsageReported
 from app.core.ids import new_id
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role
 from app.core.provider import ModelRequest, last_part, one_message
-from app.core.reasons import Reason
-from app.engine.history.summaries import fits
+from app.core.session import Reason
+from app.engine.history import fits
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.context import TreeContext

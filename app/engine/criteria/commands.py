@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.core.criteria import CriterionState, accepted, criteria_of
 from app.core.errors import BadInput
-from app.core.summary import Status
+from app.core.session import Status
 from app.engine.sessions import Sessions
 
 

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.core.catalog import ProviderStatus
 from app.core.council import Participant
 from app.core.errors import BadInput, NotFound
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
-from app.core.reasons import Reason, has_ended, resumable
-from app.core.session import Council, DebateSession
+from app.core.provider import ProviderStatus
+from app.core.session import Council, DebateSession, Reason, Status, has_ended, resumable
 from app.core.store import SessionStore
-from app.core.summary import Status
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT, copied, decide, forked, participant_of, with_what_if

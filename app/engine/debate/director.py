@@ -9,14 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from app.core.council import Participant
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.council import MIN_PARTICIPANTS, Participant, WhatIf
+from app.core.ids import new_id, utc_now
 from app.core.message import Message, MessageState, Prompt
-from app.core.reasons import Reason
-from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession
-from app.core.summary import Status
-from app.core.verdict import WhatIf
+from app.core.session import Council, Debate, DebateSession, Reason, Status
 from app.engine.debate.modes import Why, mode_of
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.turns.reply import PASSED

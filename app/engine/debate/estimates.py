@@ -7,25 +7,22 @@ from enum import StrEnum
 from functools import partial
 from itertools import chain
 
-from app.core.agent import Agent, Group
-from app.core.catalog import ProviderStatus, RequestForm
+from app.core.catalog import RequestForm
 from app.core.council import Participant, Seat
+from app.core.definitions import Agent, Group, WorkflowDefinition, role_of
 from app.core.errors import ProviderError
 from app.core.message import Message
 from app.core.model_facts import Price
-from app.core.provider import Models
-from app.core.roles import role_of
-from app.core.session import Debate, GroupState
-from app.core.summary import AgentMode
-from app.core.usage import amount_text
-from app.core.workflow import WorkflowDefinition
+from app.core.provider import Models, ProviderStatus
+from app.core.session import AgentMode, Debate, GroupState
+from app.core.texts import amount_text
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
 from app.engine.debate.setup import DebateSetup, draft_of
-from app.engine.history.token_count import tokens_of
+from app.engine.history import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
-from app.engine.requests.request import WINDOW
+from app.engine.request import WINDOW
 from app.engine.voting import CALL_TOKENS, VotingChecks, seat_of
 
 # Of which model, the tokens it reads and those it writes.

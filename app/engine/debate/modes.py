@@ -15,11 +15,10 @@ from itertools import cycle, pairwise
 from app.core.catalog import RequestForm, provider_kind
 from app.core.council import Participant
 from app.core.message import Message, MessageState
-from app.core.session import Debate
-from app.core.summary import DebateMode
+from app.core.session import Debate, DebateMode
 from app.engine.names import addressed, mentioned
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import length_words
+from app.engine.request import length_words
 
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
 

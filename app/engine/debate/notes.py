@@ -14,12 +14,11 @@ from app.core.message import Author, Message, SummaryNote
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
 from app.engine.debate.perspective import defuse, is_said, known_names, notes_of
-from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
-from app.engine.history.token_count import tokens_of
+from app.engine.history import LEAST_TOKENS, MOST_LEFT, NOTES, tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.requests.request import WINDOW
+from app.engine.request import WINDOW
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, summary_message
 from app.engine.voting import seat_of

@@ -4,29 +4,27 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from app.core.catalog import ProviderStatus, RequestForm
-from app.core.council import NO_JUDGE, Participant, Seat
+from app.core.catalog import RequestForm
+from app.core.council import NO_JUDGE, Ends, Participant, Seat
 from app.core.errors import BadInput
 from app.core.message import Attachment, Message
-from app.core.provider import ModelRequest
-from app.core.session import Council, Debate, DebateSession
+from app.core.provider import ModelRequest, ProviderStatus
+from app.core.session import Council, Debate, DebateSession, DebateTools
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.core.summary import DebateTools, Ends
 from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
 from app.engine.debate.setup import check_judge
 from app.engine.director import Speak
-from app.engine.history.summaries import fits
-from app.engine.history.token_count import tokens_of
+from app.engine.history import fits, tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of, stays_here
-from app.engine.requests.attached_files import as_taken, context_text
-from app.engine.requests.request import WINDOW, cache_plan
+from app.engine.request import WINDOW, cache_plan
+from app.engine.request_items import as_taken, context_text
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.voting import VotingChecks, name_of, seat_of
 

@@ -10,16 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.agent import Agent
-from app.core.council import Participant
-from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
-from app.core.ids import new_id
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.council import MIN_PARTICIPANTS, Participant
+from app.core.definitions import Agent
+from app.core.errors import BadInput, Failure, NotFound
+from app.core.ids import new_id, utc_now
+from app.core.message import Author, Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.reasons import HELD_UP
-from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession
-from app.core.summary import DebateTools, Status
+from app.core.session import HELD_UP, Debate, DebateSession, DebateTools, Status
 from app.core.turns import is_over
 from app.engine.availability import NotFree
 from app.engine.chat.run import close_turns, open_questions
@@ -35,8 +32,8 @@ from app.engine.debate.director import (
 from app.engine.debate.providers import DebateProviders
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
-from app.engine.requests.merging import merged
-from app.engine.requests.request import AgentTurn, Attempt, name_of, turn_items
+from app.engine.request import AgentTurn, Attempt, name_of, turn_items
+from app.engine.request_items import merged
 from app.engine.runner import Run
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Outcome, Services, TreeContext, TurnState

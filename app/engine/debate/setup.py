@@ -4,27 +4,26 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.core.agent import Agent
-from app.core.catalog import (
-    COMPATIBLE,
-    EMBEDDED,
-    EMBEDDED_MODEL,
-    EMBEDDED_VOICES,
-    LOCAL,
-    ProviderStatus,
-    provider_kind,
-)
-from app.core.council import ANY_JUDGE, NO_JUDGE, Participant
+from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Participant
 from app.core.council_parts import Option
+from app.core.definitions import Agent
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
-from app.core.events import utc_now
 from app.core.files import MOST_CONTEXT
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Attachment
-from app.core.provider import last_part
-from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS, Debate, DebateChoices, DebateSession
-from app.core.summary import MAX_ROUNDS, MIN_ROUNDS, DebateMode, Status
+from app.core.provider import ProviderStatus, last_part
+from app.core.session import (
+    MAX_ROUNDS,
+    MAX_TOPIC_CHARACTERS,
+    MIN_ROUNDS,
+    Debate,
+    DebateChoices,
+    DebateMode,
+    DebateSession,
+    Status,
+)
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides

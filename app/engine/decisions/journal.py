@@ -6,16 +6,14 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 
-from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
+from app.core.council import FAILED, HELD, PICKS, RESULTS, BlindPick, CastVote, Decision
 from app.core.errors import BadInput, StorageError
-from app.core.events import Event, EventBus, JournalChanged, SessionChanged, utc_now
-from app.core.ids import time_of
+from app.core.events import Event, EventBus, JournalChanged, SessionChanged
+from app.core.ids import time_of, utc_now
 from app.core.message import CouncilPart, Role
-from app.core.session import DebateSession
+from app.core.session import DebateSession, Status
 from app.core.store import Documents
-from app.core.summary import Status
 from app.core.texts import clean_text, trimmed
-from app.core.verdict import PICKS, BlindPick
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Vote
 from app.engine.debate.replies import one_line

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from html import escape
 
-from app.core.summary import ExportFormat
+from app.core.session import ExportFormat
 from app.core.texts import escape_markdown
 from app.engine.decisions.memo import Holder, Memo, MemoPart
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from app.core.message import Attachment
 
@@ -87,13 +86,8 @@ class Entry:
 
 
 DocumentPart = DocumentHead | Section | Entry
-
-
-class SessionDocument(Protocol):
-    """A session as a document, part by part."""
-
-    def parts(self) -> Iterator[DocumentPart]:
-        """Yield its parts in the order of reading, the head first."""
+# In the order of reading, the head first.
+DocumentParts = Iterator[DocumentPart]
 
 
 def colour_of(place: int) -> str:

@@ -6,12 +6,13 @@ Also what documents share: the line below a message, escaped Markdown.
 import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from html import escape
 
 from app.core.files import NEW_PAGE
 from app.core.markdown_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState
+from app.core.pictures import kind_of
 from app.core.texts import closed, escape_markdown, fenced
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
@@ -32,15 +33,6 @@ def moment(iso: str) -> str:
         return iso
 
 
-def is_day(text: str) -> bool:
-    """Say whether a text is a date such as 2026-11-21."""
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return len(text) == 10
-
-
 def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
     """Return the text `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
     return lines.get(f"{prefix}.{code}", lines["unknown"])
@@ -54,12 +46,7 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     if message.state == MessageState.FAILED and message.error:
         why = f"{message.error.kind.replace('_', ' ')}: {message.error.detail}".removesuffix(": ")
         found.append(lines["failed"].format(why=why))
-    if message.state not in (
-        MessageState.DONE,
-        MessageState.FAILED,
-        MessageState.STOPPED,
-        MessageState.STREAMING,
-    ):
+    if message.state not in tuple(MessageState):
         found.append(f"({lines['unknown']})")
     if message.state == MessageState.DONE and message.note:
         found.append(lines.get(f"note.{message.note}", f"({lines['unknown']})"))
@@ -188,13 +175,6 @@ _STYLE = (
     "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
     "img{max-width:100%}"
 )
-_PICTURES = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",),
-    "image/jpeg": (b"\xff\xd8\xff",),
-    "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
-}
-"""The kinds of pictures a page may hold, and how their files begin: none of them can hold a script."""
 _LEFT, _TOP, _FOOT, _RIGHT = 70, 16, 190, 20
 _APART = 2.5
 
@@ -291,11 +271,10 @@ def _files(attachments: Sequence[Attachment]) -> str:
 
 def _picture(attachment: Attachment) -> str:
     """Return a picture as a data: address; "" where its content is not of its type."""
-    starts = _PICTURES.get(attachment.media_type, ())
     try:
         data = base64.b64decode(attachment.data, validate=True)
     except ValueError:
         return ""
-    if not data.startswith(starts) or (attachment.media_type == "image/webp" and data[8:12] != b"WEBP"):
+    if (kind := kind_of(data)) != attachment.media_type or not kind:
         return ""
     return f"data:{attachment.media_type};base64,{base64.b64encode(data).decode()}"

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.core.agent import Agent, Group
-from app.core.errors import BadInput
+from app.core.definitions import Agent, Group
+from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
-from app.core.message import Attachment, Author, Failure
-from app.core.session import Chat, GroupSession, GroupState, Plan
-from app.core.summary import AgentMode, Status
+from app.core.message import Attachment, Author
+from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import no_answer, user_message
@@ -19,7 +18,7 @@ from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
-from app.engine.requests.request import ORCHESTRATOR
+from app.engine.request import ORCHESTRATOR
 from app.engine.sessions import Sessions
 
 MAX_MEMBERS = 20

@@ -5,16 +5,16 @@ The orchestrator speaks whenever the last message is neither a call nor its own.
 
 from collections.abc import Sequence
 
-from app.core.agent import Agent
-from app.core.matching import fold
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
+from app.core.definitions import SWITCH_ASSISTANT, Agent
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
+from app.core.texts import fold
 from app.core.tool import Control
 from app.core.turns import is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
-from app.engine.requests.request import ORCHESTRATOR, instruction_of, turns_used
+from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
 
 MOST_NAME = 500
 

@@ -1,15 +1,13 @@
 """A running group: the orchestrator's turns and its members', each a root turn of the conversation."""
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Author
-from app.core.reasons import Reason, counted
-from app.core.session import GroupSession
-from app.core.summary import Status
+from app.core.session import GroupSession, Reason, Status, counted
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import decide
 from app.engine.library.agents import ORCHESTRATION
-from app.engine.requests.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
+from app.engine.request import ORCHESTRATOR, next_lead, orchestrator_of, told_to_lead, turns_used
 
 
 class GroupRun(ChatRun):

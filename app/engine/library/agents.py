@@ -8,21 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.core.agent import Agent, Effort, Group
-from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, ProviderStatus, provider_kind
+from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, provider_kind
 from app.core.council import Participant
+from app.core.definitions import STEP_TOOLS, WORKFLOW, Agent, Effort, Group, roles_of
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import FactSource, ModelFacts
-from app.core.roles import roles_of
-from app.core.session import GroupState
+from app.core.provider import ProviderStatus
+from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.summary import AgentMode
 from app.core.tool import FILE_PARTS, FILES, ServerStatus, Tool, ToolChoice, ToolError, Tools
-from app.core.workflow import STEP_TOOLS, WORKFLOW
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
 

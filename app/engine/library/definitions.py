@@ -11,18 +11,15 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass,
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
-from app.core.agent import Agent
+from app.core.definitions import Agent, SavedPrompt
 from app.core.errors import BadInput, NotFound
 from app.core.events import Event, EventBus, FoldersChanged, SavedPromptsChanged
 from app.core.files import MOST_CONTEXT, FileReader
 from app.core.ids import new_id
-from app.core.matching import name_order
 from app.core.message import Attachment
-from app.core.saved_prompt import SavedPrompt
-from app.core.session import Session
+from app.core.session import Folder, Session
 from app.core.store import Definition, DefinitionStore, Documents
-from app.core.summary import Folder
-from app.core.texts import clean_text
+from app.core.texts import clean_text, name_order
 
 MAX_NAME = 80
 MAX_SHARED = 1_000_000

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.message import Author, Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore
 from app.core.tool import ToolProgress
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
-from app.engine.history.token_count import TokenCount
+from app.engine.history import TokenCount
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.limits import Budget
 from app.engine.turns.metered_models import MeteredModels
 

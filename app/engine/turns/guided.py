@@ -8,18 +8,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.core.agent import Agent
+from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.core.turns import last_answer
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS
-from app.engine.requests.request import ORCHESTRATOR, AgentTurn, Attempt
+from app.engine.request import ORCHESTRATOR, SMALL_MODEL_OPTIONS, AgentTurn, Attempt
 
 PROMPT_USER = "promptUser"
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from itertools import takewhile
 
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
-from app.core.reasons import Reason
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 
 
 class Budget:

@@ -14,14 +14,13 @@ from itertools import count
 from typing import cast
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Usage
 from app.core.model_facts import ModelFacts, Price
 from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.usage import UsageEntry
 from app.engine.availability import Slots, Waits
-from app.engine.history.token_count import GrowingText, request_tokens
+from app.engine.history import GrowingText, request_tokens
 from app.engine.live_session import LiveSession
 from app.engine.usage_book import UsageBook
 

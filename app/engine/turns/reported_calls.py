@@ -9,23 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from json import dumps
 
-from app.core.errors import FailureKind
-from app.core.events import Event, PromptAsked, ToolFinished, ToolStarted, utc_now
-from app.core.message import (
-    Consent,
-    Failure,
-    Message,
-    MessageState,
-    Prompt,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.errors import Failure, FailureKind
+from app.core.events import Event, PromptAsked, ToolFinished, ToolStarted
+from app.core.ids import utc_now
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import start_owned
 from app.core.provider import AgentAct, AgentAsk
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.engine.requests.request import AgentTurn
+from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]

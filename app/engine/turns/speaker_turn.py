@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 
-from app.core.agent import Effort
-from app.core.errors import FailureKind, ProviderError
-from app.core.events import RetryScheduled, utc_now
-from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, ToolCall, Usage
+from app.core.definitions import Effort
+from app.core.errors import Failure, FailureKind, ProviderError
+from app.core.events import RetryScheduled
+from app.core.ids import new_id, utc_now
+from app.core.message import Attachment, Author, Message, MessageState, ToolCall, Usage
 from app.core.provider import (
     AgentAct,
     AgentAsk,
@@ -29,7 +29,7 @@ from app.core.provider import (
 from app.core.texts import closed, escape_markdown
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import Attempt
+from app.engine.request import Attempt
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import (
     MOST_REPEATS,

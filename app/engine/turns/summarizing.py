@@ -9,30 +9,30 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import utc_now
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason
-from app.core.summary import Status
-from app.engine.history.pruning import part_to_note, pruned_text, results_to_prune
-from app.engine.history.summaries import (
+from app.core.session import Reason, Status
+from app.engine.history import (
     LEAST_REPLACED,
     MOST_LEFT,
     PastTurn,
+    TokenCount,
     extract,
     limit_for,
+    part_to_note,
+    pruned_text,
     quotes,
     reserve_of,
+    results_to_prune,
     summary_for,
+    tokens_of,
     turns_to_replace,
     usable_summaries,
 )
-from app.engine.history.token_count import TokenCount, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.requests.merging import Item, as_transcript
-from app.engine.requests.request import (
+from app.engine.request import (
     MAX_SENT_RESULT,
     ORCHESTRATOR,
     AgentTurn,
@@ -44,6 +44,7 @@ from app.engine.requests.request import (
     turn_items,
     turn_plan,
 )
+from app.engine.request_items import Item, as_transcript
 from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import PASSING, MeteredCall, MeteredModels
 from app.engine.turns.reply import ReplyCleaner

@@ -12,23 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.errors import StorageError
-from app.core.events import (
-    Event,
-    PlanChanged,
-    PromptAsked,
-    ToolFinished,
-    ToolProgressed,
-    ToolStarted,
-    utc_now,
-)
-from app.core.ids import new_id
+from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolProgressed, ToolStarted
+from app.core.ids import new_id, utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.reasons import Reason
-from app.core.session import Plan
-from app.core.summary import Status
+from app.core.session import Plan, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import (
     Control,
@@ -45,7 +35,7 @@ from app.core.turns import unanswered
 from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, file_tools, in_mode
+from app.engine.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call

@@ -8,20 +8,13 @@ deep and a retry are one code path.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.errors import Failure
 from app.core.events import TurnFinished
-from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
+from app.core.message import Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
-from app.core.reasons import Reason, counted
+from app.core.session import Reason, counted
 from app.core.turns import last_answer
-from app.engine.requests.request import (
-    ORCHESTRATOR,
-    AgentTurn,
-    Attempt,
-    build_request,
-    in_mode,
-    news_of,
-    turn_plan,
-)
+from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, build_request, in_mode, news_of, turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner

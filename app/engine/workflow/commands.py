@@ -7,16 +7,25 @@ from functools import partial
 from typing import Any
 
 from app.core.criteria import accepted, criteria_of
+from app.core.definitions import (
+    ROLES,
+    WORKFLOW,
+    Fault,
+    StepState,
+    StepStatus,
+    WorkflowDefinition,
+    WorkflowStep,
+    faults,
+    role_of,
+    roles_of,
+)
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import WorkflowsChanged, utc_now
+from app.core.events import WorkflowsChanged
+from app.core.ids import utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
-from app.core.reasons import Reason
-from app.core.roles import ROLES, role_of, roles_of
-from app.core.session import Chat, WorkflowSession, WorkflowState
-from app.core.summary import Status
+from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
 from app.core.usage import UsageEntry
-from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import AgentDirectory
@@ -259,8 +268,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         for step in definition.steps:
             criteria_of(step.done_means)
         for fault in self.faults(definition):
-            place = "" if fault.place is None else f"steps[{fault.place}]."
-            raise BadInput(f"workflow_{fault.code}", field=f"{place}{fault.field}", detail=fault.detail)
+            raise BadInput(f"workflow_{fault.code}", field=fault.path, detail=fault.detail)
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]

@@ -7,8 +7,15 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from app.core.reasons import Reason
-from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, dependents
+from app.core.definitions import (
+    STEP_ENDED,
+    StepState,
+    StepStatus,
+    WhenSkipped,
+    WorkflowDefinition,
+    dependents,
+)
+from app.core.session import Reason
 from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
 
 

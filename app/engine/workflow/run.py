@@ -11,37 +11,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.core.agent import Agent
 from app.core.criteria import CRITERIA, criteria_of, shown_by
-from app.core.events import Event, StepChanged, utc_now
+from app.core.definitions import (
+    STEP,
+    STEP_ENDED,
+    STEP_TOOLS,
+    WORKFLOW,
+    Agent,
+    StepState,
+    StepStatus,
+    WorkflowStep,
+    role_of,
+)
+from app.core.events import Event, StepChanged
 from app.core.files import with_files
-from app.core.ids import new_id
+from app.core.ids import new_id, utc_now
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.reasons import Reason
-from app.core.roles import role_of
-from app.core.session import WorkflowState
-from app.core.summary import Status
+from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import FILES, read_arguments
-from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, told_missing
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import AgentTurn, file_tools
+from app.engine.request import AgentTurn, file_tools
 from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import (
-    call_id,
-    changes,
-    decide,
-    last_workers,
-    reopened,
-    settled,
-)
+from app.engine.workflow.director import call_id, changes, decide, last_workers, reopened, settled
 
 MARKER = "[STEP_COMPLETE]"
 STEP_COMPLETE: Final = "step_complete"

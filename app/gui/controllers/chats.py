@@ -11,16 +11,15 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 
-from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent, Message, MessageState, Role
-from app.core.session import QueuedMessage
+from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import Settings
-from app.core.summary import AgentMode
 from app.core.texts import trimmed
 from app.engine.library.agents import AgentModel, tools_off
 from app.gui.controllers.attachments import AttachmentController

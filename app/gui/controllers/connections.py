@@ -17,7 +17,7 @@ from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialogs import ConnectDialog, ConsentDialog, log_in
-from app.gui.web_view.viewer_offer import ViewerOffer, ViewerState
+from app.gui.widgets.page_card import ViewerOffer, ViewerState
 from app.gui.window_frame import WindowFrame
 
 DISMISSED = "dismissed_servers"

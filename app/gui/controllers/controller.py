@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
 from app.core.files import SeenFile
-from app.core.summary import Folder
+from app.core.session import Folder
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel
-from app.engine.requests.attached_files import look_cost, look_words
+from app.engine.request_items import look_cost, look_words
 from app.gui.bridge import Bridge
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks

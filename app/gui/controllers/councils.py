@@ -5,11 +5,10 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
-from app.core.council import DEFAULT_COUNCIL_ROUNDS, Panel, Participant
+from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Panel, Participant
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import MootError
-from app.core.session import MIN_PARTICIPANTS, Debate
-from app.core.summary import DebateMode
+from app.core.session import Debate, DebateMode
 from app.core.texts import exact
 from app.gui.controllers.controller import Parts
 from app.gui.controllers.debates import COMPARE, ENDS, DecisionController

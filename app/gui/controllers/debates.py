@@ -7,12 +7,11 @@ from functools import partial
 from PySide6.QtCore import Signal
 
 from app.core.catalog import EMBEDDED
+from app.core.council import Ends
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
-from app.core.reasons import has_ended
-from app.core.session import DebateSession
-from app.core.summary import DebateMode, Ends
+from app.core.session import DebateMode, DebateSession, has_ended
 from app.core.texts import has_hangul
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from PySide6.QtCore import Signal
 
-from app.core.agent import Agent, Group
+from app.core.definitions import Agent, Group
 from app.core.errors import MootError
 from app.core.ids import new_id
 from app.core.store import Definition
@@ -23,7 +23,7 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.navigation.partner_list import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
-from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
+from app.core.council import MIN_PARTICIPANTS, Ends
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode, Ends
+from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
 from app.engine.voting import seat_of
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.matching import fits
-from app.core.saved_prompt import SavedPrompt, ServerPrompt
-from app.core.summary import Status
+from app.core.definitions import SavedPrompt, ServerPrompt
+from app.core.session import Status
+from app.core.texts import fits
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
@@ -185,10 +185,10 @@ class PaletteController(Controller):
             PaletteEntry(
                 section="message",
                 text=" ".join(hit.excerpt.split()),
-                detail=hit.title,
+                detail=hit.session.title,
                 icon="file-text",
                 id=hit.message_id,
-                act=partial(self.open_hit, hit.session_id, hit.message_id),
+                act=partial(self.open_hit, hit.session.id, hit.message_id),
             )
             for hit in await self._engine.search(typed, MOST_HITS)
             if hit.message_id

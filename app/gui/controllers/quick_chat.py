@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.core.errors import MootError
+from app.core.session import SessionSummary
 from app.core.settings import Settings
-from app.core.summary import SessionSummary
 from app.gui.commands import QUICK, chosen_keys, written
 from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.controller import Controller, Parts

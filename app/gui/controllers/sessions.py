@@ -26,9 +26,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import SPOKEN, Attachment, Message
-from app.core.reasons import resumable
-from app.core.session import Session
-from app.core.summary import ZIP, DebateMode, Folder, SessionSummary, Status
+from app.core.session import ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS, Bridge

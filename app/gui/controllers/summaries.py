@@ -6,11 +6,11 @@ from functools import partial
 from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
-from app.core.summary import Status
+from app.core.session import Status
 from app.core.texts import exact
 from app.core.usage import tokens_text
 from app.engine.chat.commands import ContextUse
-from app.engine.history.summaries import NOTES
+from app.engine.history import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.sessions import SessionViews

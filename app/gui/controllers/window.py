@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.events import Notice
-from app.core.summary import DebateMode, SessionSummary
+from app.core.session import DebateMode, SessionSummary
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController, VersionController

@@ -24,7 +24,7 @@ from app.gui.display.descriptions import colours_of, names_of, time_text
 from app.gui.pages.work.queue_view import QueueTask
 from app.gui.pages.work.work_details import OPEN, PAUSE, RESUME, STOP
 from app.gui.pages.work.work_rows import AssistantRow
-from app.gui.web_view.viewer_offer import ViewerOffer
+from app.gui.widgets.page_card import ViewerOffer
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:

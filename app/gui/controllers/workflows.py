@@ -5,15 +5,14 @@ from collections.abc import Callable, Coroutine
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 
-from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
+from app.core.definitions import Agent, StepState, WorkflowDefinition, WorkflowStep
 from app.core.draft import COMMAND
 from app.core.errors import MootError
 from app.core.events import Event
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import WorkflowSession
-from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge

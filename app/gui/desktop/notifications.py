@@ -18,9 +18,8 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
 from app.core.events import SessionChanged
-from app.core.session import Session
+from app.core.session import Session, Status
 from app.core.settings import Settings
-from app.core.summary import Status
 from app.engine.engine import Engine
 from app.engine.questions import question_text
 from app.gui.bridge import Bridge

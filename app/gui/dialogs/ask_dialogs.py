@@ -14,12 +14,11 @@ from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import MOST_WINDOW
-from app.core.saved_prompt import SavedPrompt
-from app.core.stored_data import BackupContents, Difference, PackedDocument
-from app.core.summary import Folder
-from app.core.texts import exact, visible
+from app.core.definitions import SavedPrompt
+from app.core.session import Folder
+from app.core.store import BackupContents, Difference, PackedDocument
+from app.core.texts import amount_text, exact, visible
 from app.core.tool import ServerResource
-from app.core.usage import amount_text
 from app.engine.chat.commands import ChatStart, ContextUse
 from app.engine.importing import Arrivals
 from app.gui.display.appearance import Language, Look

@@ -26,28 +26,27 @@ from PySide6.QtWidgets import (
 from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, ProviderConfig, kind_of_key, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.external_agents import RECIPES, AgentRecipe, recipe_of
-from app.core.matching import fits
 from app.core.provider import FoundServer, TestResult
-from app.core.server_secrets import (
+from app.core.servers import (
     McpServer,
     has_reference,
     has_user,
     is_reference,
     parted,
     resolved,
+    servers_of,
     shown_values,
 )
-from app.core.server_texts import servers_of
-from app.core.texts import exact, visible
+from app.core.texts import exact, fits, visible
 from app.core.tool import ServerProblem, ServerStatus, changed_tools
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import server_line
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import TextBox, button, put_in_tab_order
+from app.gui.widgets.controls import TextBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 

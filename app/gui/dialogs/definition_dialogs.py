@@ -8,10 +8,9 @@ from typing import Any
 
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from app.core.agent import Agent, Group
 from app.core.council import ANY_JUDGE, NO_JUDGE, Panel
+from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.texts import visible
-from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look

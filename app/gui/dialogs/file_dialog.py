@@ -8,8 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from app.core.session_files import FileVersion
-from app.core.texts import exact, visible
-from app.core.usage import size_text
+from app.core.texts import exact, size_text, visible
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.session_files import COPY, FOLDER, SAVE, author_text
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

@@ -7,11 +7,10 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, NO_JUDGE, Panel, Participant
+from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, NO_JUDGE, Panel, Participant
 from app.core.ids import new_id
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import MIN_ROUNDS
+from app.core.provider import ProviderStatus
+from app.core.session import MIN_ROUNDS
 from app.core.texts import exact
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of

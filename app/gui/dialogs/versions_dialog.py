@@ -7,12 +7,11 @@ from typing import NamedTuple
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
 
-from app.core.agent import Effort
-from app.core.catalog import ProviderStatus
+from app.core.definitions import Effort
 from app.core.message import Message, Role
 from app.core.model_facts import ModelFacts
-from app.core.session import Session
-from app.core.summary import Status
+from app.core.provider import ProviderStatus
+from app.core.session import Session, Status
 from app.core.texts import Texts
 from app.core.usage import Total, money_text, used_text
 from app.gui.dialogs.ask_dialogs import AskDialog

@@ -1,5 +1,5 @@
-"""How data is shown: theme (colours), appearance (language, style, icons), and descriptions.
+"""How data is shown: theme (colours), appearance (language, style, icons, what the desktop wants), and
+descriptions.
 
-descriptions says how sessions, assistants, MCP servers and amounts are called and look; desktop_settings what the
-desktop wants.
+descriptions says how sessions, assistants, MCP servers and amounts are called and look.
 """

@@ -1,11 +1,13 @@
 """The appearance of the window: its language (texts, dates, errors, names of keys) and its look.
 
-Every widget with texts gets the window's `Language`, and sets its texts again on `changed`. The application has one
-`Look` (theme, style sheet, text size, motion, icons). Another theme's style sheet makes Qt paint every widget again; what keeps
-colours of the tokens takes new ones on `changed`. `sized` and `tall` scale painted text and rows with the application's font.
+Every widget with texts gets the window's `Language`, and sets its texts again on `changed`. All have one
+`Look`. Another style sheet makes Qt paint every widget again; what keeps colours takes new ones on `changed`.
+`sized` and `tall` scale painted text and rows with the application's font.
 """
 
+import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from typing import Any
 from weakref import ref
 
 from PySide6.QtCore import (
+    SLOT,
     QCoreApplication,
     QEvent,
     QLibraryInfo,
@@ -30,7 +33,9 @@ from PySide6.QtCore import (
     QTimer,
     QTranslator,
     Signal,
+    Slot,
 )
+from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -48,14 +53,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
-from app.core.catalog import ProviderStatus, shown_label
 from app.core.errors import UNWRITTEN
 from app.core.events import Notice
-from app.core.provider import FoundServer
-from app.core.reasons import failure_text, in_words, paused_text, reason_text
+from app.core.provider import FoundServer, ProviderStatus, shown_label
+from app.core.session import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
-from app.gui.display.desktop_settings import DesktopSettings
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
@@ -631,3 +634,82 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     painter.end()
     picture.setDevicePixelRatio(ratio)
     return picture
+
+
+_SERVICE = "org.freedesktop.portal.Desktop"
+_PATH = "/org/freedesktop/portal/desktop"
+_INTERFACE = "org.freedesktop.portal.Settings"
+
+_ANIMATIONS = ("org.gnome.desktop.interface", "enable-animations")
+_COLOR_SCHEME = ("org.freedesktop.appearance", "color-scheme")
+_CONTRAST = ("org.freedesktop.appearance", "contrast")
+_SCHEMES = {1: True, 2: False}
+
+
+class DesktopSettings(QObject):
+    """The desktop's settings for appearance, as the settings portal reports them; emits `changed`.
+
+    Without a portal (other systems, no session bus) only Qt's own hints are known.
+    `dark` is None if the desktop has no preference or no portal.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.reduced_motion = False
+        self.dark: bool | None = None
+        self.high_contrast = False
+        self._asked: set[QDBusPendingCallWatcher] = set()
+        # Without a bus, Qt would start one.
+        if not _has_bus():
+            return
+        bus = QDBusConnection.sessionBus()
+        if not bus.isConnected():
+            return
+        # The stubs of PySide want bytes; the call itself wants text.
+        slot: Any = SLOT("_on_setting_changed(QDBusMessage)")
+        bus.connect("", _PATH, _INTERFACE, "SettingChanged", self, slot)
+        for setting in (_ANIMATIONS, _COLOR_SCHEME, _CONTRAST):
+            self._ask(bus, setting)
+
+    def _ask(self, bus: QDBusConnection, setting: tuple[str, str]) -> None:
+        call = QDBusMessage.createMethodCall(_SERVICE, _PATH, _INTERFACE, "Read")
+        call.setArguments(list(setting))
+        watcher = QDBusPendingCallWatcher(bus.asyncCall(call), self)
+        self._asked.add(watcher)
+
+        def take() -> None:
+            self._asked.discard(watcher)
+            reply = watcher.reply()
+            if reply.type() == QDBusMessage.MessageType.ReplyMessage:
+                self._take(setting, reply.arguments())
+
+        watcher.finished.connect(take)
+
+    @Slot(QDBusMessage)
+    def _on_setting_changed(self, message: QDBusMessage) -> None:
+        namespace, key, *value = message.arguments()[:3]
+        self._take((str(namespace), str(key)), value)
+
+    def _take(self, setting: tuple[str, str], arguments: list[object]) -> None:
+        """Store a value; ignore unknown types and settings."""
+        value = arguments[0] if arguments else None
+        while isinstance(value, QDBusVariant):
+            value = value.variant()
+        before = (self.reduced_motion, self.dark, self.high_contrast)
+        if setting == _ANIMATIONS and isinstance(value, bool):
+            self.reduced_motion = not value
+        elif setting == _COLOR_SCHEME and isinstance(value, int):
+            self.dark = _SCHEMES.get(value)
+        elif setting == _CONTRAST and isinstance(value, int):
+            self.high_contrast = value == 1
+        if before != (self.reduced_motion, self.dark, self.high_contrast):
+            self.changed.emit()
+
+
+def _has_bus() -> bool:
+    if not sys.platform.startswith("linux"):
+        return False
+    named = "DBUS_SESSION_BUS_ADDRESS" in os.environ
+    return named or (Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere")) / "bus").exists()

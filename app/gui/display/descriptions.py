@@ -8,28 +8,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.core.agent import Agent
-from app.core.catalog import ProviderStatus, provider_kind
+from app.core.catalog import provider_kind
 from app.core.council import Participant
+from app.core.definitions import Agent
 from app.core.events import RetryScheduled
 from app.core.ids import is_id
 from app.core.message import Message, Usage
-from app.core.reasons import Reason, main_code
-from app.core.server_secrets import McpServer, shown_line
-from app.core.session import Chat, ChatSession, Debate, DebateSession, GroupSession, GroupState, Session
-from app.core.summary import AgentMode, DebateMode, SessionSummary, Status
-from app.core.texts import exact
-from app.core.tool import ServerState, ServerStatus, ToolChoice
-from app.core.usage import (
-    Total,
-    UsageEntry,
-    amount_text,
-    money_text,
-    saved_text,
-    spent_text,
-    totals,
-    used_text,
+from app.core.provider import ProviderStatus
+from app.core.servers import McpServer, shown_line
+from app.core.session import (
+    AgentMode,
+    Chat,
+    ChatSession,
+    Debate,
+    DebateMode,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Reason,
+    Session,
+    SessionSummary,
+    Status,
+    main_code,
 )
+from app.core.texts import amount_text, exact
+from app.core.tool import ServerState, ServerStatus, ToolChoice
+from app.core.usage import Total, UsageEntry, money_text, saved_text, spent_text, totals, used_text
 from app.engine.debate.estimates import Estimate, checks_text, price_range, price_text
 from app.gui.display.appearance import Language
 

@@ -10,9 +10,9 @@ from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from app.core.agent import Agent, Group
-from app.core.catalog import ProviderStatus
 from app.core.council import Panel
+from app.core.definitions import Agent, Group
+from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import colours_of, short_model
 from app.gui.widgets.badge import initials

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Q
 from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
-from app.core.summary import ZIP, ExportFormat, Folder, SessionSummary
+from app.core.session import ZIP, ExportFormat, Folder, SessionSummary
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.session_rows import DRAGGED, STYLE, SessionRows
 from app.gui.widgets.controls import ENTER, ticked

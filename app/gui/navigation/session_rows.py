@@ -8,9 +8,8 @@ from operator import attrgetter
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from app.core.matching import fits
-from app.core.reasons import Reason, main_code
-from app.core.summary import ENDED, DebateMode, Folder, SessionSummary, Status
+from app.core.session import ENDED, DebateMode, Folder, Reason, SessionSummary, Status, main_code
+from app.core.texts import fits
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemModel, ListStyle, RowItem

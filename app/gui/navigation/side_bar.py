@@ -7,21 +7,14 @@ from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
-from app.core.summary import Folder, SessionSummary
+from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
-from app.gui.widgets.controls import (
-    Button,
-    ShorteningButton,
-    button,
-    icon_button,
-    paint_shortcut,
-    scrolling,
-)
+from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, paint_shortcut, scrolling
 from app.gui.widgets.search import SearchField
 from app.gui.widgets.text import name_button, plain_label
 

@@ -7,14 +7,13 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from app.core.session import Session
-from app.core.summary import AgentMode
+from app.core.session import AgentMode, Session
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.controls import icon_button, put_in_tab_order
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
+from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
 
 MOST_CHARACTERS = 200

@@ -9,14 +9,15 @@ from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.core.catalog import EMBEDDED, EMBEDDED_BYTES, ProviderStatus
-from app.core.usage import size_text
+from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
+from app.core.provider import ProviderStatus
+from app.core.texts import size_text
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
-from app.gui.widgets.boxes import STRETCH, FlowBox, centred, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, centred, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
-from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, put_in_tab_order
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
 from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say
 

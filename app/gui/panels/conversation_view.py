@@ -13,20 +13,18 @@ from PySide6.QtWidgets import QWidget
 from app.core.draft import Draft
 from app.core.events import CallsStreamed, MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Message, MessageState, PromptReason, PromptType
-from app.core.session import Session
-from app.core.summary import Status
+from app.core.session import Session, Status
 from app.engine.questions import is_hand_over
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button
-from app.gui.widgets.page_card import PageCard
+from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
 from app.gui.widgets.search import FindBar
 from app.gui.widgets.text import Paragraph

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox, widgets_in
-from app.gui.widgets.controls import button, focus_chain, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.boxes import STRETCH, focus_chain, frame, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
 

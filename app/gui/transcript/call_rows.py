@@ -14,10 +14,9 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Consent, Message, ToolCall
-from app.core.texts import clock_text, visible
+from app.core.texts import clock_text, size_text, visible
 from app.core.tool import ToolProgress
-from app.core.usage import size_text
-from app.engine.history.summaries import NOTES, summary_line
+from app.engine.history import NOTES, summary_line
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript.painted_row import (

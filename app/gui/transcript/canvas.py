@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
+from app.core.definitions import WORKFLOW
 from app.core.message import Message, MessageState
 from app.core.texts import Texts
 from app.core.usage import tokens_text
-from app.core.workflow import WORKFLOW
 from app.engine.workflow.run import read_by_people
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript.call_rows import (

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, PromptReason, PromptType, Role
-from app.core.texts import visible
-from app.core.usage import size_text
+from app.core.texts import size_text, visible
 from app.engine.chat.commands import answer_words
 from app.engine.council.record import quotes_of
 from app.engine.questions import called
@@ -47,7 +46,7 @@ from app.gui.transcript.row_words import (
     thought_of,
     tip_of,
 )
-from app.gui.widgets.controls import put_in_tab_order, stops_in
+from app.gui.widgets.boxes import put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000

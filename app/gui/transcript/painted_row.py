@@ -17,8 +17,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 
 from app.core.council_parts import FileQuote
 from app.core.message import Attachment, Message
-from app.core.texts import clock_text
-from app.core.usage import size_text
+from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean

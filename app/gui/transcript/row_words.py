@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from app.core.message import SWITCH_ASSISTANT, CouncilPart, Message, MessageState, ToolCall, denied_because
-from app.core.reasons import failure_text
+from app.core.definitions import SWITCH_ASSISTANT
+from app.core.message import CouncilPart, Message, MessageState, ToolCall, denied_because
+from app.core.session import failure_text
 from app.core.texts import Texts, clock_text, visible
 from app.core.tool import READ_FILE_PART
 from app.core.usage import Total, money_text, used_text

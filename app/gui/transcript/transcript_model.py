@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import NamedTuple
 
+from app.core.definitions import WORKFLOW
 from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, PromptType, Role, ToolCall, user_name
-from app.core.session import Session
-from app.core.summary import DebateTools, Status
+from app.core.session import DebateTools, Session, Status
 from app.core.texts import Texts
 from app.core.tool import ToolProgress
 from app.core.turns import Item, ItemKind, Turns
-from app.core.workflow import WORKFLOW
 from app.engine.turns.context import TurnState
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import clean

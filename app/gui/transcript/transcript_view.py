@@ -1,8 +1,8 @@
 """The transcript of a session, for every kind of session: a scroll area with painted rows.
 
 Its parts: `feed` takes what happens, `canvas` lays out and paints the rows, `search` finds, `selection` says
-what is selected; `Pointer` and `Keyboard` are what the reader does. The scroll bar and the pill that leads
-back to the end are cheap to paint.
+what is selected. The scroll bar and the pill that leads back to the end are cheap to paint. A screen reader
+gets a list whose items are the rows; each is announced once, when it is finished.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,9 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAccessibleInterface,
     QColor,
     QContextMenuEvent,
     QFocusEvent,
@@ -24,10 +27,12 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
     QShowEvent,
+    QWindow,
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QAccessibleWidget,
     QFrame,
     QMenu,
     QScrollBar,
@@ -41,7 +46,6 @@ from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.display.appearance import sized, tall
 from app.gui.display.theme import Tokens
-from app.gui.transcript import accessible
 from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
@@ -53,7 +57,8 @@ from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyl
 from app.gui.transcript.search import Search
 from app.gui.transcript.selection import Keyboard, Pointer, Selection
 from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
-from app.gui.widgets.text import plain_tip
+from app.gui.widgets.question_card import PromptCard
+from app.gui.widgets.text import plain_tip, tell_as
 
 REST_MS = 150
 
@@ -211,7 +216,7 @@ class TranscriptView(QAbstractScrollArea):
     ) -> None:
         """`picture` gives the tools' icons (`Look.picture`); without it cards show none."""
         super().__init__()
-        accessible.install(self)
+        tell_as(self, TranscriptAccessible)
         self._layout = layout
         self._picture = picture
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -249,8 +254,13 @@ class TranscriptView(QAbstractScrollArea):
         self._pictures.ready.connect(self._on_thumbnail)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
-        self.feed.finished.connect(lambda row_id: accessible.announce(self, lambda: self.describe(row_id)))
+        self.feed.finished.connect(self._read_out)
         self.setAccessibleName(texts("transcript.name"))
+
+    def _read_out(self, row_id: str) -> None:
+        """Have a screen reader read a finished message out, if one is running."""
+        if QAccessible.isActive():
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.describe(row_id)))
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
@@ -573,3 +583,113 @@ class TranscriptView(QAbstractScrollArea):
             self.setViewportMargins(margins)
         self.canvas.resized()
         self.pill.place()
+
+
+class TranscriptAccessible(QAccessibleWidget):
+    """A transcript as a list: its items, made when asked for and kept, then the cards that are open over them."""
+
+    def __init__(self, view: TranscriptView) -> None:
+        super().__init__(view, QAccessible.Role.List)
+        self._view = view
+        self._items: dict[str, MessageAccessible] = {}
+        view.destroyed.connect(self._end_items)
+
+    def childCount(self) -> int:
+        return len(self._view.message_ids) + len(self._cards())
+
+    def child(self, index: int) -> QAccessibleInterface | None:
+        ids, cards = self._view.message_ids, self._cards()
+        if 0 <= index < len(ids):
+            return self.item(ids[index])
+        card = index - len(ids)
+        return QAccessible.queryAccessibleInterface(cards[card]) if 0 <= card < len(cards) else None
+
+    def _cards(self) -> list[PromptCard]:
+        return [one for one in self._view.viewport().findChildren(PromptCard) if one.isVisible()]
+
+    def item(self, message_id: str) -> "MessageAccessible":
+        """Return the item of a message."""
+        if message_id not in self._items:
+            self._items[message_id] = MessageAccessible(self._view, self, message_id)
+        return self._items[message_id]
+
+    def _end_items(self) -> None:
+        # Qt deletes interfaces with their widgets, and the items have none.
+        for item in self._items.values():
+            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        ids = self._view.message_ids
+        if isinstance(child, MessageAccessible):
+            return ids.index(child.message_id)
+        cards: list[QObject] = list(self._cards())
+        return len(ids) + cards.index(child.object()) if child.object() in cards else -1
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
+        point = self._view.viewport().mapFromGlobal(QPoint(x, y))
+        message_id = self._view.message_at(point)
+        return self.item(message_id) if message_id else None
+
+
+class MessageAccessible(QAccessibleInterface):
+    """One row: its name says who speaks and what."""
+
+    def __init__(self, view: TranscriptView, parent: TranscriptAccessible, message_id: str) -> None:
+        super().__init__()
+        self._view = view
+        self._parent = parent
+        self.message_id = message_id
+
+    def isValid(self) -> bool:
+        return self.message_id in self._view.message_ids
+
+    def object(self) -> QObject | None:
+        return None
+
+    def window(self) -> QWindow | None:
+        top: QWidget = self._view.window()
+        return top.windowHandle()
+
+    def parent(self) -> QAccessibleInterface:
+        return self._parent
+
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.ListItem
+
+    def state(self) -> QAccessible.State:
+        state = QAccessible.State()
+        state.readOnly = True
+        state.offscreen = self.rect().isEmpty()
+        unfolded = self._view.unfolded(self.message_id)
+        state.expandable = unfolded is not None
+        state.expanded = unfolded is True
+        state.collapsed = unfolded is False
+        return state
+
+    def text(self, kind: QAccessible.Text) -> str:
+        return self._view.describe(self.message_id) if kind == QAccessible.Text.Name else ""
+
+    def setText(self, kind: QAccessible.Text, text: str) -> None:
+        """The text of a message cannot be changed."""
+
+    def rect(self) -> QRect:
+        rect = self._view.message_rect(self.message_id)
+        return QRect(self._view.viewport().mapToGlobal(rect.topLeft()), rect.size()) if rect else QRect()
+
+    def childCount(self) -> int:
+        return 0
+
+    def child(self, index: int) -> QAccessibleInterface | None:
+        return None
+
+    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
+        return None
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        return -1
+
+    def foregroundColor(self) -> QColor:
+        return QColor()
+
+    def backgroundColor(self) -> QColor:
+        return QColor()

@@ -1,7 +1,7 @@
 """Pages of MCP servers, shown in a sandbox without network, files or storage.
 
-What a page is and what it may ask for: mcp_page. The widget: sandbox_view, which needs the extra `webui`; import it
-late and only if `available()`. viewer_offer is what cards show of the installation of that.
+What a page is and what it may ask for: mcp_page. The widget: sandbox_view, which needs the extra `webui`;
+import it late and only if `available()`.
 """
 
 import importlib.util

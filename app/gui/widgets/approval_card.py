@@ -7,16 +7,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
-from app.core.call_arguments import readable_rows
-from app.core.message import (
-    AGENT_OPTION,
-    DENY_BECAUSE,
-    Consent,
-    Message,
-    Prompt,
-    PromptReason,
-)
+from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
 from app.core.texts import exact, visible
+from app.core.tool import readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.engine.questions import arguments_of, called
 from app.gui.display.appearance import Language, Look

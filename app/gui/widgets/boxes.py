@@ -1,6 +1,10 @@
-"""Layouts: rows and columns written as nested lists, `vbox(title, hbox(STRETCH, close))`, and rows that wrap."""
+"""Layouts: rows and columns written as nested lists, `vbox(title, hbox(STRETCH, close))`, rows that wrap; tab
+order.
+"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
@@ -132,6 +136,50 @@ def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: 
         layout.setSpacing(spacing)
     add_to(layout, *parts)
     return layout
+
+
+def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
+    """Set the tab order of widgets, each of which must accept the focus."""
+    for before, after in pairwise(widgets):
+        QWidget.setTabOrder(before, after)
+
+
+def focus_chain(widget: QWidget, *, back: bool = False) -> list[QWidget]:
+    """Return the widgets of a window in the order of its focus chain, or backwards, from one of them on.
+
+    PySide makes each the owner of the one that follows, and takes this for deleted where Python forgets the owner: its
+    next use raises an error, which ends the process where Qt called it (Python 3.11). So all are given back to their
+    window, which becomes the owner of what it looks for.
+    """
+    chain = [widget]
+    while True:
+        part = chain[-1].previousInFocusChain() if back else chain[-1].nextInFocusChain()
+        if part is None or part is widget:
+            break
+        chain.append(part)
+    window = widget.window()
+    window.findChildren(QWidget)
+    window.setParent(window.parentWidget())
+    return chain
+
+
+def stops_in(widget: QWidget) -> list[QWidget]:
+    """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
+    chain = focus_chain(widget)
+    # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
+    takes = [
+        stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
+    ]
+    return [stop for stop in takes if stop is widget or widget.isAncestorOf(stop)]
+
+
+def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
+    """Put widgets into the tab order at the place of their container, which was made before them."""
+    for before in focus_chain(place, back=True)[1:]:
+        stops = before.focusPolicy() != Qt.FocusPolicy.NoFocus and before.focusProxy() is None
+        if stops and not place.isAncestorOf(before):
+            put_in_tab_order((before, *widgets))
+            return
 
 
 class FlowBox(QWidget):

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import FlowBox, drop, follow_width, hbox, vbox
-from app.gui.widgets.controls import Button, ShorteningButton, button, put_where
+from app.gui.widgets.boxes import FlowBox, drop, follow_width, hbox, put_where, vbox
+from app.gui.widgets.controls import Button, ShorteningButton, button
 from app.gui.widgets.text import name_button, plain_label, plain_tip
 
 CHAT, DECIDE, WORK = "chat", "decide", "work"

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWid
 from app.core.session import Plan, PlanItem, QueuedMessage
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, vbox
-from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button, put_in_tab_order
+from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, put_in_tab_order, vbox
+from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
 from app.gui.widgets.item_list import STEPS, takes_f2
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
 

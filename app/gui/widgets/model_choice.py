@@ -7,14 +7,7 @@ the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity an
 from collections.abc import Callable, Collection, Sequence
 
 from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPaintEvent,
-    QStandardItem,
-    QStandardItemModel,
-)
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -25,11 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.agent import Creativity, Effort, Length
-from app.core.catalog import ProviderStatus
-from app.core.matching import fits
+from app.core.definitions import Creativity, Effort, Length
 from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
-from app.core.usage import amount_text
+from app.core.provider import ProviderStatus
+from app.core.texts import amount_text, fits
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox

@@ -4,40 +4,21 @@ The page is shown in the sandbox, on request and only if the extra `webui` is in
 """
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtWidgets import QSizePolicy
 from shiboken6 import isValid
 
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptType
 from app.core.owned_tasks import start_owned
-from app.core.texts import visible
+from app.core.texts import size_text, visible
 from app.core.tool import VIEWER_BYTES
-from app.core.usage import size_text
 from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import DARK
-from app.gui.web_view import available, prepare, sandbox_problem, unguarded
-from app.gui.web_view.mcp_page import (
-    ADDRESS,
-    HTML,
-    INTENT,
-    LINK,
-    NOTIFY,
-    PROMPT,
-    SIZE,
-    TOO_LARGE,
-    TOOL,
-    UNKNOWN,
-    PageAction,
-    PageFacts,
-    PageTalk,
-    read_page,
-    text_of,
-)
-from app.gui.web_view.viewer_offer import ViewerOffer
+from app.gui.web_view import available, mcp_page, prepare, sandbox_problem, unguarded
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.boxes import drop, vbox
 from app.gui.widgets.controls import button
@@ -48,6 +29,37 @@ from app.gui.widgets.text import named, plain_label
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
 
+
+@dataclass(frozen=True, slots=True)
+class ViewerState:
+    """`offered` if the viewer can be installed, `done` bytes while that goes on, `installed` if a restart shows pages.
+
+    `problem` is a text that says why it could not be installed.
+    """
+
+    offered: bool = False
+    done: int | None = None
+    installed: bool = False
+    problem: str = ""
+
+
+class ViewerOffer(QObject):
+    """The state of the installation; emits changed(), and install_requested() and cancel_requested() for the cards."""
+
+    changed = Signal()
+    install_requested = Signal()
+    cancel_requested = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.state = ViewerState()
+
+    def show(self, state: ViewerState) -> None:
+        """Set the state."""
+        self.state = state
+        self.changed.emit()
+
+
 LOWEST, HIGHEST, USUAL = 80, 560, 320
 
 
@@ -57,9 +69,9 @@ class PageCard(QuestionCard):
     def __init__(self, language: Language, look: Look, message: Message, viewer: ViewerOffer) -> None:
         super().__init__(language, look, message)
         self._viewer = viewer
-        self._page = read_page(message.resources)
+        self._page = mcp_page.read_page(message.resources)
         self._view: SandboxView | None = None
-        self._talk: PageTalk | None = None
+        self._talk: mcp_page.PageTalk | None = None
         self._asked: ApprovalCard | None = None
         self._problem = ""
         self._opening: asyncio.Task[None] | None = None
@@ -89,19 +101,19 @@ class PageCard(QuestionCard):
         """Offer to show the page, or say why it cannot be shown."""
         page, words = self._page, self._words
         shows = available() and not self._problem
-        self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and shows))
-        if page.kind == ADDRESS:
+        self.show_page.setVisible(page.kind == mcp_page.ADDRESS or (page.kind == mcp_page.HTML and shows))
+        if page.kind == mcp_page.ADDRESS:
             host = QUrl(page.text).host(QUrl.ComponentFormattingOption.FullyEncoded)
             self.show_page.setText(words("page.open", host=host[:100]))
-        elif page.kind == HTML:
+        elif page.kind == mcp_page.HTML:
             self.show_page.setText(words("page.show"))
             note = note or ("" if available() else self._show_viewer())
-            self._text.setText("" if shows else visible(text_of(page.text)))
+            self._text.setText("" if shows else visible(mcp_page.text_of(page.text)))
             self._text.setVisible(bool(self._text.text()))
-        elif page.kind == UNKNOWN:
+        elif page.kind == mcp_page.UNKNOWN:
             note = words("page.cannot", kind=page.mime or "?")
         else:
-            note = words("page.too_large" if page.kind == TOO_LARGE else "page.unreadable")
+            note = words("page.too_large" if page.kind == mcp_page.TOO_LARGE else "page.unreadable")
         self._say(note)
 
     def _show_viewer(self) -> str:
@@ -122,7 +134,7 @@ class PageCard(QuestionCard):
         return state.problem or words("page.no_view" if offered else "page.no_viewer")
 
     def _on_viewer_changed(self) -> None:
-        if self._page.kind == HTML and not available():
+        if self._page.kind == mcp_page.HTML and not available():
             self._say(self._show_viewer())
 
     def _on_install(self) -> None:
@@ -140,7 +152,7 @@ class PageCard(QuestionCard):
     # The page
 
     def _on_show(self) -> None:
-        if self._page.kind == ADDRESS:
+        if self._page.kind == mcp_page.ADDRESS:
             self.link_requested.emit(self._page.text)
         elif self._view is not None:
             self._close()
@@ -159,7 +171,7 @@ class PageCard(QuestionCard):
         prepare()
         from app.gui.web_view.sandbox_view import SandboxView
 
-        facts = PageFacts(
+        facts = mcp_page.PageFacts(
             dark=self._look.tokens is DARK,
             language=self._language.name,
             arguments=self.prompt.arguments,
@@ -170,7 +182,7 @@ class PageCard(QuestionCard):
         view.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         view.said.connect(self._on_said)
         view.ended.connect(self._on_ended)
-        self._view, self._talk = view, PageTalk(facts, view.say)
+        self._view, self._talk = view, mcp_page.PageTalk(facts, view.say)
         self._parts.addWidget(view)
         self._set_height(self._page.height or USUAL)
         self.show_page.setText(self._words("page.close"))
@@ -210,16 +222,16 @@ class PageCard(QuestionCard):
         action = self._talk.take(text) if self._talk is not None else None
         if action is None:
             return
-        if action.kind == SIZE:
+        if action.kind == mcp_page.SIZE:
             self._set_height(action.height)
-        elif action.kind == NOTIFY:
+        elif action.kind == mcp_page.NOTIFY:
             self._say(self._words("page.says", server=self.prompt.server, text=action.text))
-        elif action.kind == TOOL:
+        elif action.kind == mcp_page.TOOL:
             self._ask_for_tool(action)
-        elif action.kind in (PROMPT, INTENT):
-            answer = action.text if action.kind == PROMPT else f"{action.text} {action.arguments}"
+        elif action.kind in (mcp_page.PROMPT, mcp_page.INTENT):
+            answer = action.text if action.kind == mcp_page.PROMPT else f"{action.text} {action.arguments}"
             self._propose(answer, at_once=acted)
-        elif action.kind == LINK and acted:
+        elif action.kind == mcp_page.LINK and acted:
             self.link_requested.emit(action.text)
         else:
             self._say(self._words("page.by_itself", text=action.text[:200]))
@@ -232,7 +244,7 @@ class PageCard(QuestionCard):
         else:
             self._say(self._words("page.proposed", server=self.prompt.server))
 
-    def _ask_for_tool(self, action: PageAction) -> None:
+    def _ask_for_tool(self, action: mcp_page.PageAction) -> None:
         """Ask whether a tool may run; the assistant runs it, like any other call."""
         if self._asked is not None:
             self._refuse(action)
@@ -253,7 +265,7 @@ class PageCard(QuestionCard):
         self._parts.insertWidget(self._place, card)
         self.updateGeometry()
 
-    def _on_tool_answered(self, action: PageAction, answer: str) -> None:
+    def _on_tool_answered(self, action: mcp_page.PageAction, answer: str) -> None:
         self._forget_tool()
         if answer == Consent.ALLOW:
             call = self._words("page.run_tool", tool=action.text, arguments=action.arguments)
@@ -261,7 +273,7 @@ class PageCard(QuestionCard):
         else:
             self._refuse(action)
 
-    def _refuse(self, action: PageAction) -> None:
+    def _refuse(self, action: mcp_page.PageAction) -> None:
         if self._view is not None and action.refusal is not None:
             self._view.say(action.refusal)
 

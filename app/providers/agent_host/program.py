@@ -10,10 +10,10 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from app.children import process_tree
-from app.children.commands import end_group, find_command, kill_group, search_path
+from app.children import commands
 from app.children.pipes import Lines
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
@@ -37,22 +37,20 @@ _CANCELLED: Mapping[str, Any] = {"outcome": "cancelled"}
 Report = Mapping[str, Any]
 
 
+@dataclass(eq=False, repr=False)
 class Acts:
     """Keeps what is known of each act by its id, and tells of it in lines to Moot: `act` and `ask`.
 
     `answer` sends the program the outcome of a request for permission.
     """
 
-    def __init__(
-        self, say: Callable[[Mapping[str, object]], None], answer: Callable[[Any, Report], None]
-    ) -> None:
-        self._say = say
-        self._answer = answer
-        self._known: dict[str, dict[str, Any]] = {}
-        self._told: dict[str, Mapping[str, object]] = {}
-        # The number of each request that waits, and the options by the answers that choose them.
-        self._asked: dict[str, tuple[Any, Mapping[str, str]]] = {}
-        self._count = 0
+    _say: Callable[[Mapping[str, object]], None]
+    _answer: Callable[[Any, Report], None]
+    _known: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
+    _told: dict[str, Mapping[str, object]] = field(default_factory=dict, init=False)
+    # The number of each request that waits, and the options by the answers that choose them.
+    _asked: dict[str, tuple[Any, Mapping[str, str]]] = field(default_factory=dict, init=False)
+    _count: int = field(default=0, init=False)
 
     @property
     def busy(self) -> bool:
@@ -285,7 +283,7 @@ class AgentProgram:
         self._exited = asyncio.Event()
         self.gone = asyncio.Event()
         self.why = ""
-        self.known: set[process_tree.Process] = set()
+        self.known: set[commands.Process] = set()
         self.listeners: dict[str, Listener] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
@@ -298,8 +296,8 @@ class AgentProgram:
     @classmethod
     async def start(cls, line: Mapping[str, Any]) -> "AgentProgram":
         """Start the program of a request. Raises ProviderError where it cannot be started."""
-        path = line["env"].get("PATH") or await search_path()
-        file = await asyncio.to_thread(find_command, line["command"], line["folder"], path)
+        path = line["env"].get("PATH") or await commands.search_path()
+        file = await asyncio.to_thread(commands.find_command, line["command"], line["folder"], path)
         if file is None:
             raise ProviderError(FailureKind.AGENT_MISSING, line["command"])
         try:
@@ -330,16 +328,15 @@ class AgentProgram:
     @property
     def takes_images(self) -> bool:
         """Whether it says that it takes pictures in a prompt."""
-        told = self.told.get("agentCapabilities")
-        takes = told.get("promptCapabilities") if isinstance(told, dict) else None
-        return isinstance(takes, dict) and takes.get("image") is True
+        told = as_object(self.told.get("agentCapabilities"))
+        return as_object(told.get("promptCapabilities")).get("image") is True
 
     def look(self) -> None:
         """Note the processes of the program by now."""
-        self.known = process_tree.living(self.known)
-        if (own := process_tree.process_of(self.pid)) is not None and not self.gone.is_set():
+        self.known = commands.living(self.known)
+        if (own := commands.process_of(self.pid)) is not None and not self.gone.is_set():
             self.known.add(own)
-        self.known |= process_tree.below({pid for pid, _ in self.known})
+        self.known |= commands.below({pid for pid, _ in self.known})
 
     async def ask(self, method: str, params: Message, seconds: float | None = None) -> Message:
         """Send a request and return its result. Raises ProviderError."""
@@ -377,14 +374,14 @@ class AgentProgram:
         await asyncio.to_thread(self.look)
         assert self._process.stdin is not None
         self._process.stdin.close()
-        for step in (end_group, kill_group):
+        for step in (commands.end_group, commands.kill_group):
             # Not process.wait(): it waits for the pipes too, which a grandchild may hold.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_END_SECONDS):
                     await self._exited.wait()
             await asyncio.to_thread(self.look)
             step(self.pid)
-        await asyncio.to_thread(process_tree.end_processes, self.known)
+        await asyncio.to_thread(commands.end_processes, self.known)
         self._fail("it was ended")
         for reader in self._readers:
             reader.cancel()

@@ -5,8 +5,8 @@ Out: `{"ready"}`, `{"warm"}`; pieces `{"id", "text", "thinking", "calls"}` (`cal
 and follow the line's text), `{"id", "images"}`, `{"id", "quirks"}`; and as the last line of a request one of
 `{"id", "finished"}`, `{"id", "tested"}`, `{"id", "price"}`, `{"id", "facts"}`, `{"id", "window"}`, `{"id", "unloaded"}`,
 `{"id", "error"}`.
-A call: `request` (what is sent: messages, effort, quirks, marks for the cache); `answer` asks, `deltas` sends the
-pieces, `beside` keeps state and sources, `tool_schemas` makes tools legal, `http_limits` guards and mends what comes,
+A call: `request` (what is sent: messages, effort, quirks, marks for the cache); `answer` asks, sends the pieces and keeps
+state and sources, `tool_schemas` makes tools legal, `http_limits` guards and mends what comes,
 `litellm_fixes` corrects LiteLLM. About models: `facts` (also prices and windows). `host` also has the Test button,
 `llama_servers` runs models on this computer.
 """

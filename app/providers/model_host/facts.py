@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import httpx
 import litellm
 
-from app.core.agent import Effort
 from app.core.catalog import SILENT, ProviderKind, is_near, provider_kind
+from app.core.definitions import Effort
 from app.core.json_values import as_object, objects_in
 from app.core.message import Usage
 from app.core.model_facts import LOCAL_WINDOW, CacheKind, TakesTemperature

@@ -18,8 +18,7 @@ from app.core.catalog import LOCAL, best_model
 from app.core.errors import FailureKind, ProviderError
 from app.providers.embedded_server import ServerSpec
 from app.providers.errors import classify, classify_status
-from app.providers.model_host.answer import ask
-from app.providers.model_host.deltas import DeltaBuffer
+from app.providers.model_host.answer import DeltaBuffer, ask
 from app.providers.model_host.facts import listed_facts, listed_price, running_window, told_facts
 from app.providers.model_host.llama_servers import LlamaServers
 from app.providers.model_host.request import ModelCall

@@ -13,6 +13,8 @@ from typing import Any
 
 import httpx
 
+from app.core.json_values import object_in
+
 _BLANK = (b"\n", b"\r\n", b"\r")
 _BOM = b"\xef\xbb\xbf"
 _WITHOUT_DATA = re.compile(rb"(?:\xef\xbb\xbf)?(?::|(?:event|id|retry) *(?::|$)|data *:? *$)")
@@ -87,10 +89,10 @@ def wants_stream(request: httpx.Request) -> bool:
     if request.url.path.endswith(":streamGenerateContent"):
         return True
     try:
-        body = json.loads(request.content)
-    except (ValueError, RecursionError, httpx.RequestNotRead):
+        body = object_in(request.content) or {}
+    except httpx.RequestNotRead:
         return False
-    return isinstance(body, dict) and body.get("stream") is True
+    return body.get("stream") is True
 
 
 def as_events(body: bytes) -> bytes:

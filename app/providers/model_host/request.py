@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.core.agent import Effort
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
+from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelFacts, ModelQuirks, TakesTemperature, read_facts, read_quirks
 from app.core.provider import CachePlan

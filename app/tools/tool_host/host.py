@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.children.pipes import HostServer, Pipes
+from app.core.json_values import as_object
+from app.core.texts import clean_values
 from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.mcp_results import shortened
 from app.tools.tool_host.server_processes import kill_all_groups
 
 if TYPE_CHECKING:
     from app.tools.tool_host.mcp_server import Server
 
 _LOG = logging.getLogger(__name__)
-_TEXT_CHARACTERS = 200_000
 _CLOSE_SECONDS = 2.5
 
 Line = Mapping[str, Any]
@@ -57,8 +59,7 @@ class ToolHost(HostServer):
         service = SERVICES.get(line["name"])
         if service is None:
             raise RequestError(f"There is no service {line['name']!r}.")
-        result = await service(line["arguments"])
-        return {name: shortened(value) for name, value in result.items()}
+        return as_object(clean_values(await service(line["arguments"]), shortened))
 
     async def _connect(self, line: Line) -> Line:
         """Connect to a server, again if it was connected, and return what it offers. Raises RequestError."""
@@ -112,15 +113,3 @@ def _load_mcp() -> "type[Server]":
     from app.tools.tool_host.mcp_server import Server
 
     return Server
-
-
-def shortened(value: Any) -> Any:
-    """Return a JSON value in which every text of more than 200,000 characters is cut, with a note of that."""
-    if isinstance(value, str) and len(value) > _TEXT_CHARACTERS:
-        left = len(value) - _TEXT_CHARACTERS
-        return f"{value[:_TEXT_CHARACTERS]}\n[cut: {left} more characters]"
-    if isinstance(value, Mapping):
-        return {name: shortened(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [shortened(item) for item in value]
-    return value

@@ -20,17 +20,10 @@ from mcp.client.auth.extensions.client_credentials import (
     PrivateKeyJWTOAuthProvider,
     SignedJWTParameters,
 )
-from mcp.shared.auth import (
-    AuthorizationCodeResult,
-    OAuthClientInformationFull,
-    OAuthClientMetadata,
-    OAuthMetadata,
-    OAuthToken,
-    ProtectedResourceMetadata,
-)
+from mcp.shared import auth
 from pydantic import AnyUrl, ValidationError
 
-from app.core.server_secrets import kept_login
+from app.core.servers import kept_login
 from app.core.texts import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
@@ -70,7 +63,7 @@ class Redirect:
 
     def __init__(self) -> None:
         self.state = ""
-        self.came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+        self.came: asyncio.Future[auth.AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
         self._server: asyncio.Server | None = None
 
     @contextlib.asynccontextmanager
@@ -106,7 +99,7 @@ class Redirect:
             self.came.set_exception(LoginProblem(f"The login was refused: {visible(said)[:200]}"))
             return "200 OK", "The login was refused. You can close this page."
         self.came.set_result(
-            AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss"))
+            auth.AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss"))
         )
         return "200 OK", "You can close this page and return to Moot."
 
@@ -131,7 +124,7 @@ class Login(OAuthClientProvider):
         agree: Agree | None = None,
         client: Mapping[str, str] | None = None,
     ) -> None:
-        metadata = OAuthClientMetadata(
+        metadata = auth.OAuthClientMetadata(
             client_name="Moot",
             redirect_uris=[AnyUrl(address)],
             token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
@@ -188,11 +181,11 @@ class Login(OAuthClientProvider):
             self._use_given()
             return
         try:
-            context.client_info = OAuthClientInformationFull.model_validate(kept["client"])
-            context.current_tokens = OAuthToken.model_validate(kept["tokens"])
-            context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
+            context.client_info = auth.OAuthClientInformationFull.model_validate(kept["client"])
+            context.current_tokens = auth.OAuthToken.model_validate(kept["tokens"])
+            context.oauth_metadata = auth.OAuthMetadata.model_validate(kept["metadata"])
             if kept["resource"]:
-                context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(
+                context.protected_resource_metadata = auth.ProtectedResourceMetadata.model_validate(
                     kept["resource"]
                 )
             # Without a known end the library would use a token until it is refused, and then not refresh it.
@@ -204,7 +197,7 @@ class Login(OAuthClientProvider):
     def _use_given(self) -> None:
         """Be the client that the user entered, if any, and no registered one."""
         if self._given and self.context.client_metadata_url is None:
-            self.context.client_info = OAuthClientInformationFull(
+            self.context.client_info = auth.OAuthClientInformationFull(
                 client_id=self._given["client_id"],
                 client_secret=self._given.get("client_secret") or None,
                 redirect_uris=self.context.client_metadata.redirect_uris,
@@ -284,7 +277,7 @@ class Login(OAuthClientProvider):
         if not await agree(url):
             raise LoginProblem("The login was cancelled.")
 
-    async def _wait(self) -> AuthorizationCodeResult:
+    async def _wait(self) -> auth.AuthorizationCodeResult:
         if self._redirect is None:
             raise LoginProblem("Its login has ended.")
         return await self._redirect.came
@@ -296,16 +289,16 @@ class _Storage:
     def __init__(self, login: Login) -> None:
         self._login = login
 
-    async def get_tokens(self) -> OAuthToken | None:
+    async def get_tokens(self) -> auth.OAuthToken | None:
         return None
 
-    async def set_tokens(self, tokens: OAuthToken) -> None:
+    async def set_tokens(self, tokens: auth.OAuthToken) -> None:
         self._login.changed()
 
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
+    async def get_client_info(self) -> auth.OAuthClientInformationFull | None:
         return None
 
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+    async def set_client_info(self, client_info: auth.OAuthClientInformationFull) -> None:
         """Keep nothing: a registration without tokens is of no use."""
 
 

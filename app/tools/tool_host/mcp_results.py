@@ -152,7 +152,7 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
         parts.texts.append(json.dumps(structured, ensure_ascii=False))
     return {
         "ok": not result.get("isError", False),
-        "text": _cut("\n".join(text for text in parts.texts if text)),
+        "text": shortened("\n".join(text for text in parts.texts if text)),
         "resources": [*parts.pages, *parts.links],
         "files": parts.files,
     }
@@ -283,7 +283,7 @@ def _bytes(data: Any) -> int:
     return len(data) * 3 // 4 if isinstance(data, str) else 0
 
 
-def _cut(text: str) -> str:
-    if len(text) <= _RESULT_CHARACTERS:
-        return text
-    return f"{text[:_RESULT_CHARACTERS]}\n[cut: {len(text) - _RESULT_CHARACTERS} more characters]"
+def shortened(text: str) -> str:
+    """Return a text; of one of more than 200,000 characters the beginning, with a note of that."""
+    left = len(text) - _RESULT_CHARACTERS
+    return f"{text[:_RESULT_CHARACTERS]}\n[cut: {left} more characters]" if left > 0 else text

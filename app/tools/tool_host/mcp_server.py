@@ -26,7 +26,7 @@ from mcp.client.session import ClientRequestContext
 from mcp_types import CONNECTION_CLOSED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from app.children import commands
+from app.children.commands import search_path
 from app.children.processes import system_environment
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem
@@ -402,7 +402,7 @@ class Server:
             return http_transport(str(url), self.entry.get("headers") or {}, self._guard, login)
         cwd = self.entry.get("cwd") or None
         variables = self.entry.get("env") or {}
-        path = variables.get("PATH") or await commands.search_path()
+        path = variables.get("PATH") or await search_path()
         program = await server_processes.resolve(str(self.entry["command"]), cwd, path)
         self._log.note(f"(connecting) {program}")
         return stdio_transport(

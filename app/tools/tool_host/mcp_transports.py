@@ -1,7 +1,7 @@
 """Connections to MCP servers over stdio and HTTP, with limits on what a server may send, and the log of each.
 
-The MCP library's own would read a line of any length into memory, and write a server's standard error without limit.
-The log has that and Moot's own notes, limited and without secrets.
+The MCP library's own would read a line of any length into memory, write a server's standard error without limit,
+and drop a whole list for one malformed entry. The log has that and Moot's own notes, limited and without secrets.
 """
 
 import contextlib
@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 import httpx2
+import mcp_types as types
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic import BaseModel, ValidationError
 
 from app.children.commands import end_group, kill_group
 from app.children.pipes import Lines
 from app.children.private_files import append_log
+from app.core.texts import visible
 from app.core.tool import ServerProblem
-from app.tools.tool_host.mcp_lists import mend_lists
 from app.tools.tool_host.server_processes import GROUPS
 
 if TYPE_CHECKING:
@@ -145,26 +146,29 @@ class Guard:
             self.problem = problem
             self._on_end()
 
+    def flooded(self, how: str) -> None:
+        """End the connection, because it sent too much in this way."""
+        self.end(f"It {how}.", ServerProblem.TOO_MUCH)
+
     def allows(self, item: SessionMessage | Exception) -> bool:
         """Return whether a message may pass; requests and notifications may not come too often.
 
         A list is mended, and a request for what Moot does not offer becomes one that the MCP library does not know.
         """
         message = item.message if isinstance(item, SessionMessage) else None
-        if isinstance(message, JSONRPCResponse):
+        if isinstance(message, types.JSONRPCResponse):
             self.unusable += mend_lists(message.result)
-        if isinstance(message, JSONRPCRequest) and message.method in _NOT_OFFERED:
+        if isinstance(message, types.JSONRPCRequest) and message.method in _NOT_OFFERED:
             # The MCP library would say "invalid request"; of a method that it does not know it says that.
             message.method = f"not offered: {message.method}"
-        if isinstance(item, SessionMessage) and not isinstance(message, JSONRPCNotification | JSONRPCRequest):
+        if isinstance(item, SessionMessage) and not isinstance(
+            message, types.JSONRPCNotification | types.JSONRPCRequest
+        ):
             return True
         now = time.monotonic()
         full = len(self._unasked) == _UNASKED_MESSAGES
         if full and now - self._unasked[0] < _WINDOW_SECONDS:
-            self.end(
-                f"It sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds.",
-                ServerProblem.TOO_MUCH,
-            )
+            self.flooded(f"sent more than {_UNASKED_MESSAGES} messages within {_WINDOW_SECONDS:.0f} seconds")
             return False
         self._unasked.append(now)
         return True
@@ -174,10 +178,7 @@ class Guard:
         self._garbage += size
         self.garbage_lines += 1
         if self._garbage > _GARBAGE_BYTES:
-            self.end(
-                f"It wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output.",
-                ServerProblem.TOO_MUCH,
-            )
+            self.flooded(f"wrote more than {_GARBAGE_BYTES // 1_000_000} MB that is no MCP to its output")
             return False
         return True
 
@@ -233,9 +234,7 @@ async def _read(
                     if not await _pass_on(line, to_session, guard, log):
                         return
                 if lines.cut:
-                    guard.end(
-                        f"It sent a line of more than {LINE_BYTES // 1_000_000} MB.", ServerProblem.TOO_MUCH
-                    )
+                    guard.flooded(f"sent a line of more than {LINE_BYTES // 1_000_000} MB")
                     return
         guard.end()
 
@@ -247,7 +246,7 @@ async def _pass_on(
     if not line:
         return guard.allows_garbage(1)
     try:
-        message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        message = SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         if guard.garbage_lines < _LINES_LOGGED:
             log.note_output(line)
@@ -317,7 +316,7 @@ async def http_transport(
             guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small compressed answer may have any size when decompressed.
-            guard.end("It sent a packed answer, though it was asked not to.", ServerProblem.TOO_MUCH)
+            guard.flooded("sent a packed answer, though it was asked not to")
             raise httpx2.RemoteProtocolError("packed answer")
         if not own or not response.headers.get("content-type", "").startswith("text/event-stream"):
             # The MCP library limits the events of a stream, but reads any other answer whole.
@@ -348,9 +347,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         async for data in self._body:
             size += len(data)
             if size > self._most:
-                self._guard.end(
-                    f"It sent an answer of more than {self._most / 1_000_000:g} MB.", ServerProblem.TOO_MUCH
-                )
+                self._guard.flooded(f"sent an answer of more than {self._most / 1_000_000:g} MB")
                 raise httpx2.RemoteProtocolError("answer too long")
             yield data
 
@@ -382,3 +379,60 @@ class _CountedStream(ObjectReceiveStream[SessionMessage | Exception]):
     async def aclose(self) -> None:
         """Close the stream."""
         await self._stream.aclose()
+
+
+_LISTS: Mapping[str, tuple[type[BaseModel], str]] = {
+    "tools": (types.Tool, "name"),
+    "prompts": (types.Prompt, "name"),
+    "resources": (types.Resource, "uri"),
+    "resourceTemplates": (types.ResourceTemplate, "uriTemplate"),
+}
+_NAME_CHARACTERS = 200
+
+
+def mend_lists(result: dict[str, Any]) -> list[str]:
+    """Mend the lists of a result in place; return the names of the entries that cannot be used.
+
+    An empty cursor means that there is no further page. What an entry may lack and has in a wrong form is removed. A tool
+    whose schema is missing or cannot be read takes any object.
+    """
+    if not isinstance(result.get("nextCursor", ""), str) or result.get("nextCursor") == "":
+        result.pop("nextCursor", None)
+    unusable: list[str] = []
+    for field, (kind, key) in _LISTS.items():
+        if not isinstance(result.get(field), list):
+            continue
+        mended: dict[str, dict[str, Any]] = {}
+        for place, entry in enumerate(result[field], 1):
+            sound = _mended(entry, kind, key)
+            if sound is None:
+                name = entry.get(key) if isinstance(entry, Mapping) else None
+                unusable.append(
+                    visible(name)[:_NAME_CHARACTERS] if isinstance(name, str) and name else f"#{place}"
+                )
+            else:
+                mended.setdefault(sound[key], sound)
+        result[field] = list(mended.values())
+    return unusable
+
+
+def _mended(entry: object, kind: type[BaseModel], key: str) -> dict[str, Any] | None:
+    """Return an entry as the library reads it, None where that is impossible."""
+    if not isinstance(entry, dict) or not isinstance(entry.get(key), str) or not entry[key]:
+        return None
+    sound = {name: value for name, value in entry.items() if value is not None}
+    if kind is types.Tool:
+        schema = sound.get("inputSchema")
+        sound["inputSchema"] = {**(schema if isinstance(schema, dict) else {}), "type": "object"}
+        if isinstance(shape := sound.get("outputSchema"), dict) and shape.get("type") != "object":
+            del sound["outputSchema"]
+    try:
+        kind.model_validate(sound, by_name=False)
+    except ValidationError as error:
+        wrong = {str(one["loc"][0]) for one in error.errors() if one["loc"]}
+        sound = {name: value for name, value in sound.items() if name not in wrong}
+        try:
+            kind.model_validate(sound, by_name=False)
+        except ValidationError:
+            return None
+    return sound

@@ -8,7 +8,6 @@ import asyncio
 import codecs
 import contextlib
 import html
-import json
 import logging
 import re
 import socket
@@ -25,6 +24,7 @@ from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
+from app.core.json_values import object_in, objects_in
 from app.core.texts import clean_text
 from app.tools.tool_host.errors import RequestError
 
@@ -429,13 +429,10 @@ async def _searxng(query: str, address: str, limits: WebLimits) -> list[Mapping[
         accepts=("application/json",),
         query={"q": query, "format": "json"},
     )
-    try:
-        rows = json.loads(answer.data)["results"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        rows = None
+    rows = (object_in(answer.data) or {}).get("results")
     if not isinstance(rows, list):
         raise RequestError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
-    return [row for row in rows if isinstance(row, dict)]
+    return [*objects_in(rows)]
 
 
 def _result(row: Mapping[str, Any]) -> dict[str, str] | None:

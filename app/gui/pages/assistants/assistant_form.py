@@ -11,9 +11,10 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
-from app.core.agent import Agent, Busy
-from app.core.catalog import PROGRAM, ProviderStatus
+from app.core.catalog import PROGRAM
+from app.core.definitions import Agent, Busy
 from app.core.model_facts import ModelFacts
+from app.core.provider import ProviderStatus
 from app.core.texts import exact
 from app.core.tool import ServerStatus, ToolChoice
 from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOUT_S, Strategy, policy_of

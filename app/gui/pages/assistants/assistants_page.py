@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from app.core.agent import Agent
+from app.core.definitions import Agent
 from app.core.tool import ToolChoice
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of, model_line
@@ -19,7 +19,7 @@ from app.gui.pages.assistants.assistant_form import AssistantForm, Choices, know
 from app.gui.widgets.badge import Avatar, initials, told_apart
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, scrolling
-from app.gui.widgets.definition_editor import DefinitionEditor
+from app.gui.widgets.form import DefinitionEditor
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 

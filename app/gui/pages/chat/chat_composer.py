@@ -7,25 +7,17 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.agent import Agent
-from app.core.catalog import ProviderStatus
+from app.core.definitions import Agent
 from app.core.model_facts import ModelFacts
-from app.core.provider import last_part
+from app.core.provider import ProviderStatus, last_part
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
-from app.gui.widgets.boxes import hbox, widgets_in
+from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
 from app.gui.widgets.choices import CHAT
-from app.gui.widgets.controls import (
-    MenuButton,
-    ShorteningButton,
-    button,
-    icon_button,
-    put_in_tab_order,
-    ticked,
-)
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, ticked
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 

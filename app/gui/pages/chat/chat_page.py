@@ -22,9 +22,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.reasons import LIMITS, reason_code, resumable
-from app.core.session import Chat, ChatSession
-from app.core.summary import Status
+from app.core.session import LIMITS, Chat, ChatSession, Status, reason_code, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
@@ -35,9 +33,9 @@ from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_text import MAX_COLUMN, WIDE
 from app.gui.transcript.transcript_model import TurnEvent
-from app.gui.widgets.boxes import Part, centred, hbox, vbox
+from app.gui.widgets.boxes import Part, centred, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import CHAT, DECIDE, WORK
-from app.gui.widgets.controls import button, put_in_tab_order
+from app.gui.widgets.controls import button
 from app.gui.widgets.editable_lists import QueueStrip
 from app.gui.widgets.text import Paragraph, plain_label, restyle
 

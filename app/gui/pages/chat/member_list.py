@@ -8,13 +8,12 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from app.core.agent import Agent
-from app.core.session import GroupSession
-from app.core.summary import Status
+from app.core.definitions import Agent
+from app.core.session import GroupSession, Status
 from app.core.turns import is_over
 from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
-from app.engine.requests.request import turns_used
+from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import initials
 from app.gui.widgets.controls import ENTER

@@ -13,8 +13,8 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QK
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QListWidget, QMenu, QScrollArea, QWidget
 
 from app.core.files import PDF
-from app.core.matching import fits
 from app.core.message import Attachment
+from app.core.texts import fits
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.files.user_files import LONG_PASTE, is_image, is_seen
 from app.gui.markdown.document import Utf16Places, units

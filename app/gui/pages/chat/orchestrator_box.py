@@ -17,13 +17,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.core.session import GroupSession, Plan
-from app.core.summary import Status
+from app.core.session import GroupSession, Plan, Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of
 from app.gui.pages.chat.member_list import GroupWork, MemberList
-from app.gui.widgets.boxes import STRETCH, add_to, hbox, vbox
-from app.gui.widgets.controls import TickBox, button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.boxes import STRETCH, add_to, hbox, put_in_tab_order, vbox
+from app.gui.widgets.controls import TickBox, button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
 

@@ -7,8 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu
 
 from app.core.session_files import FileVersion
-from app.core.texts import exact
-from app.core.usage import size_text
+from app.core.texts import exact, size_text
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import ENTER
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem

@@ -12,9 +12,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
+from app.core.council import PANEL, PICKS, BlindPick
 from app.core.message import CouncilPart, Message
-from app.core.summary import Status
-from app.core.verdict import PANEL, PICKS, BlindPick
+from app.core.session import Status
 from app.engine.council.director import blind_steps
 from app.engine.council.record import Record
 from app.gui.display.appearance import Language, Look
@@ -24,8 +24,19 @@ from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, Part, card, empty, hbox, set_across, vbox
-from app.gui.widgets.controls import Button, TickBox, button, put_where, scrolling, stops_in
+from app.gui.widgets.boxes import (
+    STRETCH,
+    FlowBox,
+    Part,
+    card,
+    empty,
+    hbox,
+    put_where,
+    set_across,
+    stops_in,
+    vbox,
+)
+from app.gui.widgets.controls import Button, TickBox, button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 

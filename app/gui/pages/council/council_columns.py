@@ -34,8 +34,8 @@ from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar, initials
-from app.gui.widgets.boxes import STRETCH, empty, hbox, thin_line, vbox, widgets_in
-from app.gui.widgets.controls import ShorteningButton, button, icon_button, put_where, stops_in
+from app.gui.widgets.boxes import STRETCH, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
+from app.gui.widgets.controls import ShorteningButton, button, icon_button
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,

@@ -11,14 +11,12 @@ from itertools import chain
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.catalog import ProviderStatus
 from app.core.council import ANY_JUDGE
 from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import SPOKEN, CouncilPart, Message, Role
-from app.core.reasons import resumable
-from app.core.session import DebateSession
-from app.core.summary import Status
+from app.core.provider import ProviderStatus
+from app.core.session import DebateSession, Status, resumable
 from app.engine.council.commands import Councils
 from app.engine.council.director import blind_steps
 from app.engine.council.outcome import holders_of

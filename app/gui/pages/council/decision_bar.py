@@ -10,12 +10,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from app.core.catalog import ProviderStatus
-from app.core.council import ANY_JUDGE
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS
 from app.core.message import CouncilPart
-from app.core.reasons import paused_text, resumable
-from app.core.session import MIN_PARTICIPANTS
-from app.core.summary import Status
+from app.core.provider import ProviderStatus
+from app.core.session import Status, paused_text, resumable
 from app.engine.council.commands import MAX_TEXT
 from app.engine.council.outcome import State, state_text, who_may_join
 from app.gui.display.appearance import Language, Look
@@ -25,17 +23,9 @@ from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import DOING, TONES, Judged
 from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import hbox, thin_line, vbox
+from app.gui.widgets.boxes import hbox, put_in_tab_order, thin_line, vbox
 from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import (
-    Button,
-    MenuButton,
-    ShorteningButton,
-    TextBox,
-    button,
-    put_in_tab_order,
-    ticked,
-)
+from app.gui.widgets.controls import Button, MenuButton, ShorteningButton, TextBox, button, ticked
 from app.gui.widgets.text import Paragraph, named, plain_tip, restyle
 
 MORE = {

@@ -6,9 +6,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from app.core.reasons import main_code
-from app.core.session import Debate
-from app.core.verdict import NoVoteReason
+from app.core.council import NoVoteReason
+from app.core.session import Debate, main_code
 from app.engine.voting import no_vote_text
 from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import hbox

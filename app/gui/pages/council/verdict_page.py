@@ -11,10 +11,9 @@ from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED
+from app.core.council import Point
 from app.core.council_parts import Claim
-from app.core.reasons import has_ended
-from app.core.summary import Status
-from app.core.verdict import Point
+from app.core.session import Status, has_ended
 from app.engine.council.outcome import (
     State,
     View,
@@ -45,16 +44,14 @@ from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, stops_in, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
     bring_into_sight,
     button,
     icon_button,
-    put_where,
     scrolling,
-    stops_in,
 )
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 

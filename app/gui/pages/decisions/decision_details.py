@@ -36,8 +36,7 @@ from app.gui.widgets.controls import (
     icon_button,
     scrolling,
 )
-from app.gui.widgets.form import Field, Form
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Field, Form, Steps
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
 WEEK, MONTH, DATE, NEVER = "week", "month", "date", "never"

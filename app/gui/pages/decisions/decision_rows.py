@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from app.core.council import Decision
-from app.core.summary import CLASSIC_MODES, DebateMode
+from app.core.session import CLASSIC_MODES, DebateMode
 from app.core.texts import exact
 from app.engine.decisions.journal import DecisionState, made_at, standing
 from app.gui.display.appearance import Language, Look, sized

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup
 
 from app.core.council import Decision
-from app.core.matching import finder, fold
+from app.core.texts import finder, fold
 from app.engine.decisions.journal import DecisionState, listed, made_at, standing
 from app.engine.scores import Score
 from app.gui.display.appearance import Language, Look

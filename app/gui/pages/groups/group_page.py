@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import Agent, Group, Leader
 from app.core.model_facts import ModelFacts
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import colours_of
@@ -16,8 +16,7 @@ from app.gui.pages.assistants.assistant_form import MODEL, STYLE, Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards, AssistantEditor
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
-from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.form import Field, Form, Sentence
+from app.gui.widgets.form import DefinitionEditor, Field, Form, Sentence
 from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say, show_or_hide
 

@@ -15,8 +15,8 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
-from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
-from app.core.usage import size_text
+from app.core.store import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.texts import size_text
 from app.engine.engine import Engine
 from app.engine.importing import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDialog

@@ -8,9 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.agent import Agent, Group
-from app.core.saved_prompt import SavedPrompt
-from app.core.workflow import WorkflowDefinition
+from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import SavedPromptDialog, example
 from app.gui.display.appearance import Language, Look

@@ -12,24 +12,22 @@ from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QWidget
 
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW, ProviderStatus
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW
 from app.core.council import Seat
 from app.core.errors import MootError
 from app.core.events import ModelFetching
-from app.core.matching import fits
-from app.core.provider import HUB, FetchProgress, LocalModel
-from app.core.reasons import no_vote_reason
+from app.core.provider import HUB, FetchProgress, LocalModel, ProviderStatus
+from app.core.session import no_vote_reason
 from app.core.settings import Settings
-from app.core.texts import visible
-from app.core.usage import size_text
+from app.core.texts import fits, size_text, visible
 from app.engine.engine import Engine
 from app.engine.voting import name_of, votes_with
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
+from app.gui.widgets.boxes import STRETCH, hbox, put_where, vbox
+from app.gui.widgets.controls import Choice, TickBox, button, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as

@@ -14,18 +14,10 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from app.core.catalog import (
-    EMBEDDED,
-    MOST_WINDOW,
-    PROGRAM,
-    USUAL,
-    ProviderConfig,
-    ProviderStatus,
-    provider_kind,
-)
+from app.core.catalog import EMBEDDED, MOST_WINDOW, PROGRAM, USUAL, ProviderConfig, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, StorageError
 from app.core.external_agents import recipe_of
-from app.core.provider import FoundServer
+from app.core.provider import FoundServer, ProviderStatus
 from app.core.settings import Settings
 from app.core.texts import exact
 from app.engine.engine import Engine
@@ -35,8 +27,8 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.controls import Button, TickBox, button, put_where, stops_in
+from app.gui.widgets.boxes import STRETCH, frame, hbox, put_where, stops_in, vbox
+from app.gui.widgets.controls import Button, TickBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import ServerOffers

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
-from app.core.server_secrets import McpServer, parted
+from app.core.servers import McpServer, parted
 from app.core.texts import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine

@@ -13,12 +13,11 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QSho
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QStackedWidget, QWidget
 
 from app import __version__
-from app.core.catalog import ProviderStatus
 from app.core.errors import MootError
 from app.core.events import ModelFetching, Notice
-from app.core.matching import fits
+from app.core.provider import ProviderStatus
 from app.core.settings import Settings
-from app.core.texts import exact
+from app.core.texts import exact, fits
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.providers import stays_here
@@ -46,8 +45,8 @@ from app.gui.pages.settings.settings_rows import (
 )
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
-from app.gui.widgets.controls import button, focus_chain, keep_place, scrolling
+from app.gui.widgets.boxes import STRETCH, empty, focus_chain, frame, hbox, vbox
+from app.gui.widgets.controls import button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.notices import Toast, Toasts
 from app.gui.widgets.search import SearchBox

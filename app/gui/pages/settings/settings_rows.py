@@ -12,11 +12,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent, QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.core.catalog import ProviderStatus, provider_kind
+from app.core.catalog import provider_kind
 from app.core.errors import MootError
+from app.core.provider import ProviderStatus
 from app.core.settings import Rule, Settings, rules
-from app.core.texts import exact
-from app.core.usage import Total, amount_text, money_text, saved_text, used_text
+from app.core.texts import amount_text, exact
+from app.core.usage import Total, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport
 from app.gui.display.appearance import Language, Look

@@ -13,7 +13,7 @@ from app.gui.commands import COMMANDS, PORTABLE, QUICK, Command, chosen_keys, ke
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import frame, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button
-from app.gui.widgets.steps import Steps
+from app.gui.widgets.form import Steps
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, restyle, say, show_or_hide
 
 KEYS_WIDTH = 150

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QResizeEvent
 
-from app.core.reasons import RESTART
-from app.core.texts import exact
-from app.core.usage import amount_text
+from app.core.session import RESTART
+from app.core.texts import amount_text, exact
 from app.engine.work import Needs, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import icon_of, kind_text

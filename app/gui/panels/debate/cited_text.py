@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
 from PySide6.QtWidgets import QWidget
 
-from app.core.verdict import Point
+from app.core.council import Point
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.text import WrappedText, plain_tip
 

@@ -14,12 +14,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Participant
+from app.core.council import MIN_PARTICIPANTS, Participant
 from app.core.events import RetryScheduled
 from app.core.message import SPOKEN, Message
-from app.core.reasons import HELD_UP, Reason, has_ended, no_vote_reason, resumable
-from app.core.session import MIN_PARTICIPANTS, DebateSession
-from app.core.summary import Status
+from app.core.session import HELD_UP, DebateSession, Reason, Status, has_ended, no_vote_reason, resumable
 from app.core.texts import has_hangul
 from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
@@ -30,16 +28,9 @@ from app.gui.navigation.session_list import EXPORTS
 from app.gui.pages.council.council_box import DOING
 from app.gui.pages.council.council_columns import Shown
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import (
-    Button,
-    ShorteningButton,
-    button,
-    icon_button,
-    put_in_tab_order,
-    scrolling,
-)
+from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 SPACE = 6

@@ -8,22 +8,16 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QStackedWidget
 
 from app.core.message import Message
-from app.core.reasons import has_ended
+from app.core.session import has_ended
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.decision_bar import WORDY, fit_bar, put_into_bar
-from app.gui.pages.council.decision_steps import (
-    DEBATE,
-    DECISION,
-    USED_IN_FRONT,
-    VERDICT,
-    VOTES,
-)
+from app.gui.pages.council.decision_steps import DEBATE, DECISION, USED_IN_FRONT, VERDICT, VOTES
 from app.gui.panels.debate.debate_controls import add_exports, open_above, turns_menu
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript import row_text
-from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import MenuButton, ShorteningButton, put_in_tab_order
+from app.gui.widgets.boxes import hbox, put_in_tab_order, vbox
+from app.gui.widgets.controls import MenuButton, ShorteningButton
 from app.gui.widgets.text import named
 
 MARGIN, BARE, WIDEST = 18, 46, 16_777_215

@@ -15,9 +15,7 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, MessageState
-from app.core.reasons import Reason, has_ended
-from app.core.session import DebateSession
-from app.core.summary import Status
+from app.core.session import DebateSession, Reason, Status, has_ended
 from app.engine.council.director import blind_steps
 from app.engine.council.outcome import judge_line
 from app.engine.council.verdicts import Given

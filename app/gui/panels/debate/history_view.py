@@ -1,6 +1,6 @@
 """History: a searchable list of all debates, to open, resume or delete them.
 
-A row shows a `SessionSummary` (core/session.py), filled by `summary_of` and `summary_record` (storage/records.py), kept by storage/index.py
+A row shows a `SessionSummary` (core/session.py), filled by `summarised` (storage/records.py), kept by storage/index.py
 (a new field raises its version); what is counted over messages by `_summarise` and `load` (storage/sessions.py) and `read_summary` (storage/log.py).
 Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
@@ -11,8 +11,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QRectF, Qt, Sign
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
-from app.core.reasons import resumable
-from app.core.summary import DebateMode, Folder, SessionSummary
+from app.core.session import DebateMode, Folder, SessionSummary, resumable
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_rows import matches

@@ -10,20 +10,20 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.agent import Effort
-from app.core.catalog import EMBEDDED, ProviderStatus
+from app.core.catalog import EMBEDDED
 from app.core.council import Participant
+from app.core.definitions import Effort
 from app.core.draft import ParticipantDraft
 from app.core.model_facts import ModelFacts
-from app.core.provider import last_part
+from app.core.provider import ProviderStatus, last_part
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, TickBox, icon_button, put_in_tab_order
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order, vbox
+from app.gui.widgets.controls import Choice, TickBox, icon_button
 from app.gui.widgets.model_choice import ModelButton, facts_text
 from app.gui.widgets.text import name_button, named
 

@@ -7,20 +7,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
-from app.core.catalog import ProviderStatus
 from app.core.council import Panel
-from app.core.matching import fits
-from app.core.texts import exact
+from app.core.provider import ProviderStatus
+from app.core.texts import exact, fits
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, drop, hbox, vbox, widgets_in
-from app.gui.widgets.controls import (
-    ShorteningButton,
-    TickBox,
-    button,
-    icon_button,
-    put_in_tab_order,
-    scrolling,
-)
+from app.gui.widgets.boxes import STRETCH, drop, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets.controls import ShorteningButton, TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say

@@ -8,20 +8,20 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from app.core.council import ANY_JUDGE, NO_JUDGE
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import MAX_TOPIC_CHARACTERS, MIN_PARTICIPANTS, Debate, DebateChoices
-from app.core.summary import (
+from app.core.session import (
     CLASSIC_MODES,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
+    MAX_TOPIC_CHARACTERS,
     MIN_ROUNDS,
-    VOTING_ENDS,
+    Debate,
+    DebateChoices,
     DebateMode,
     DebateTools,
-    Ends,
 )
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text

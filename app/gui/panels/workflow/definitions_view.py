@@ -10,15 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QWidget
 
+from app.core.definitions import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.core.texts import visible
-from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_list import depths, in_order
-from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
-from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
-from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.form import Field, Form
+from app.gui.widgets.controls import Choice, TextBox, button, icon_button, scrolling
+from app.gui.widgets.form import DefinitionEditor, Field, Form
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
 

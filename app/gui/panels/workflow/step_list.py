@@ -13,19 +13,16 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.agent import Agent
-from app.core.reasons import Reason
-from app.core.session import WorkflowSession
-from app.core.summary import ENDED, Status
+from app.core.definitions import Agent, StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
+from app.core.session import ENDED, Reason, Status, WorkflowSession
 from app.core.texts import visible
-from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, vbox
-from app.gui.widgets.controls import ENTER, button, icon_button, keep_place, put_where
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, put_where, vbox
+from app.gui.widgets.controls import ENTER, button, icon_button, keep_place
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"

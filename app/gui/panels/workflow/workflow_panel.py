@@ -6,12 +6,10 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.core.definitions import STEP_ENDED, Fault, WorkflowDefinition
 from app.core.draft import Draft
-from app.core.reasons import resumable
-from app.core.session import WorkflowSession
-from app.core.summary import Status
+from app.core.session import Status, WorkflowSession, resumable
 from app.core.texts import has_hangul, visible
-from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.workflow.commands import by_keyword
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of

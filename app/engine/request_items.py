@@ -1,18 +1,22 @@
-"""The files of a message as a model is sent them: as text, as pictures, or a PDF file itself; pure."""
+"""The items of a request: a message's files as a model is sent them, and neighbours of one role joined; pure.
+
+A file is sent as text, as pictures, or a PDF file itself.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message, Role
 from app.core.model_facts import ModelFacts
 from app.core.pictures import can_be_sent
+from app.core.texts import amount_text
 from app.core.tool import READ_FILE_PART
-from app.core.usage import amount_text
-from app.engine.history.token_count import content_tokens, tokens_of
+from app.engine.history import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
-from app.engine.requests.merging import Item, parts_of
+
+Item = dict[str, object]
 
 # How much of a model's window a file may take.
 _SHARE = 0.25
@@ -170,3 +174,43 @@ def _file_text(attachment: Attachment, words: Mapping[str, str], model: AgentMod
         shown=len(shown), pages=len(pages_of(attachment.text)), tool=READ_FILE_PART
     )
     return f"{numbered(shown, words['page'])}\n\n{more}"
+
+
+def merged(items: Sequence[Item]) -> list[Item]:
+    """Return the items with neighbours of one role as one; calls and their results stay alone."""
+    found: list[Item] = []
+    for item in items:
+        last = found[-1] if found else None
+        plain = item["role"] != Role.TOOL and "tool_calls" not in item
+        if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
+            found.append(item)
+        else:
+            # Of two answers the first keeps its provider's state, which belongs in front.
+            found[-1] = {**last, "content": _joined(last["content"], item["content"])}
+    return found
+
+
+def as_transcript(items: Sequence[Item]) -> str:
+    """Return the items as one text, for a model that has not read them before."""
+    said = []
+    for item in items:
+        texts = [str(part["text"]) for part in parts_of(item["content"]) if _is_text(part)]
+        calls = item.get("tool_calls")
+        texts += [str(call["function"]) for call in calls] if isinstance(calls, list) else []
+        said.append(f"[{item['role']}]\n" + "\n".join(texts))
+    return "\n\n".join(said)
+
+
+def _is_text(part: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(part, Mapping) and bool(part.get("text"))
+
+
+def _joined(first: object, second: object) -> object:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [*parts_of(first), *parts_of(second)]
+
+
+def parts_of(content: object) -> list[object]:
+    """Return the content of an item as a list of its texts and pictures."""
+    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]

@@ -11,32 +11,27 @@ from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 
-from app.core.agent import Agent, Group, Leader
+from app.core.definitions import SWITCH_ASSISTANT, Agent, Creativity, Group, Leader
 from app.core.ids import new_id
 from app.core.json_values import object_in
-from app.core.message import (
-    SWITCH_ASSISTANT,
-    Author,
-    Message,
-    MessageState,
-    PromptReason,
-    PromptType,
-    Role,
-    ToolCall,
-)
+from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
-from app.core.session import AnswerChoice, Plan
-from app.core.summary import AgentMode
+from app.core.session import AgentMode, AnswerChoice, Plan
 from app.core.tool import FILE_PARTS, FILES, is_object
-from app.engine.history.pruning import pruned_calls, short_result, turn_notes
-from app.engine.history.summaries import summary_for, usable_summaries
+from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.requests.answer_style import length_words, temperature_of
-from app.engine.requests.attached_files import files_text, is_long, returned_pictures, user_content
-from app.engine.requests.merging import Item, merged, parts_of
+from app.engine.request_items import (
+    Item,
+    files_text,
+    is_long,
+    merged,
+    parts_of,
+    returned_pictures,
+    user_content,
+)
 
 WINDOW = 15
 """How many of its last messages a debate sends where nothing else is chosen."""
@@ -574,3 +569,29 @@ def life_of(before: str, now: str) -> str:
         # The first request, or a damaged time.
         return "5m"
     return "5m" if gap < _SHORT else "1h" if gap <= _LONG else ""
+
+
+_TEMPERATURES: Mapping[str, float] = {
+    Creativity.PRECISE: 0.2,
+    Creativity.BALANCED: 0.7,
+    Creativity.CREATIVE: 1.0,
+}
+
+# What small models are sent besides.
+SMALL_MODEL_OPTIONS: Mapping[str, object] = {
+    "top_k": 40,
+    "min_p": 0.05,
+    "repeat_penalty": 1.15,
+    "repeat_last_n": 256,
+}
+
+
+def temperature_of(creativity: str) -> float | None:
+    """Return the temperature for a creativity, None where it is left to the model."""
+    return _TEMPERATURES.get(creativity)
+
+
+def length_words(length: str, words: Mapping[str, str]) -> list[str]:
+    """Return the sentence that asks for answers of a length, none where it is left to the model."""
+    wish = words.get(f"length.{length}", "")
+    return [wish] if wish else []
