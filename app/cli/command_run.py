@@ -33,7 +33,7 @@ from app.core.events import (
 from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
-from app.core.reasons import LIMITS, Reason, main_code, reason_code, reason_text
+from app.core.reasons import Reason, main_code, reason_text
 from app.core.session import DebateSession, Session
 from app.core.summary import Status
 from app.core.texts import Texts, clock_text
@@ -286,7 +286,7 @@ class CommandRun:
             await self.moot.engine.councils.note_read(live.id)
         if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
             return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-        return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)
+        return await self._answered(live)
 
     async def _answered(self, live: LiveSession) -> int:
         """Return the exit status where it is the user's turn: OK only if the assistant has answered."""

@@ -13,7 +13,7 @@ from app.core.catalog import usual_label
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.summary import ENDED, SessionSummary, Status
 from app.core.texts import Texts
-from app.core.workflow import StepStatus
+from app.core.workflow import QUEUED, StepStatus
 
 if TYPE_CHECKING:
     from app.core.session import Session
@@ -33,7 +33,7 @@ class Reason(StrEnum):
     DAMAGED = "damaged"
     FORKED = "forked"
     QUESTION = "question"
-    BUSY = "busy"
+    BUSY = QUEUED
     SUMMARISING = "summarising"
     CHECKING_VOTES = "checking_votes"
     NO_ASSISTANT = "no_assistant"
@@ -61,8 +61,8 @@ class Reason(StrEnum):
 HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
 
 RESTART = "restart"
-# The codes for scripts of the limits that can end a run.
-LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
+# The codes for scripts of the limits that can end a run; `budget` is that of money, tool rounds and the month.
+LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget", "budget_calls", "budget_minutes")
 # The stable codes for scripts, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
     **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
@@ -70,9 +70,12 @@ _FOR_SCRIPTS = {
     Reason.BY_USER: "user",
     Reason.FAULT: Reason.FAULT,
     FailureKind.RATE_LIMIT: "rate_limit",
+    FailureKind.BUDGET_MONTH: "budget",
     Reason.TURNS_LIMIT: "turn_limit",
     Reason.STEPS: "step_limit",
     Reason.REPEATED: "repeated_call",
+    Reason.BUDGET_MODEL_CALLS: "budget_calls",
+    Reason.BUDGET_MINUTES: Reason.BUDGET_MINUTES,
 }
 
 
@@ -94,7 +97,7 @@ def main_code(reason: str) -> str:
 def reason_code(reason: str) -> str:
     """Return the code of a reason for scripts, "" where it has none."""
     code = main_code(reason)
-    return "budget" if code.startswith("budget_") else _FOR_SCRIPTS.get(code, "")
+    return _FOR_SCRIPTS.get(code, "budget" if code.startswith("budget_") else "")
 
 
 def code_of_session(session: "Session") -> str:
@@ -106,13 +109,12 @@ def code_of_session(session: "Session") -> str:
 
 
 def resumable(session: "Session | SessionSummary") -> bool:
-    """Say whether a session can be resumed: it is paused, a debate that was stopped, or a fault ended its run."""
-    stopped = session.status == Status.STOPPED and session.kind == "debate"
-    return session.status == Status.PAUSED or stopped or _failed(session)
+    """Say whether a session can be resumed: it is paused, it was stopped, or a fault ended its run."""
+    return session.status in (Status.PAUSED, Status.STOPPED) or _failed(session)
 
 
 def has_ended(session: "Session | SessionSummary") -> bool:
-    """Say whether a session has ended; a debate that was stopped has, and can be resumed."""
+    """Say whether a session has ended; one that was stopped has, and can be resumed."""
     return session.status in ENDED and not _failed(session)
 
 
@@ -126,14 +128,32 @@ def reason_text(reason: str, texts: Texts) -> str:
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
 
-def paused_text(reason: str, texts: Texts) -> str:
-    """Return that a session is paused or failed, and why; "" where no reason is known."""
-    if reason_code(reason) == RESTART:
+def at_limit(session: "Session | SessionSummary") -> bool:
+    """Say whether a limit of the user's has paused a session."""
+    return session.status == Status.PAUSED and reason_code(session.reason) in LIMITS
+
+
+def short_reason(session: "Session | SessionSummary", texts: Texts) -> str:
+    """Return in a few words who or what has stopped, paused or failed a session; "" where its status says it all."""
+    code, blanks = _with_numbers(session.reason.split("+", 1)[0])
+    if session.status == Status.STOPPED and code == Reason.BY_USER:
+        return texts("status.stopped_by_user")
+    if session.status == Status.PAUSED and reason_code(code) == RESTART:
         return texts("status.paused_closed")
-    if main_code(reason) == Reason.BY_USER:
-        return texts("status.paused_by_user")
-    said = reason_text(reason, texts)
-    return texts("discussion.paused", reason=said) if reason and reason != Reason.FAULT else said
+    with suppress(KeyError, IndexError):
+        return texts(f"status.{'at' if at_limit(session) else 'failed'}.{code}", **blanks)
+    return ""
+
+
+def paused_text(session: "Session | SessionSummary", texts: Texts) -> str:
+    """Return that a session is paused or was stopped, and why; "" where no reason is known."""
+    reason, said = session.reason, short_reason(session, texts)
+    if reason_code(reason) in (RESTART, "user"):
+        return said or texts("status.paused_by_user")
+    if said and at_limit(session):
+        return texts("limit.again", state=said)
+    why = reason_text(reason, texts)
+    return why if said or not reason else texts("discussion.paused", reason=why)
 
 
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
@@ -183,11 +203,13 @@ def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
     return code
 
 
-def _with_numbers(part: str) -> tuple[str, dict[str, int]]:
+def _with_numbers(part: str) -> tuple[str, dict[str, object]]:
     """Return the code of a reason, and its numbers as the blanks of a text."""
     code, *numbers = part.split(":")
-    whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS)
-    return code, dict(zip(("count", "all"), whole, strict=False))
+    whole = [int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS]
+    blanks: dict[str, object] = dict(zip(("count", "all"), whole, strict=False))
+    # An amount of money is counted in cents.
+    return code, blanks | {"amount": f"{one / 100:.2f}" for one in whole[:1]}
 
 
 def _part_text(part: str, texts: Texts) -> str:

@@ -1,7 +1,7 @@
 """Workflows: steps that depend on each other, as data; definitions are `workflows/<id>.json`."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
@@ -25,6 +25,9 @@ class StepStatus(StrEnum):
     SKIPPED = "skipped"
     CANCELLED = "cancelled"
 
+
+QUEUED: Final = "busy"
+"""The reason of a step that waits for a busy assistant."""
 
 STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED)
 
@@ -89,6 +92,23 @@ class StepState:
     started_at: str = ""
     ended_at: str = ""
     seconds: float = 0.0
+
+    @property
+    def queued(self) -> bool:
+        """Whether the step waits for a busy assistant; any other that waits needs the user."""
+        return self.state == StepStatus.WAITING and self.reason == QUEUED
+
+    @property
+    def taken(self) -> bool:
+        """Whether an assistant holds the step, or will as soon as it is free."""
+        return self.state == StepStatus.RUNNING or self.queued
+
+
+def put_down(states: Iterable[StepState]) -> tuple[StepState, ...]:
+    """Return steps as they are when nobody works: those that were taken, or waited for an assistant, are ready."""
+    return tuple(
+        replace(state, state=StepStatus.READY, reason="") if state.taken else state for state in states
+    )
 
 
 @dataclass(frozen=True, slots=True)

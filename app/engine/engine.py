@@ -24,7 +24,7 @@ from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.network import Network
 from app.core.provider import Models, TestResult
-from app.core.reasons import Reason, resumable
+from app.core.reasons import resumable
 from app.core.saved_prompt import SavedPrompt
 from app.core.session import Session
 from app.core.settings import Settings
@@ -330,14 +330,14 @@ class Engine:
         check_open(live)
         self._sessions.check(live.session)
         if live.session.chat is not None:
-            if live.session.reason == Reason.STEP_FAILED:
+            if live.session.workflow is not None:
                 self.workflows.reopen(live)
-            self.chats.resume(live)
+            await self.chats.resume(live)
         else:
             self._sessions.run(live)
 
     async def stop(self, session_id: str) -> None:
-        """Stop a session; the text so far is kept. A debate then has ended for good."""
+        """Stop a session; the text so far is kept, and `resume` undoes it."""
         await self._sessions.stop(await self.open(session_id))
 
     async def wait(self, session_id: str) -> Session:

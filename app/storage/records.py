@@ -11,6 +11,7 @@ from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.reasons import Reason
 from app.core.session import ChatSession, DebateSession, GroupSession, Session, WorkflowSession
 from app.core.summary import SessionSummary, Status
+from app.core.workflow import put_down
 from app.storage.codec import Plain, Wrong, check, encode, is_known, plain, read, with_unknown
 
 # Deeper sub-agents are shown at this depth.
@@ -175,7 +176,11 @@ def _without_unknown_question(message: Message) -> Message:
 
 
 def mended_session(session: Session) -> Session:
-    """Return the session as after a restart: a running one is paused."""
+    """Return the session as after a restart: a running one is paused, and nobody holds a step."""
+    work = session.workflow
+    if work is not None and any(one.taken for one in work.steps):
+        work = dataclasses.replace(work, steps=put_down(work.steps))
+        session = dataclasses.replace(session, workflow=work)
     if session.status != Status.RUNNING:
         return session
     return dataclasses.replace(session, status=Status.PAUSED, reason=Reason.APP_RESTART)

@@ -11,12 +11,10 @@ from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryS
 from app.core.message import Message, MessageState, Role
 from app.core.reasons import (
     HELD_UP,
-    LIMITS,
     Reason,
     failure_detail,
     in_words,
     paused_text,
-    reason_code,
     reason_text,
     resumable,
 )
@@ -95,7 +93,7 @@ def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> st
 
 def status_text(session: Session, texts: Texts) -> str:
     """Return the state of a session and its reason."""
-    if session.status == Status.PAUSED and (paused := paused_text(session.reason, texts)):
+    if session.status in (Status.PAUSED, Status.STOPPED) and (paused := paused_text(session, texts)):
         return paused
     why = "" if session.reason == Reason.BY_USER else reason_text(session.reason, texts)
     return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
@@ -107,8 +105,7 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
     With `read` it is being shown.
     """
     if session.status in (Status.IDLE, Status.WAITING):
-        limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
-        return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
+        return texts(f"cli.chat_{session.status}", session_id=session.id)
     parts = [one_line(status_text(session, texts))]
     if resumable(session):
         parts.append(texts("cli.resume_with", session_id=session.id))

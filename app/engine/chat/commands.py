@@ -28,12 +28,13 @@ from app.core.message import (
     SummaryNote,
 )
 from app.core.model_facts import FactSource
-from app.core.reasons import LIMITS, has_ended, reason_code
+from app.core.reasons import at_limit, has_ended, resumable
 from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
 from app.core.settings import HistoryLength
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
+from app.core.turns import is_over
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
@@ -281,7 +282,7 @@ class Chats:
         """Stop the running turn, keep its text, and send a queued message at once."""
         live = await self._sessions.open_conversation(session_id)
         _queued(live, queued_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         queued = _queued(live, queued_id)
         rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
         model = (queued.provider, queued.model)
@@ -346,7 +347,7 @@ class Chats:
         self._check_model(provider, model)
         live = await self._sessions.open_conversation(session_id)
         first = live.turns.said(live.turns.root(found_message(live, message_id).turn_id))[0]
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
             raise BadInput("nothing_to_retry")
@@ -375,7 +376,7 @@ class Chats:
             raise BadInput("not_your_message")
         kept = message.attachments if attachments is None else attachments
         text = checked_text(text, kept)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         await self._say(live, text, kept, follows=message.follows)
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
@@ -383,7 +384,7 @@ class Chats:
         live = await self._sessions.open_conversation(session_id)
         message = found_message(live, message_id)
         turn_id = live.turns.root(message.turn_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         self._change(live, head=turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
             await self._say(
@@ -395,7 +396,7 @@ class Chats:
         live = await self._sessions.open_conversation(session_id)
         if not live.turns.said(turn_id):
             raise NotFound("message_not_found", message=turn_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         self._change(live, head=live.turns.latest_leaf(turn_id))
 
     # Assistant, mode, title
@@ -449,11 +450,15 @@ class Chats:
         """Put a session of any kind into a folder, "" for none."""
         await self._sessions.move(session_id, folder_id)
 
-    def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat; after a limit it gets as much again."""
+    async def resume(self, live: LiveSession) -> None:
+        """Resume a paused chat; after a limit it gets as much again, and is told to continue where its turn is over."""
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        if reason_code(live.session.reason) in LIMITS:
+        chat, turns = live.chat_session.chat, live.turns
+        if at_limit(live.session) and live.session.workflow is None and is_over(turns.said(chat.head)):
+            await self._say(live, self._prompts.line(chat.language, "assistant", "continue"), ())
+            return
+        if at_limit(live.session):
             self._change(live, budget_from=new_id())
         self._sessions.run(live)
 
@@ -466,12 +471,14 @@ class Chats:
     def _add_to_work(
         self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
     ) -> None:
-        """Add a message to a running workflow: the steps that begin from now on are told."""
-        turn_id = live.turns.work_turn
-        if has_ended(live.session) or not turn_id:
-            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        """Add a message to a workflow: the steps that begin from now on are told; of one that is done its last steps are taken again."""
+        turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
+        if not turn_id or not (done or resumable(live.session) or not has_ended(live.session)):
+            raise BadInput("workflow_asks_nothing", title=live.session.title)
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
+        if done:
+            self._sessions.run(live)
 
     async def _open_alone(self, session_id: str) -> LiveSession:
         """Return a chat with one assistant. Raises BadInput for a group, which leads itself."""
@@ -510,6 +517,7 @@ class Chats:
         **fields: object,
     ) -> None:
         self._sessions.check(live.session)
+        close_turns(live, live.chat_session.chat.head)
         chat = live.chat_session.chat
         message = user_message(text, attachments, chat.head if follows is None else follows, by=by)
         choice = model_for(message, *model)
@@ -569,10 +577,11 @@ class Chats:
 
 
 def _running(live: LiveSession) -> dict[str, object]:
-    """Return the change of status of a waiting session when an answer comes. It belongs in the answer's batch: after a crash
-    the session then goes on.
+    """Return the change of status of a waiting or stopped session when an answer comes. It belongs in the answer's batch:
+    after a crash the session then goes on.
     """
-    return {"status": Status.RUNNING, "reason": ""} if live.session.status == Status.WAITING else {}
+    goes_on = live.session.status in (Status.WAITING, Status.STOPPED)
+    return {"status": Status.RUNNING, "reason": ""} if goes_on else {}
 
 
 def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:

@@ -39,8 +39,6 @@ STOPPED_RESULT = "The user stopped this."
 class ChatRun(Run):
     """A running chat, in a task of its own."""
 
-    stopped_status = Status.IDLE
-
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
         # The limit that ended the last turn, "" where none did.
@@ -72,8 +70,10 @@ class ChatRun(Run):
         """Act on a decision that is no assistant's turn: pause, send a queued message, or wait for the user."""
         chat = self._live.chat_session.chat
         match decision:
+            case Ask() if self._limit:
+                self._live.change(status=Status.PAUSED, reason=self._limit)
             case Ask():
-                self._live.change(status=Status.IDLE, reason=self._limit)
+                self._live.change(status=Status.IDLE, reason="")
             case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
                 self._live.change(status=Status.IDLE, reason="")
             case Send(queued) if not self._pausing:
@@ -226,7 +226,12 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
 
 
 def open_questions(live: LiveSession) -> Iterator[Message]:
-    """Yield the questions that wait for the user, oldest first; of a chat those of the chosen version."""
+    """Yield the questions that wait for the user, oldest first; of a chat those of the chosen version.
+
+    None waits in a session that the user has stopped: it is asked again when that goes on.
+    """
+    if live.session.status == Status.STOPPED:
+        return
     if live.session.debate is not None:
         # Few debates have any: their messages are looked at only where tools may be used.
         uses = live.session.debate.tools != DebateTools.NONE

@@ -123,7 +123,7 @@ class Groups(Definitions[Group]):
         hangs = members_turn(live, session, members)
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
         author = Author(id=hangs.speaker, name=name, path=(hangs.speaker,))
         live.finish_message(no_answer(hangs, author, Failure(kind="skipped")))

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from itertools import takewhile
 
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
-from app.core.reasons import Reason
+from app.core.reasons import Reason, counted
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
@@ -44,10 +44,10 @@ class Budget:
             (settings.max_model_calls, self._model_calls, Reason.BUDGET_MODEL_CALLS),
             (settings.max_tool_rounds, self._tool_rounds, Reason.BUDGET_TOOL_ROUNDS),
             (settings.max_minutes, minutes, Reason.BUDGET_MINUTES),
-            (settings.max_cost_usd, self._cost_usd, Reason.BUDGET_COST),
+            (settings.max_cost_usd * 100, self._cost_usd * 100, Reason.BUDGET_COST),
         ):
             if limit and spent >= limit:
-                return name
+                return counted(name, round(limit))
         return ""
 
     def take_model_call(self) -> bool:

@@ -18,13 +18,14 @@ from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.director import Halt
 from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.workflow.director import begun, call_id, changes, reopened, with_step
+from app.engine.workflow.director import begun, call_id, changes, decide, reopened, with_step
 from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"
@@ -144,7 +145,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     async def accept(self, session_id: str, step_id: str) -> None:
         """Accept a step that did not say it was done."""
         live, state = await self._at(session_id, step_id)
-        if state.state != StepStatus.WAITING or state.reason == Reason.BUSY:
+        if state.state != StepStatus.WAITING or state.queued:
             raise BadInput("step_not_waiting", step=step_id)
         self._put(live, replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now()))
 
@@ -157,7 +158,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             StepStatus.CANCELLED,
             StepStatus.WAITING,
             StepStatus.DONE,
-        ) or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY):
+        ) or state.queued:
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         again = tuple(
@@ -171,10 +172,10 @@ class Workflows(Definitions[WorkflowDefinition]):
         self._change(live, changes(work.steps, steps), closed=state)
 
     def reopen(self, live: LiveSession) -> None:
-        """Make every failed or stopped step ready again: the workflow cannot go on without them."""
+        """Make every failed or stopped step ready again, where the workflow cannot go on without them."""
         work = self._work(live)
         steps = work.steps
-        for state in work.steps:
+        for state in work.steps if isinstance(decide(steps, ()), Halt) else ():
             if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
                 steps = reopened(work.definition, steps, state.id)
         write_steps(live, changes(work.steps, steps))

@@ -75,7 +75,10 @@ def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
         return Wait()
     if all(one.state in (StepStatus.DONE, StepStatus.SKIPPED) for one in states):
         return Finish()
-    return Ask() if any(one.state == StepStatus.WAITING for one in states) else Halt(Reason.STEP_FAILED)
+    if any(one.state == StepStatus.WAITING for one in states):
+        return Ask()
+    failed = any(one.state == StepStatus.FAILED for one in states)
+    return Halt(Reason.STEP_FAILED if failed else Reason.BY_USER)
 
 
 def changes(before: Sequence[StepState], after: Sequence[StepState]) -> tuple[StepState, ...]:
@@ -89,6 +92,15 @@ def with_step(
     """Return the steps with one in another state; the steps it had blocked are settled again."""
     again = reopened(definition, states, state.id)
     return settled(definition, tuple(state if one.id == state.id else one for one in again))
+
+
+def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) -> tuple[StepState, ...]:
+    """Return the steps with those to be taken again that were done last."""
+    after, done = dependents(definition), {one.id for one in states if one.state == StepStatus.DONE}
+    for step_id in done:
+        if not done.intersection(after.get(step_id, ())):
+            states = reopened(definition, states, step_id)
+    return states
 
 
 def reopened(

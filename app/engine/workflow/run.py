@@ -22,7 +22,15 @@ from app.core.roles import role_of
 from app.core.session import WorkflowState
 from app.core.summary import Status
 from app.core.tool import read_arguments
-from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
+from app.core.workflow import (
+    STEP,
+    STEP_TOOLS,
+    WORKFLOW,
+    StepState,
+    StepStatus,
+    WorkflowStep,
+    put_down,
+)
 from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
@@ -32,7 +40,7 @@ from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import call_id, changes, decide, settled
+from app.engine.workflow.director import call_id, changes, decide, last_again, settled
 
 MARKER = "[STEP_COMPLETE]"
 STEP_COMPLETE: Final = "step_complete"
@@ -143,7 +151,6 @@ def write_steps(
 class WorkflowRun(ChatRun):
     """A running workflow, in a task of its own."""
 
-    stopped_status = Status.STOPPED
 
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
@@ -195,33 +202,14 @@ class WorkflowRun(ChatRun):
         return task is not None and not task.done() and task.cancel()
 
     def _begin(self) -> None:
+        if self._live.session.status == Status.COMPLETED:
+            # What the user says after the end is for the last steps that were done.
+            self._write(last_again(self._work.definition, self._work.steps))
         super()._begin()
-        self._take_back()
-
-    def _take_back(self) -> None:
-        """Make the steps ready again whose turns ended without a result."""
-        changed = [
-            replace(state, state=StepStatus.READY, reason="")
-            for state in self._work.steps
-            if state.state == StepStatus.RUNNING
-            or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY)
-        ]
-        if changed:
-            self._change_steps(*changed)
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        if status == Status.ERROR:
-            self._take_back()
-        if status == Status.STOPPED:
-            close_turns(self._live, self._root())
-            self._change_steps(
-                *(
-                    replace(state, state=StepStatus.CANCELLED, reason="", ended_at=utc_now())
-                    for state in self._work.steps
-                    if state.state not in STEP_ENDED
-                )
-            )
+        self._write(put_down(self._work.steps))
 
     @property
     def _work(self) -> WorkflowState:
@@ -280,10 +268,11 @@ class WorkflowRun(ChatRun):
                     self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
     def _settle_steps(self) -> None:
-        work = self._work
-        steps = settled(work.definition, work.steps)
-        if steps != work.steps:
-            self._change_steps(*changes(work.steps, steps))
+        self._write(settled(self._work.definition, self._work.steps))
+
+    def _write(self, steps: tuple[StepState, ...]) -> None:
+        if steps != self._work.steps:
+            self._change_steps(*changes(self._work.steps, steps))
 
     def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
         write_steps(self._live, changed, messages)
@@ -492,11 +481,14 @@ class WorkflowRun(ChatRun):
             if self._state(one).result
         )
         words = prompts.lines(language, "assistant")
-        added = "\n".join(
-            with_files(one, words) for one in self._live.turns.said(self._root()) if one.role == Role.USER
-        )
+        said = self._live.turns.said(self._root())
+        added = "\n".join(with_files(one, words) for one in said if one.role == Role.USER)
         command = with_files(self._command(), words)
         if added:
+            before = call_id(replace(self._state(step.id), attempt=self._state(step.id).attempt - 1))
+            made = [one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE]
+            title = prompts.line(language, "assistant", "step_result", name=step.name)
+            results += "".join(f"\n\n{title}\n{one}" for one in made)
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
         return prompts.text(
             language, "step", step=step.name, command=command, prompt=step.prompt, results=results

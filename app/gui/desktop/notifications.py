@@ -246,7 +246,7 @@ class Notifications(QObject):
             if session_id == session.id:
                 return question_text(message, words, names_of(self._engine.assistants.all()))
         if session.status == Status.PAUSED:
-            return words.paused(session.reason) or words("status.paused")
+            return words.paused(session) or words("status.paused")
         if session.status == Status.ERROR:
             return words("note.failed")
         if session.status == Status.RUNNING:

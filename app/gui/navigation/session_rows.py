@@ -9,10 +9,10 @@ from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.core.matching import fits
-from app.core.reasons import Reason, main_code
+from app.core.reasons import RESTART, Reason, at_limit, main_code, reason_code
 from app.core.summary import ENDED, DebateMode, Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
-from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
+from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemModel, ListStyle, RowItem
 
 DRAGGED = "application/x-moot-session"
@@ -141,14 +141,20 @@ class SessionRows(ItemModel):
     def _meta(self, summary: SessionSummary) -> tuple[str, str]:
         """Return a session's age or state in short, and its colour."""
         words, status = self._language, summary.status
-        if failed(status, summary.reason):
-            return words("status.short.error"), "error"
-        colour = "accent" if status == Status.RUNNING else "text_2"
+        tone = tone_of(summary)
+        colour = "text_2" if tone in ("neutral", "ok") else tone
         if waits_its_turn(summary):
-            return words("status.short.busy"), colour
+            return words("status.short.busy"), "accent"
+        if tone == "error":
+            return words("status.short.error"), colour
+        if status == Status.PAUSED and reason_code(summary.reason) == RESTART:
+            return words("status.short.closed"), colour
+        if at_limit(summary):
+            return words("status.short.limit"), colour
         if status in (Status.RUNNING, Status.PAUSED):
             return words(f"status.short.{status}"), colour
-        return self._step(summary) or words.age(summary.updated_at), colour
+        stopped = words("status.short.stopped") if status == Status.STOPPED else ""
+        return self._step(summary) or stopped or words.age(summary.updated_at), colour
 
     def _step(self, summary: SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""

@@ -22,11 +22,11 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.reasons import LIMITS, reason_code, resumable
+from app.core.reasons import resumable
 from app.core.session import Chat, ChatSession
 from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import retry_text, waits_its_turn
+from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.first_page import FirstPage
@@ -411,7 +411,9 @@ class ChatPage(ConversationView):
 
     def _retranslate(self) -> None:
         words = self._language
-        key = "chat.placeholder.workflow" if self._steps else "chat.placeholder"
+        done = self._session is not None and self._session.status == Status.COMPLETED
+        steps = "chat.placeholder.done" if done else "chat.placeholder.workflow"
+        key = steps if self._steps else "chat.placeholder"
         key = "chat.placeholder.waiting" if self._asks else key
         placeholder = words(key, name=self._name if self._asks else self._group or self._name)
         if self.begins != CHAT:
@@ -528,10 +530,8 @@ class StateLine(QFrame):
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)
-        if session.status == Status.PAUSED:
-            return "warn", words.paused(session.reason) or words("chat.paused")
-        if session.status == Status.IDLE and reason_code(session.reason) in LIMITS:
-            return "warn", reason
+        if session.status in (Status.PAUSED, Status.STOPPED):
+            return tone_of(session), words.paused(session) or words("chat.paused")
         if session.status == Status.ERROR:
             return "error", reason or words("status.error")
         if session.status == Status.RUNNING and reason:

@@ -120,16 +120,15 @@ def looks_of(
     looks = []
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
-        if state.state == StepStatus.RUNNING and not any_runs(session):
+        if session.status != Status.RUNNING and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
-        waited = state.state == StepStatus.WAITING and state.reason == Reason.BUSY
-        if waited and session.status != Status.RUNNING:
-            # It no longer waits for anybody.
-            state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
+        if state.queued or state.reason == CUT:
+            # It does not need the user.
+            text, tone = words("step.queued" if state.queued else "step.cut"), "neutral"
         took = seconds_of(state, now)
         if state.state == StepStatus.DONE and took is not None:
             text = time_text(took, words)
@@ -177,6 +176,11 @@ def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         text = f"{text.rstrip()}…"
     links = ((span.link, span.text) for block in blocks for span in block.spans if span.link)
     return text, tuple(dict.fromkeys(links))[:MOST_LINKS]
+
+
+def _is_cut(state: StepState) -> bool:
+    begun = bool(state.started_at) and not state.ended_at and not state.fresh
+    return state.state == StepStatus.READY and begun and not state.reason
 
 
 def _changes(state: StepState | None) -> bool:
