@@ -82,6 +82,8 @@ class ChatComposer(AttachingComposer):
         self._language = language
         self._busy = self._held = self._english_only = False
         self._escape_stops = True
+        self.closes: Callable[[], bool] = lambda: False
+        """What Escape closes first; says whether anything was open."""
         self._begins, self._lacks, self._new, self._priced = CHAT, "", False, False
         self.readings = ReadingStrip(language, look)
         self.reading_cancelled = self.readings.cancelled
@@ -221,6 +223,7 @@ class ChatComposer(AttachingComposer):
         self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))
         self._show_parts()
+        self._show_stop()
         self.set_busy(self._busy)
 
     def show_begins(self, begins: str, lacks: str = "", *, new: bool = False) -> None:
@@ -343,7 +346,7 @@ class ChatComposer(AttachingComposer):
         self._show_stop()
 
     def _show_stop(self) -> None:
-        words, keys = self._language, "  (Esc)" if self._escape_stops else ""
+        words, keys = self._language, "  (Esc)" if self._escape_stops and not self._in_group else ""
         self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}{keys}")
 
     def retranslate(self, placeholder: str, hint: str = "") -> None:
@@ -425,7 +428,7 @@ class ChatComposer(AttachingComposer):
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
-        self.message_box.escaped.connect(self._on_escaped)
+        self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 
     def _on_attach(self) -> None:
         """Ask for files, or first where from: `sources` returns the MCP servers that have something to attach."""
@@ -441,13 +444,17 @@ class ChatComposer(AttachingComposer):
             menu.addAction(text, partial(self.attach_from_requested.emit, server))
         menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
-    def _on_escaped(self) -> None:
+    def escape(self) -> bool:
+        """Close what is open, else stop the answer of a chat, never a run of several; return whether there was one of these."""
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
-        elif self._busy and self._escape_stops:
+        elif self.closes():
+            pass
+        elif self._busy and self._escape_stops and not self._in_group:
             self.stop_requested.emit()
         else:
-            self.escaped.emit()
+            return False
+        return True
 
     def _on_submitted(self) -> None:
         if self.readings and self.send.isEnabled():

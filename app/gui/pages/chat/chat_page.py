@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
@@ -268,6 +268,10 @@ class ChatPage(ConversationView):
         self._write(written.text)
         self.queue.write(self._queued)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape or not self.chat_composer.escape():
+            super().keyPressEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.first is not None:
@@ -371,6 +375,7 @@ class ChatPage(ConversationView):
 
     def _connect(self) -> None:
         composer, transcript = self.chat_composer, self.transcript
+        composer.closes = self._close_open
         composer.message_submitted.connect(self._on_submitted)
         transcript.typing.can_stop = True
         for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
@@ -382,6 +387,17 @@ class ChatPage(ConversationView):
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
+
+    def _close_open(self) -> bool:
+        """Close the find bar, or leave a question; return whether there was one."""
+        focus, card = self.window().focusWidget(), self.cards.shown()
+        if not self.find_bar.isHidden():
+            self.find_bar.leave()
+        elif card is not None and focus is not None and (card is focus or card.isAncestorOf(focus)):
+            self.composer.box.setFocus()
+        else:
+            return False
+        return True
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         message_id = self._editing
