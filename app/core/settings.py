@@ -27,6 +27,14 @@ class DebateHistory(StrEnum):
     ALL = "all"
 
 
+class WhenClosed(StrEnum):
+    """What becomes of what runs when the window is closed: the user is asked, it is kept running, or paused."""
+
+    ASK = "ask"
+    KEEP = "keep"
+    PAUSE = "pause"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
@@ -56,7 +64,7 @@ class Settings:
 
     `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
-    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock.
+    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock, `when_closed` is a WhenClosed.
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and `folder_order` are
     ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
     `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
@@ -78,6 +86,7 @@ class Settings:
     favourite_models: tuple[str, ...] = ()
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
+    when_closed: str = _setting(WhenClosed.ASK, "appearance", choices=tuple(WhenClosed))
     shortcuts: tuple[str, ...] = ()
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()

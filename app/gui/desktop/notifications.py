@@ -221,8 +221,8 @@ class Notifications(QObject):
             self._note(session_id, live.session.title, self._what(live.session))
 
     def _on_hidden(self) -> None:
-        """Say once that the program goes on without its window."""
-        if not self._window.state.flag(TOLD, False):
+        """Say that the program goes on without its window: once where its icon stays, else each time."""
+        if self.tray is None or not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
             text = words("tray.goes_on" if self.tray is not None else "tray.goes_on_unseen")
