@@ -1,6 +1,6 @@
 """The user's settings; the settings dialog and the reader of `settings.json` are both made from these fields."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -33,6 +33,19 @@ class WhenClosed(StrEnum):
     ASK = "ask"
     KEEP = "keep"
     PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How far a run goes before it pauses: minutes, calls of models, dollars; 0 for no limit."""
+
+    minutes: int = 0
+    calls: int = 0
+    usd: float = 0.0
+
+
+AN_HOUR = Limits(minutes=60, calls=500, usd=5.0)
+"""What a run that is left alone for an hour may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +119,18 @@ class Settings:
     max_minutes: int = _setting(30, "limits", most=1_440, unit="minutes")
     max_cost_usd: float = _setting(2.0, "limits", most=1_000, step=0.5, unit="usd")
     max_month_usd: float = _setting(0.0, "usage", most=100_000, unit="usd")
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of a run for which no others were chosen."""
+        return Limits(minutes=self.max_minutes, calls=self.max_model_calls, usd=self.max_cost_usd)
+
+    def within(self, limits: Limits | None) -> "Settings":
+        """Return these settings for a run with own limits: then its calls are counted, not their kinds."""
+        if limits is None:
+            return self
+        chosen = {"max_minutes": limits.minutes, "max_model_calls": limits.calls, "max_cost_usd": limits.usd}
+        return replace(self, **chosen, max_tool_rounds=0, max_sub_agent_runs=0)  # type: ignore[arg-type]
 
 
 def rules() -> dict[str, Rule]:

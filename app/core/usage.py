@@ -6,6 +6,7 @@ from operator import add, attrgetter
 from typing import Any
 
 from app.core.message import AMOUNTS, Author, Usage
+from app.core.settings import Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +117,21 @@ def used_text(total: Total, tokens: int | None = None) -> str:
 def amount_text(usd: float) -> str:
     """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
+
+
+def limits_text(words: Callable[..., str], limits: Limits) -> str:
+    """Return limits in short: `30 min · 100 calls · $2`."""
+    parts = (
+        words("unit.minutes", amount=limits.minutes) if limits.minutes else "",
+        words("limits.calls", count=limits.calls) if limits.calls else "",
+        words("unit.usd", amount=f"{limits.usd:g}") if limits.usd else "",
+    )
+    return " · ".join(filter(None, parts)) or words("setting.no_limit")
+
+
+def near_text(words: Callable[..., str], limit: str, spent: float, most: float) -> str:
+    """Return that a run has used most of what it may, as its event says."""
+    return words(f"limit.near.{limit}", spent=f"{spent:.3g}", most=f"{most:g}")
 
 
 _UNITS = ("B", "kB", "MB", "GB")

@@ -3,10 +3,11 @@
 import contextlib
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed
+from app.cli.arguments import AsItLooks, Files, Folder, SessionId, Text, Typed, amount, whole
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
@@ -16,6 +17,7 @@ from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
 from app.core.summary import AgentMode
+from app.core.settings import Limits
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
@@ -28,6 +30,9 @@ _SAID = {
     Consent.DENY: frozenset((Consent.DENY, "refuse", "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
 }
 _ALL = ("all", "모두", "전부")
+Minutes = Annotated[int | None, Typed("--budget-minutes", type=whole, metavar="N")]
+Calls = Annotated[int | None, Typed("--budget-calls", type=whole, metavar="N")]
+Usd = Annotated[float | None, Typed("--budget-usd", "--max-usd", type=amount, metavar="X")]
 _EFFORTS = [effort for effort in Effort if effort != Effort.AUTO]
 
 
@@ -41,9 +46,13 @@ async def ask(
     folder: Folder = "",
     files: Files = (),
     as_it_looks: AsItLooks = False,
+    budget_minutes: Minutes = None,
+    budget_calls: Calls = None,
+    budget_usd: Usd = None,
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, folder = run.moot.engine, run.folder_id(folder)
+    limits = _limits(run, budget_minutes, budget_calls, budget_usd)
     who = await who_of(run, assistant)
     attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
     if not session:
@@ -51,9 +60,8 @@ async def ask(
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(
-                who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort, folder=folder
-            )
+            chosen = {"mode": mode or AgentMode.DEFAULT, "effort": effort, "folder": folder}
+            return await begin(who.id, text, attachments, **chosen, limits=limits)
 
         return await run.follow(start, ChatPrinter(run.texts))
     live = await run.open(session)
@@ -61,7 +69,16 @@ async def ask(
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
+    if limits:
+        await engine.chats.choose_limits(live.id, limits)
     return await run.go_on(live, send_step(run, live, who, text, attachments))
+
+
+def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float | None) -> Limits | None:
+    """Return the limits that were given, the others as the settings have them; None where none was."""
+    given = {"minutes": minutes, "calls": calls, "usd": usd}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return replace(run.moot.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
 
 
 def send_step(
@@ -274,6 +291,9 @@ async def workflow(
     run: CommandRun,
     text: Annotated[str, Typed(text="work", metavar="COMMAND")],
     definition: Annotated[str, Typed("--definition", metavar="ID")] = "",
+    budget_minutes: Minutes = None,
+    budget_calls: Calls = None,
+    budget_usd: Usd = None,
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
     workflows, text = run.moot.engine.workflows, checked_text(text, ())
@@ -288,7 +308,8 @@ async def workflow(
 
     async def start() -> str:
         await run.warm_up()
-        return await workflows.start(text, wanted.id)
+        limits = _limits(run, budget_minutes, budget_calls, budget_usd)
+        return await workflows.start(text, wanted.id, limits=limits)
 
     return await run.follow(start, ChatPrinter(run.texts))
 

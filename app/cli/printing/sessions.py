@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from app.cli.printing.lines import json_line, named_text, one_line
 from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, StorageError
-from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryScheduled
+from app.core.events import Event, LimitNear, MessageDelta, MessageFinished, Notice, RetryScheduled
 from app.core.message import Message, MessageState, Role
 from app.core.reasons import (
     HELD_UP,
@@ -21,7 +21,7 @@ from app.core.reasons import (
 from app.core.session import Session
 from app.core.summary import Status
 from app.core.texts import Texts, without_steering
-from app.core.usage import Total, spent_text
+from app.core.usage import Total, near_text, spent_text
 
 Printer = Callable[[Event], str]
 
@@ -48,6 +48,8 @@ def aside_text(event: Event, texts: Texts) -> str:
                 key, again = "turn.asked_again_in", {"repeat": event.repeat, "repeats": event.repeats}
             seconds = max(1, round(event.seconds))
             return one_line(texts(key, name=event.author.name, reason=reason, seconds=seconds, **again))
+        case LimitNear():
+            return near_text(texts, event.limit, event.spent, event.most)
         case Notice():
             details = in_words(event.details, texts)
             text = named_text(texts, "notice", event.code, details)

@@ -30,7 +30,7 @@ from app.core.message import (
 from app.core.model_facts import FactSource
 from app.core.reasons import at_limit, has_ended, resumable
 from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
-from app.core.settings import HistoryLength
+from app.core.settings import HistoryLength, Limits
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
@@ -192,6 +192,7 @@ class Chats:
         provider: str = "",
         model: str = "",
         once: bool = False,
+        limits: Limits | None = None,
     ) -> str:
         """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
 
@@ -210,6 +211,7 @@ class Chats:
             provider="" if once else provider,
             model="" if once else model,
             choice=model_for(message, provider, model) if once else None,
+            limits=limits,
         )
         session = ChatSession(**begun_with(message, folder, asked_by), chat=chat)
         return await self._sessions.start(session, message)
@@ -438,6 +440,10 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         self._change(live, effort=effort)
 
+    async def choose_limits(self, session_id: str, limits: Limits | None) -> None:
+        """Choose how far the runs of a chat of any kind go, None for as far as the settings say."""
+        self._change(await self._sessions.open_chat(session_id), limits=limits)
+
     async def rename(self, session_id: str, title: str) -> None:
         """Rename a session of any kind."""
         live = await self._sessions.open(session_id)
@@ -478,6 +484,7 @@ class Chats:
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
         if done:
+            self._change(live, budget_from=new_id())
             self._sessions.run(live)
 
     async def _open_alone(self, session_id: str) -> LiveSession:

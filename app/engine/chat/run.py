@@ -19,6 +19,7 @@ from app.core.message import (
 )
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat
+from app.core.settings import Settings
 from app.core.summary import DebateTools, Status
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
@@ -144,15 +145,19 @@ class ChatRun(Run):
     def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
         services, session = self._services, self._live.session
         asks = session.group is not None and session.group.ask_before_hand_over
+        spent = tuple(_spent_by(self._live))
         return TreeContext(
             live=self._live,
             services=services,
-            budget=Budget(services.directory.settings(), tuple(_spent_by(self._live)), services.clock),
+            budget=Budget(self._limits, spent, services.clock, self._live.tell_near),
             language=self._live.chat_session.chat.language,
             waits=self._waits,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
         )
+
+    def _limits(self) -> Settings:
+        return self._services.directory.settings().within(self._live.chat_session.chat.limits)
 
     def _fail(self, author: Author, spoken: Speak, kind: str = Reason.NO_ASSISTANT) -> None:
         """Write why an assistant does not answer; the user can choose another one, or retry."""

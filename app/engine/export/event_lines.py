@@ -9,6 +9,7 @@ from typing import Any
 from app.core.events import (
     AvailabilityChanged,
     Event,
+    LimitNear,
     MessageDelta,
     MessageFinished,
     MessageStarted,
@@ -81,6 +82,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "voting.checked", fields_of(event, "model", "may_vote", "may_judge", "reason")
         case UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
+        case LimitNear():
+            return "limit.near", fields_of(event, "limit", "spent", "most")
         case RetryScheduled():
             return "notice", {"level": "warning", "code": "retry", "text": text}
         case Notice():

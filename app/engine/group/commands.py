@@ -11,6 +11,7 @@ from app.core.errors import BadInput
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author, Failure
 from app.core.session import Chat, GroupSession, GroupState, Plan
+from app.core.settings import Limits
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
@@ -74,6 +75,7 @@ class Groups(Definitions[Group]):
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
+        limits: Limits | None = None,
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
@@ -96,6 +98,7 @@ class Groups(Definitions[Group]):
             budget_from=message.id,
             language=language,
             effort=effort,
+            limits=limits,
         )
         session = GroupSession(**begun_with(message, folder, asked_by), chat=chat, group=state)
         return await self._sessions.start(session, message)

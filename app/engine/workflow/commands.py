@@ -13,6 +13,7 @@ from app.core.provider import one_message
 from app.core.reasons import Reason
 from app.core.roles import ROLES, role_of, roles_of
 from app.core.session import Chat, WorkflowSession, WorkflowState
+from app.core.settings import Limits
 from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
@@ -124,7 +125,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         return choice_of(answer, self.all())
 
     async def start(
-        self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = (), folder: str = ""
+        self,
+        command: str,
+        definition_id: str,
+        attachments: tuple[Attachment, ...] = (),
+        folder: str = "",
+        limits: Limits | None = None,
     ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
@@ -135,6 +141,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             assistant_name=definition.name,
             budget_from=message.id,
             language=self._language(),
+            limits=limits,
         )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)

@@ -17,10 +17,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
-from app.core.events import SessionChanged
+from app.core.events import LimitNear, SessionChanged
 from app.core.session import Session
 from app.core.settings import Settings
 from app.core.summary import Status
+from app.core.usage import near_text
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK
@@ -168,6 +169,7 @@ class Notifications(QObject):
         self._attention = Attention(window, bridge)
         self._attention.called.connect(self._on_called)
         self.notes.clicked.connect(self._on_clicked)
+        bridge.limit_near.connect(self._on_limit_near)
         window.hidden.connect(self._on_hidden)
         for changed in (bridge.session_changed, bridge.prompt_asked, bridge.session_deleted):
             changed.connect(lambda _event: self._show_waiting())
@@ -219,6 +221,12 @@ class Notifications(QObject):
         live = self._engine.live(session_id)
         if self._notifies and live is not None:
             self._note(session_id, live.session.title, self._what(live.session))
+
+    def _on_limit_near(self, event: LimitNear) -> None:
+        live = self._engine.live(event.session_id)
+        if self._notifies and live is not None and QApplication.activeWindow() is None:
+            said = near_text(self._language, event.limit, event.spent, event.most)
+            self._note(event.session_id, live.session.title, said)
 
     def _on_hidden(self) -> None:
         """Say that the program goes on without its window: once where its icon stays, else each time."""

@@ -11,13 +11,15 @@ from app.core.agent import Agent
 from app.core.catalog import ProviderStatus
 from app.core.model_facts import ModelFacts
 from app.core.provider import last_part
+from app.core.settings import Limits
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
+from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox, widgets_in
-from app.gui.widgets.choices import CHAT
+from app.gui.widgets.choices import CHAT, DECIDE
 from app.gui.widgets.controls import (
     MenuButton,
     ShorteningButton,
@@ -132,6 +134,7 @@ class ChatComposer(AttachingComposer):
         self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
+        self.budget = LimitsButton(language, look, "composer_budget")
         self.stop = ShorteningButton("", "stop_button")
         self.stop.clicked.connect(self.stop_requested)
         self.stop.dress(look, "square", "text")
@@ -178,7 +181,7 @@ class ChatComposer(AttachingComposer):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus in the row under the box, from left to right."""
-        choices = (self.attach, self.assistant, self.group, self.tools, self.model, self.gauge)
+        choices = (self.attach, self.assistant, self.group, self.tools, self.model, self.budget, self.gauge)
         return (*choices, self.stop, self.send)
 
     @property
@@ -250,6 +253,7 @@ class ChatComposer(AttachingComposer):
         for part in (self.assistant, self.tools, self.model):
             part.setVisible(alone)
         self.group.setVisible(chat and self._in_group)
+        self.budget.setVisible(self.budget.known and self._begins != DECIDE)
         self.asking.setVisible(alone and bool(self._asking_name))
         self._fit_hint()
 
@@ -331,6 +335,12 @@ class ChatComposer(AttachingComposer):
                 inside, unmarked(name), key not in off, lambda on, tool=key: self.tool_switched.emit(tool, on)
             )
         return inside
+
+    def show_limits(self, own: Limits | None, usual: Limits, near: str) -> None:
+        """Say how far a run goes: its own limits, None for the usual ones; `near` says that it is almost there."""
+        self.budget.show_limits(own, usual)
+        self.budget.show_up_to(near)
+        self._show_parts()
 
     def show_gauge(self, text: str, words: str, *, above: bool) -> None:
         """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""

@@ -22,12 +22,13 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.reasons import resumable
+from app.core.reasons import at_limit, resumable
 from app.core.session import Chat, ChatSession
 from app.core.summary import Status
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
+from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
@@ -82,7 +83,7 @@ class ChatPage(ConversationView):
         self._queued: dict[str, str] = {}
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
-        self.state_line = StateLine(language)
+        self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume
         for part in (self.queue, self.state_line):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
@@ -457,7 +458,7 @@ class StateLine(QFrame):
     let_go_requested = Signal()
     left = Signal()
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("chat_state")
         self.setProperty("kind", "banner")
@@ -470,7 +471,8 @@ class StateLine(QFrame):
         self._retry_at = 0.0
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume", self._on_clicked)
-        hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
+        self.extend = LimitsButton(language, look, "chat_extend")
+        hbox((self._text, 1), self.extend, self.resume, inside=self, margins=(12, 7, 8, 7))
         self._countdown = QTimer(self, interval=500)
         self._countdown.timeout.connect(self._refresh)
         language.changed.connect(self._refresh)
@@ -517,6 +519,8 @@ class StateLine(QFrame):
         if self.resume.hasFocus() and not offered:
             self.left.emit()
         self.resume.setVisible(offered)
+        self.extend.show_words(self._language("limits.extend"))
+        self.extend.setVisible(offered and self._session is not None and at_limit(self._session))
         self._text.setText(text)
         self.setVisible(bool(text))
         restyle(self, self._text, tone=tone)
