@@ -30,6 +30,7 @@ from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.chat.working_strip import WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -85,7 +86,8 @@ class ChatPage(ConversationView):
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume
-        for part in (self.queue, self.state_line):
+        self.working = WorkingStrip(language, look, lambda: self.transcript.model.book)
+        for part in (self.queue, self.state_line, self.working):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
@@ -185,6 +187,7 @@ class ChatPage(ConversationView):
                 self.transcript.feed.clear_speaking()
             super().show_message(message)
             self._show_empty()
+            self._show_working()
 
     def show_finished(self, event: MessageFinished) -> None:
         if self._takes(event.message):
@@ -205,6 +208,7 @@ class ChatPage(ConversationView):
                 self.transcript.feed.set_speaking(self._speaker, "", "")
         elif isinstance(event, TurnFinished) and event.turn_id == self._last_turn:
             self._quiet()
+        self._show_working()
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.state_line.show_retry(event)
@@ -322,6 +326,11 @@ class ChatPage(ConversationView):
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
         self._show_empty()
+        self._show_working()
+
+    def _show_working(self) -> None:
+        runs = self._session is not None and self._session.status == Status.RUNNING
+        self.working.show_turn(self._last_turn if runs else "")
 
     def _show_around(self) -> None:
         """Show the transcript, or what stands around the input of a new session."""
@@ -356,7 +365,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.state_line, self.box, self.queue, self.composer)
+        parts = (self.working, self.state_line, self.box, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
@@ -381,6 +390,7 @@ class ChatPage(ConversationView):
         transcript.typing.can_stop = True
         for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
             stopped.connect(self.asking(self.stop_requested))
+        self.working.stop_requested.connect(self.asking(self.stop_turn_requested))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(self._on_written)
