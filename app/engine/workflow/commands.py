@@ -168,14 +168,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         ) or state.queued:
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
-        again = tuple(
-            # Steps that were cancelled with the whole workflow go on with it; a step stopped by itself stays stopped.
-            replace(one, state=StepStatus.PENDING)
-            if one.state == StepStatus.CANCELLED and not one.reason
-            else one
-            for one in work.steps
-        )
-        steps = reopened(work.definition, again, step_id)
+        steps = reopened(work.definition, work.steps, step_id)
         self._change(live, changes(work.steps, steps), closed=state)
 
     def reopen(self, live: LiveSession) -> None:
