@@ -134,12 +134,14 @@ def at_limit(session: "Session | SessionSummary") -> bool:
 
 
 def short_reason(session: "Session | SessionSummary", texts: Texts) -> str:
-    """Return in a few words who or what has stopped, paused or failed a session; "" where its status says it all."""
+    """Return in a few words what has stopped, paused or failed a session; "" where its status says it all."""
     code, blanks = _with_numbers(session.reason.split("+", 1)[0])
     if session.status == Status.STOPPED and code == Reason.BY_USER:
         return texts("status.stopped_by_user")
     if session.status == Status.PAUSED and reason_code(code) == RESTART:
         return texts("status.paused_closed")
+    if at_limit(session) and not blanks:
+        return ""
     with suppress(KeyError, IndexError):
         return texts(f"status.{'at' if at_limit(session) else 'failed'}.{code}", **blanks)
     return ""
@@ -207,9 +209,9 @@ def _with_numbers(part: str) -> tuple[str, dict[str, object]]:
     """Return the code of a reason, and its numbers as the blanks of a text."""
     code, *numbers = part.split(":")
     whole = [int(one) for one in numbers if one.isdecimal() and len(one) <= MOST_DIGITS]
-    blanks: dict[str, object] = dict(zip(("count", "all"), whole, strict=False))
     # An amount of money is counted in cents.
-    return code, blanks | {"amount": f"{one / 100:.2f}" for one in whole[:1]}
+    amounts = [f"{one / 100:.2f}" for one in whole[:1]]
+    return code, dict(zip(("amount", "count", "all"), (*amounts, *whole), strict=False))
 
 
 def _part_text(part: str, texts: Texts) -> str:

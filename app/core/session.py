@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from app.core.council import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, Participant
 from app.core.council_parts import Option
 from app.core.message import Attachment
-from app.core.settings import Limits
+from app.core.settings import RunLimits
 from app.core.summary import DEFAULT_ROUNDS, VOTING_ENDS, AgentMode, DebateMode, DebateTools, Ends, Status
 from app.core.usage import UsageEntry
 from app.core.verdict import Ballot, BlindPick, Calibration, NoVote, Verdict, WhatIf
@@ -238,8 +238,9 @@ class Chat:
     want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
     in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
     for that of the settings. `effort` is that of all who speak, "" for their own; `provider` and `model` answer in place of
-    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and `context` are those of its folder when it came there. `limits` are those
-    chosen for this session, None for those of the settings.
+    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions`
+    and `context` are those of its folder when it came there. `limits` are those chosen for this session, None for those
+    of the settings.
     """
 
     assistant_id: str
@@ -260,7 +261,7 @@ class Chat:
     choice: AnswerChoice | None = None
     instructions: str = ""
     context: tuple[Attachment, ...] = ()
-    limits: Limits | None = None
+    limits: RunLimits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class WhenClosed(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class RunLimits:
     """How far a run goes before it pauses: minutes, calls of models, dollars; 0 for no limit."""
 
     minutes: int = 0
@@ -44,7 +44,7 @@ class Limits:
     usd: float = 0.0
 
 
-AN_HOUR = Limits(minutes=60, calls=500, usd=5.0)
+AN_HOUR = RunLimits(minutes=60, calls=500, usd=5.0)
 """What a run that is left alone for an hour may take."""
 
 
@@ -77,7 +77,8 @@ class Settings:
 
     `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
-    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock, `when_closed` is a WhenClosed.
+    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock,
+    `when_closed` is a WhenClosed.
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and `folder_order` are
     ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
     `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
@@ -121,11 +122,11 @@ class Settings:
     max_month_usd: float = _setting(0.0, "usage", most=100_000, unit="usd")
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> RunLimits:
         """The limits of a run for which no others were chosen."""
-        return Limits(minutes=self.max_minutes, calls=self.max_model_calls, usd=self.max_cost_usd)
+        return RunLimits(minutes=self.max_minutes, calls=self.max_model_calls, usd=self.max_cost_usd)
 
-    def within(self, limits: Limits | None) -> "Settings":
+    def within(self, limits: RunLimits | None) -> "Settings":
         """Return these settings for a run with own limits: then its calls are counted, not their kinds."""
         if limits is None:
             return self

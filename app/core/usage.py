@@ -6,7 +6,7 @@ from operator import add, attrgetter
 from typing import Any
 
 from app.core.message import AMOUNTS, Author, Usage
-from app.core.settings import Limits
+from app.core.settings import RunLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def amount_text(usd: float) -> str:
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
 
 
-def limits_text(words: Callable[..., str], limits: Limits) -> str:
+def limits_text(words: Callable[..., str], limits: RunLimits) -> str:
     """Return limits in short: `30 min · 100 calls · $2`."""
     parts = (
         words("unit.minutes", amount=limits.minutes) if limits.minutes else "",

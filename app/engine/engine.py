@@ -256,11 +256,9 @@ class Engine:
     async def open_waiting(self) -> None:
         """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
         for summary in self.sessions():
-            if (
-                (summary.status == Status.WAITING or resumable(summary))
-                and (summary.kind not in ("debate", "") or summary.status == Status.WAITING)
-                and not summary.read_only
-            ):
+            may_ask = resumable(summary) and summary.status != Status.STOPPED
+            waits = summary.status == Status.WAITING or (may_ask and summary.kind not in ("debate", ""))
+            if waits and not summary.read_only:
                 with contextlib.suppress(MootError):
                     await self.open(summary.id)
 

@@ -100,15 +100,12 @@ class Run(ABC):
         """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""
         if not self.over:
             await self._cut(status, Reason.BY_USER)
-        elif status != self._live.session.status and self._stoppable:
+        elif status != (session := self._live.session).status and (
+            session.status in (Status.RUNNING, Status.WAITING) or resumable(session)
+        ):
             self._settle(status)
             self._live.change(status=status, reason=Reason.BY_USER)
             await self._save()
-
-    @property
-    def _stoppable(self) -> bool:
-        session = self._live.session
-        return session.status in (Status.RUNNING, Status.WAITING) or resumable(session)
 
     async def close(self, reason: str = Reason.APP_CLOSED) -> None:
         """Pause at once: the program ends, or the session is closed and may come back."""

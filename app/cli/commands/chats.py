@@ -16,8 +16,8 @@ from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
+from app.core.settings import RunLimits
 from app.core.summary import AgentMode
-from app.core.settings import Limits
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
@@ -46,6 +46,7 @@ async def ask(
     folder: Folder = "",
     files: Files = (),
     as_it_looks: AsItLooks = False,
+    *,
     budget_minutes: Minutes = None,
     budget_calls: Calls = None,
     budget_usd: Usd = None,
@@ -60,8 +61,8 @@ async def ask(
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            chosen = {"mode": mode or AgentMode.DEFAULT, "effort": effort, "folder": folder}
-            return await begin(who.id, text, attachments, **chosen, limits=limits)
+            chosen = mode or AgentMode.DEFAULT
+            return await begin(who.id, text, attachments, chosen, effort=effort, folder=folder, limits=limits)
 
         return await run.follow(start, ChatPrinter(run.texts))
     live = await run.open(session)
@@ -74,7 +75,7 @@ async def ask(
     return await run.go_on(live, send_step(run, live, who, text, attachments))
 
 
-def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float | None) -> Limits | None:
+def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float | None) -> RunLimits | None:
     """Return the limits that were given, the others as the settings have them; None where none was."""
     given = {"minutes": minutes, "calls": calls, "usd": usd}
     chosen = {name: value for name, value in given.items() if value is not None}

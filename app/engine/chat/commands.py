@@ -28,13 +28,12 @@ from app.core.message import (
     SummaryNote,
 )
 from app.core.model_facts import FactSource
-from app.core.reasons import at_limit, has_ended, resumable
+from app.core.reasons import at_limit, main_code
 from app.core.session import AnswerChoice, Chat, ChatSession, QueuedMessage
-from app.core.settings import HistoryLength, Limits
+from app.core.settings import HistoryLength, RunLimits
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
-from app.core.turns import is_over
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
@@ -192,7 +191,8 @@ class Chats:
         provider: str = "",
         model: str = "",
         once: bool = False,
-        limits: Limits | None = None,
+        *,
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
 
@@ -440,7 +440,7 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         self._change(live, effort=effort)
 
-    async def choose_limits(self, session_id: str, limits: Limits | None) -> None:
+    async def choose_limits(self, session_id: str, limits: RunLimits | None) -> None:
         """Choose how far the runs of a chat of any kind go, None for as far as the settings say."""
         self._change(await self._sessions.open_chat(session_id), limits=limits)
 
@@ -457,12 +457,12 @@ class Chats:
         await self._sessions.move(session_id, folder_id)
 
     async def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat; after a limit it gets as much again, and is told to continue where its turn is over."""
+        """Resume a paused chat. After a limit it gets as much again; where its run was over it is told to continue."""
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        chat, turns = live.chat_session.chat, live.turns
-        if at_limit(live.session) and live.session.workflow is None and is_over(turns.said(chat.head)):
-            await self._say(live, self._prompts.line(chat.language, "assistant", "continue"), ())
+        if at_limit(live.session) and not main_code(live.session.reason).startswith("budget_"):
+            words = self._prompts.line(live.chat_session.chat.language, "assistant", "continue")
+            await self._say(live, words, ())
             return
         if at_limit(live.session):
             self._change(live, budget_from=new_id())
@@ -477,9 +477,9 @@ class Chats:
     def _add_to_work(
         self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
     ) -> None:
-        """Add a message to a workflow: the steps that begin from now on are told; of one that is done its last steps are taken again."""
+        """Add a message to a workflow, for the steps that begin from now on; if it is done, its last ones begin again."""
         turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
-        if not turn_id or not (done or resumable(live.session) or not has_ended(live.session)):
+        if not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title)
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))

@@ -11,7 +11,7 @@ from app.core.errors import BadInput
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author, Failure
 from app.core.session import Chat, GroupSession, GroupState, Plan
-from app.core.settings import Limits
+from app.core.settings import RunLimits
 from app.core.summary import AgentMode, Status
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
@@ -75,7 +75,7 @@ class Groups(Definitions[Group]):
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
-        limits: Limits | None = None,
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)

@@ -22,7 +22,7 @@ MOST_NAME = 500
 def decide(
     live: LiveSession, session: GroupSession, members: Sequence[Agent], *, reads: bool = False
 ) -> Decision:
-    """Return what comes next in a group; with `reads` the orchestrator is told the next message of the queue before it speaks."""
+    """Return what comes next in a group; if it `reads`, the next message of the queue comes before the orchestrator."""
     chat = session.chat
     head = live.turns.said(chat.head)
     first = head[0] if head else None

@@ -15,7 +15,6 @@ from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
 from app.engine.requests.request import AgentTurn
 
-
 NEAR = 0.8
 # Said of a limit before it is reached, by its name: how much is spent, and of how much.
 Near = Callable[[str, float, float], None]

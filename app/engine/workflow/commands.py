@@ -13,7 +13,7 @@ from app.core.provider import one_message
 from app.core.reasons import Reason
 from app.core.roles import ROLES, role_of, roles_of
 from app.core.session import Chat, WorkflowSession, WorkflowState
-from app.core.settings import Limits
+from app.core.settings import RunLimits
 from app.core.summary import Status
 from app.core.usage import UsageEntry
 from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
@@ -130,7 +130,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         definition_id: str,
         attachments: tuple[Attachment, ...] = (),
         folder: str = "",
-        limits: Limits | None = None,
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
@@ -159,13 +159,17 @@ class Workflows(Definitions[WorkflowDefinition]):
     async def retry(self, session_id: str, step_id: str) -> None:
         """Retry a step and the steps that it blocked; finished steps stay."""
         live, state = await self._at(session_id, step_id)
-        if state.state not in (
-            StepStatus.FAILED,
-            StepStatus.SKIPPED,
-            StepStatus.CANCELLED,
-            StepStatus.WAITING,
-            StepStatus.DONE,
-        ) or state.queued:
+        if (
+            state.state
+            not in (
+                StepStatus.FAILED,
+                StepStatus.SKIPPED,
+                StepStatus.CANCELLED,
+                StepStatus.WAITING,
+                StepStatus.DONE,
+            )
+            or state.queued
+        ):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         steps = reopened(work.definition, work.steps, step_id)

@@ -151,7 +151,6 @@ def write_steps(
 class WorkflowRun(ChatRun):
     """A running workflow, in a task of its own."""
 
-
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
         self._at_work: dict[str, asyncio.Task[None]] = {}
@@ -486,7 +485,9 @@ class WorkflowRun(ChatRun):
         command = with_files(self._command(), words)
         if added:
             before = call_id(replace(self._state(step.id), attempt=self._state(step.id).attempt - 1))
-            made = [one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE]
+            made = [
+                one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE
+            ]
             title = prompts.line(language, "assistant", "step_result", name=step.name)
             results += "".join(f"\n\n{title}\n{one}" for one in made)
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"

@@ -19,7 +19,7 @@ from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Consent, Message, MessageState, Role
 from app.core.session import QueuedMessage
-from app.core.settings import Limits, Settings
+from app.core.settings import RunLimits, Settings
 from app.core.summary import AgentMode
 from app.core.texts import trimmed, visible
 from app.core.usage import near_text
@@ -64,7 +64,7 @@ class ChatController(PageController):
         self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._new_model = ("", "")
-        self._new_limits: Limits | None = None
+        self._new_limits: RunLimits | None = None
         # What is to be said of limits that are nearly reached, by the sessions' ids.
         self._near: dict[str, str] = {}
         # The session whose next message another model answers, and that.
@@ -118,12 +118,12 @@ class ChatController(PageController):
         self.page.chat_composer.show_limits(own, usual, self._near.get(self.page.session_id, ""))
         self.page.state_line.extend.show_limits(own, usual)
 
-    def take_limits(self) -> Limits | None:
+    def take_limits(self) -> RunLimits | None:
         """Return the limits chosen for the next new session, which are then used up."""
         taken, self._new_limits = self._new_limits, None
         return taken
 
-    def _on_limits_chosen(self, limits: Limits | None) -> None:
+    def _on_limits_chosen(self, limits: RunLimits | None) -> None:
         """Let the run in front, or the next new one, go so far."""
         if self.page.session is not None:
             self._start(self._engine.chats.choose_limits(self.page.session_id, limits))
@@ -131,7 +131,7 @@ class ChatController(PageController):
         self._new_limits = limits
         self._show_limits()
 
-    async def _extend(self, limits: Limits | None) -> None:
+    async def _extend(self, limits: RunLimits | None) -> None:
         """Go on after a limit, with others."""
         session_id = self.page.session_id
         await self._engine.chats.choose_limits(session_id, limits)

@@ -57,7 +57,6 @@ class WindowController(QObject):
         self.window: WindowFrame = window
         self._language, self._look, self._state = window.language, window.look, window.state
         self._close_moot = close_moot
-        self._leaving: LeaveDialog | None = None
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
@@ -302,14 +301,9 @@ class WindowController(QObject):
             self._leave(wish)
             return
         self.window.come_forward()
-        if self._leaving is None:
-            self._leaving = dialog = LeaveDialog(self._language, self._look, running, self.window)
-            dialog.chosen.connect(self._on_leaving)
-            dialog.finished.connect(self._on_asked)
-            dialog.open()
-
-    def _on_asked(self) -> None:
-        self._leaving = None
+        dialog = LeaveDialog(self._language, self._look, running, self.window)
+        dialog.chosen.connect(self._on_leaving)
+        dialog.open()
 
     def _on_leaving(self, wish: str, remembered: bool) -> None:
         if remembered:

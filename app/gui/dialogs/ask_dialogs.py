@@ -32,7 +32,6 @@ from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
 
-
 MOST_TITLES = 5
 
 
@@ -114,7 +113,9 @@ class LeaveDialog(AskDialog):
         self._remember.setText(words("leave.remember"))
         pause = button("", "leave_pause", lambda: self._choose(WhenClosed.PAUSE), text=words("leave.pause"))
         text = "\n".join((*map(visible, titles[:MOST_TITLES]), *("…" for _ in titles[MOST_TITLES:][:1])))
-        self.arrange(self.heading, plain_label("card_text", wrap=True, text=text), self._remember, 6, before=pause)
+        self.arrange(
+            self.heading, plain_label("card_text", wrap=True, text=text), self._remember, 6, before=pause
+        )
         self.resize(440, self.sizeHint().height())
 
     def _choose(self, wish: str) -> None:

@@ -198,7 +198,7 @@ def kind_text(kind: str, words: Language) -> str:
 
 
 def failed(status: str, reason: str) -> bool:
-    """Say whether a session failed: also a debate in which too few could answer, and a workflow that a failed step holds up."""
+    """Say whether a session failed: also a debate with too few answers, and a workflow that a failed step holds up."""
     held_up = (Status.COMPLETED, Reason.TOO_FEW), (Status.PAUSED, Reason.STEP_FAILED)
     return status == Status.ERROR or (status, main_code(reason)) in held_up
 

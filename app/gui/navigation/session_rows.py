@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
 from app.core.matching import fits
-from app.core.reasons import RESTART, Reason, at_limit, main_code, reason_code
+from app.core.reasons import LIMITS, RESTART, Reason, main_code, reason_code
 from app.core.summary import ENDED, DebateMode, Folder, SessionSummary, Status
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
@@ -20,6 +20,9 @@ STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, f
 INDENT = 14
 MOST_TITLE = 200
 MOST_NOW = 6
+# How a paused session is called in short, by the code of its reason; and what is said in place of a session's age.
+_SHORT = {RESTART: "closed", **dict.fromkeys(LIMITS, "limit")}
+_SAID = (Status.RUNNING, Status.PAUSED, Status.STOPPED, *_SHORT.values())
 
 
 class SessionRows(ItemModel):
@@ -143,18 +146,13 @@ class SessionRows(ItemModel):
         words, status = self._language, summary.status
         tone = tone_of(summary)
         colour = "text_2" if tone in ("neutral", "ok") else tone
-        if waits_its_turn(summary):
-            return words("status.short.busy"), "accent"
         if tone == "error":
             return words("status.short.error"), colour
-        if status == Status.PAUSED and reason_code(summary.reason) == RESTART:
-            return words("status.short.closed"), colour
-        if at_limit(summary):
-            return words("status.short.limit"), colour
-        if status in (Status.RUNNING, Status.PAUSED):
-            return words(f"status.short.{status}"), colour
-        stopped = words("status.short.stopped") if status == Status.STOPPED else ""
-        return self._step(summary) or stopped or words.age(summary.updated_at), colour
+        if waits_its_turn(summary):
+            return words("status.short.busy"), colour
+        key = _SHORT.get(reason_code(summary.reason), status) if status == Status.PAUSED else status
+        said = words(f"status.short.{key}") if key in _SAID else ""
+        return self._step(summary) or said or words.age(summary.updated_at), colour
 
     def _step(self, summary: SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""

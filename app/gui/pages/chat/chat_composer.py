@@ -11,7 +11,7 @@ from app.core.agent import Agent
 from app.core.catalog import ProviderStatus
 from app.core.model_facts import ModelFacts
 from app.core.provider import last_part
-from app.core.settings import Limits
+from app.core.settings import RunLimits
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
@@ -181,7 +181,7 @@ class ChatComposer(AttachingComposer):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus in the row under the box, from left to right."""
-        choices = (self.attach, self.assistant, self.group, self.tools, self.model, self.budget, self.gauge)
+        choices = (self.attach, self.assistant, self.group, self.budget, self.tools, self.model, self.gauge)
         return (*choices, self.stop, self.send)
 
     @property
@@ -336,7 +336,7 @@ class ChatComposer(AttachingComposer):
             )
         return inside
 
-    def show_limits(self, own: Limits | None, usual: Limits, near: str) -> None:
+    def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:
         """Say how far a run goes: its own limits, None for the usual ones; `near` says that it is almost there."""
         self.budget.show_limits(own, usual)
         self.budget.show_up_to(near)
@@ -455,7 +455,7 @@ class ChatComposer(AttachingComposer):
         menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def escape(self) -> bool:
-        """Close what is open, else stop the answer of a chat, never a run of several; return whether there was one of these."""
+        """Close what is open, else stop the answer of a chat, never a run of several; return whether there was any."""
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
         elif self.closes():

@@ -404,7 +404,7 @@ class ChatPage(ConversationView):
         focus, card = self.window().focusWidget(), self.cards.shown()
         if not self.find_bar.isHidden():
             self.find_bar.leave()
-        elif card is not None and focus is not None and (card is focus or card.isAncestorOf(focus)):
+        elif card is not None and focus in (card, *card.findChildren(QWidget)):
             self.composer.box.setFocus()
         else:
             return False

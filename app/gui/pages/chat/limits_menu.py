@@ -1,11 +1,12 @@
 """The button that says how far a run goes before it pauses, with the menu and the dialog that change it."""
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.settings import AN_HOUR, Limits, Settings
+from app.core.settings import AN_HOUR, RunLimits, Settings
 from app.core.usage import limits_text
 from app.gui.dialogs.ask_dialogs import ValueDialog
 from app.gui.display.appearance import Language, Look
@@ -17,15 +18,15 @@ NAMES = ("max_minutes", "max_model_calls", "max_cost_usd")
 
 
 class LimitsButton(MenuButton):
-    """Offers limits for one run; emits chosen(the Limits, None for those of the settings)."""
+    """Offers limits for one run; emits chosen(the RunLimits, None for those of the settings)."""
 
     chosen = Signal(object)
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__(look, "clock", name, chevron=False)
         self._language, self._look = language, look
-        self._own: Limits | None = None
-        self._usual: Limits | None = None
+        self._own: RunLimits | None = None
+        self._usual: RunLimits | None = None
         self.choices.aboutToShow.connect(self._fill)
 
     @property
@@ -33,7 +34,7 @@ class LimitsButton(MenuButton):
         """Whether the limits are known."""
         return self._usual is not None
 
-    def show_limits(self, own: Limits | None, usual: Limits) -> None:
+    def show_limits(self, own: RunLimits | None, usual: RunLimits) -> None:
         """Set the limits of the run, None for the `usual` ones of the settings."""
         self._own, self._usual = own, usual
 
@@ -46,14 +47,14 @@ class LimitsButton(MenuButton):
         self.style().polish(self)
 
     @property
-    def _chosen(self) -> Limits:
-        return self._own or self._usual or Limits()
+    def _chosen(self) -> RunLimits:
+        return self._own or self._usual or RunLimits()
 
     def _fill(self) -> None:
         words = self._language
         self.clear()
         for key, limits in (("limits.usual", None), ("limits.hour", AN_HOUR)):
-            text = words(key, limits=limits_text(words, limits or self._usual or Limits()))
+            text = words(key, limits=limits_text(words, limits or self._usual or RunLimits()))
             ticked(self.choices, text, limits == self._own, partial(self.chosen.emit, limits))
         self.choices.addAction(words("limits.own"), self._ask)
 
@@ -66,13 +67,12 @@ class LimitsButton(MenuButton):
 class LimitsDialog(ValueDialog):
     """Asks for the limits of one run."""
 
-    def __init__(self, words: Language, look: Look, before: Limits, parent: QWidget) -> None:
+    def __init__(self, words: Language, look: Look, before: RunLimits, parent: QWidget) -> None:
         super().__init__(words, parent, "limits", words("limits.title.run"), ("save", words("dialog.save")))
         self.before, settings = before, Settings().within(before)
         self.ask(*(field_of(words, look, name, getattr(settings, name)) for name in NAMES), width=440)
         self.form.fill(settings)
 
-    def value(self) -> Limits:
+    def value(self) -> RunLimits:
         """Return the limits that are entered."""
-        minutes, calls, usd = self.form.values().values()
-        return Limits(minutes=int(minutes), calls=int(calls), usd=usd)
+        return replace(Settings(), **self.form.values()).limits

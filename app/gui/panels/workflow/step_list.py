@@ -17,7 +17,7 @@ from app.core.reasons import Reason
 from app.core.session import WorkflowSession
 from app.core.summary import ENDED, Status
 from app.core.texts import visible
-from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
+from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents, put_down
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
@@ -114,13 +114,14 @@ def looks_of(
 ) -> list[StepLook]:
     """Return the rows of a workflow's steps in order; `agents` and `colours` are by id."""
     work = session.workflow
-    states = {state.id: state for state in work.steps}
+    runs = session.status == Status.RUNNING
+    states = {state.id: state for state in (work.steps if runs else put_down(work.steps))}
     names = {step.id: step.name for step in work.definition.steps}
     depth, now = depths(work.definition), datetime.now(UTC)
     looks = []
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
-        if session.status != Status.RUNNING and _is_cut(state):
+        if not runs and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
         agent = agents.get(state.assistant_id)
