@@ -358,7 +358,7 @@ def test_the_last_line_says_what_comes_next(language: str, status: str) -> None:
     session = ChatSession(id="01s", title="T", status=status, chat=SESSION.chat)
     line = last_line(session, load_texts(language))
     assert line
-    assert ("moot re" in line) == (status in {"idle", "waiting", "paused"})
+    assert ("moot re" in line) == (status in {"idle", "waiting", "paused", "stopped"})
 
 
 def test_what_a_session_cost_and_what_the_cache_saved() -> None:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, NoReturn, get_args, get_origin
 
 from app import __version__
 from app.core.errors import BadInput
+from app.core.settings import MOST
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -209,7 +210,7 @@ _COMPLAINTS = tuple(
         ("usage_missing", r"the following arguments are required: (?P<what>.+)"),
         ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
         ("usage_choice", r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
-        ("usage_number", r"argument (?P<what>[^:]+): invalid int value: (?P<value>.+)"),
+        ("usage_number", r"argument (?P<what>[^:]+): invalid (?:int|whole) value: (?P<value>.+)"),
         ("usage_amount", r"argument (?P<what>[^:]+): invalid amount value: (?P<value>.+)"),
         ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
         ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
@@ -259,6 +260,14 @@ def amount(typed: str) -> float:
     """Read an amount of money. Raises ValueError."""
     found = float(typed)
     if not 0 < found < math.inf:
+        raise ValueError
+    return found
+
+
+def whole(typed: str) -> int:
+    """Read a number of minutes or calls. Raises ValueError."""
+    found = int(typed)
+    if not 0 < found <= MOST:
         raise ValueError
     return found
 

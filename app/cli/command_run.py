@@ -27,13 +27,11 @@ from app.core.ids import is_id
 from app.core.message import MessageState
 from app.core.provider import ProviderStatus
 from app.core.session import (
-    LIMITS,
     DebateSession,
     Reason,
     Session,
     Status,
     main_code,
-    reason_code,
     reason_text,
 )
 from app.core.texts import Texts, clock_text
@@ -285,7 +283,7 @@ class CommandRun:
             await self.moot.engine.councils.note_read(live.id)
         if session.chat is None or session.workflow is not None or session.status != Status.IDLE:
             return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-        return PAUSED_OR_STOPPED if reason_code(session.reason) in LIMITS else await self._answered(live)
+        return await self._answered(live)
 
     async def _answered(self, live: LiveSession) -> int:
         """Return the exit status where it is the user's turn: OK only if the assistant has answered."""

@@ -4,8 +4,8 @@ Also the roles that assistants have in a team, and the names by which each is kn
 """
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
@@ -193,6 +193,9 @@ class StepStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+QUEUED: Final = "busy"
+"""The reason of a step that waits for a busy assistant."""
+
 STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED)
 
 MOST_STEPS: Final = 2_000
@@ -260,6 +263,23 @@ class StepState:
     ended_at: str = ""
     seconds: float = 0.0
     criteria: tuple[Criterion, ...] = ()
+
+    @property
+    def queued(self) -> bool:
+        """Whether the step waits for a busy assistant; any other that waits needs the user."""
+        return self.state == StepStatus.WAITING and self.reason == QUEUED
+
+    @property
+    def taken(self) -> bool:
+        """Whether an assistant holds the step, or will as soon as it is free."""
+        return self.state == StepStatus.RUNNING or self.queued
+
+
+def put_down(states: Iterable[StepState]) -> tuple[StepState, ...]:
+    """Return steps as they are when nobody works: those that were taken, or waited for an assistant, are ready."""
+    return tuple(
+        replace(state, state=StepStatus.READY, reason="") if state.taken else state for state in states
+    )
 
 
 @dataclass(frozen=True, slots=True)

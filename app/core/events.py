@@ -269,6 +269,15 @@ class UsageReported(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitNear(Event):
+    """A run has used most of what it may: `limit` is minutes, calls or usd, `spent` is how much of it, `most` all."""
+
+    limit: str
+    spent: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled(Event):
     """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind.
 

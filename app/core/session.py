@@ -27,9 +27,10 @@ from app.core.council import (
 )
 from app.core.council_parts import Option
 from app.core.criteria import Criterion
-from app.core.definitions import StepState, StepStatus, WorkflowDefinition
+from app.core.definitions import QUEUED, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.message import Attachment
+from app.core.settings import RunLimits
 from app.core.texts import Texts
 from app.core.usage import UsageEntry
 
@@ -353,7 +354,9 @@ class Chat:
     want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
     in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
     for that of the settings. `effort` is that of all who speak, "" for their own; `provider` and `model` answer in place of
-    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions` and `context` are those of its folder when it came there.
+    the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions`
+    and `context` are those of its folder when it came there. `limits` are those chosen for this session, None for those
+    of the settings.
     """
 
     assistant_id: str
@@ -374,6 +377,7 @@ class Chat:
     choice: AnswerChoice | None = None
     instructions: str = ""
     context: tuple[Attachment, ...] = ()
+    limits: RunLimits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -517,7 +521,7 @@ class Reason(StrEnum):
     DAMAGED = "damaged"
     FORKED = "forked"
     QUESTION = "question"
-    BUSY = "busy"
+    BUSY = QUEUED
     SUMMARISING = "summarising"
     CHECKING_VOTES = "checking_votes"
     NO_ASSISTANT = "no_assistant"
@@ -548,8 +552,8 @@ class Reason(StrEnum):
 HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
 
 RESTART = "restart"
-# The codes for scripts of the limits that can end a run.
-LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
+# The codes for scripts of the limits that can end a run; `budget` is that of money, tool rounds and the month.
+LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget", "budget_calls", "budget_minutes")
 # The stable codes for scripts, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
     **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
@@ -558,9 +562,12 @@ _FOR_SCRIPTS = {
     Reason.FAULT: Reason.FAULT,
     Reason.CRITERIA_UNMET: Reason.CRITERIA_UNMET,
     FailureKind.RATE_LIMIT: "rate_limit",
+    FailureKind.BUDGET_MONTH: "budget",
     Reason.TURNS_LIMIT: "turn_limit",
     Reason.STEPS: "step_limit",
     Reason.REPEATED: "repeated_call",
+    Reason.BUDGET_MODEL_CALLS: "budget_calls",
+    Reason.BUDGET_MINUTES: Reason.BUDGET_MINUTES,
 }
 
 
@@ -582,7 +589,7 @@ def main_code(reason: str) -> str:
 def reason_code(reason: str) -> str:
     """Return the code of a reason for scripts, "" where it has none."""
     code = main_code(reason)
-    return "budget" if code.startswith("budget_") else _FOR_SCRIPTS.get(code, "")
+    return _FOR_SCRIPTS.get(code, "budget" if code.startswith("budget_") else "")
 
 
 def code_of_session(session: Session) -> str:
@@ -594,13 +601,12 @@ def code_of_session(session: Session) -> str:
 
 
 def resumable(session: Session | SessionSummary) -> bool:
-    """Say whether a session can be resumed: it is paused, a debate that was stopped, or a fault ended its run."""
-    stopped = session.status == Status.STOPPED and session.kind == "debate"
-    return session.status == Status.PAUSED or stopped or _failed(session)
+    """Say whether a session can be resumed: it is paused, it was stopped, or a fault ended its run."""
+    return session.status in (Status.PAUSED, Status.STOPPED) or _failed(session)
 
 
 def has_ended(session: Session | SessionSummary) -> bool:
-    """Say whether a session has ended; a debate that was stopped has, and can be resumed."""
+    """Say whether a session has ended; one that was stopped has, and can be resumed."""
     return session.status in ENDED and not _failed(session)
 
 
@@ -614,14 +620,34 @@ def reason_text(reason: str, texts: Texts) -> str:
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
 
-def paused_text(reason: str, texts: Texts) -> str:
-    """Return that a session is paused or failed, and why; "" where no reason is known."""
-    if reason_code(reason) == RESTART:
+def at_limit(session: "Session | SessionSummary") -> bool:
+    """Say whether a limit of the user's has paused a session."""
+    return session.status == Status.PAUSED and reason_code(session.reason) in LIMITS
+
+
+def short_reason(session: "Session | SessionSummary", texts: Texts) -> str:
+    """Return in a few words what has stopped, paused or failed a session; "" where its status says it all."""
+    code, blanks = _with_numbers(session.reason.split("+", 1)[0])
+    if session.status == Status.STOPPED and code == Reason.BY_USER:
+        return texts("status.stopped_by_user")
+    if session.status == Status.PAUSED and reason_code(code) == RESTART:
         return texts("status.paused_closed")
-    if main_code(reason) == Reason.BY_USER:
-        return texts("status.paused_by_user")
-    said = reason_text(reason, texts)
-    return texts("discussion.paused", reason=said) if reason and reason != Reason.FAULT else said
+    if at_limit(session) and not blanks:
+        return ""
+    with suppress(KeyError, IndexError):
+        return texts(f"status.{'at' if at_limit(session) else 'failed'}.{code}", **blanks)
+    return ""
+
+
+def paused_text(session: "Session | SessionSummary", texts: Texts) -> str:
+    """Return that a session is paused or was stopped, and why; "" where no reason is known."""
+    reason, said = session.reason, short_reason(session, texts)
+    if reason_code(reason) in (RESTART, "user"):
+        return said or texts("status.paused_by_user")
+    if said and at_limit(session):
+        return texts("limit.again", state=said)
+    why = reason_text(reason, texts)
+    return why if said or not reason else texts("discussion.paused", reason=why)
 
 
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
@@ -671,11 +697,13 @@ def no_vote_reason(reason: str, words: Callable[..., str]) -> str:
     return code
 
 
-def _with_numbers(part: str) -> tuple[str, dict[str, int]]:
+def _with_numbers(part: str) -> tuple[str, dict[str, object]]:
     """Return the code of a reason, and its numbers as the blanks of a text."""
     code, *numbers = part.split(":")
-    whole = (int(one) for one in numbers if one.isdecimal() and len(one) <= _MOST_DIGITS)
-    return code, dict(zip(("count", "all"), whole, strict=False))
+    whole = [int(one) for one in numbers if one.isdecimal() and len(one) <= _MOST_DIGITS]
+    # An amount of money is counted in cents.
+    amounts = [f"{one / 100:.2f}" for one in whole[:1]]
+    return code, dict(zip(("amount", "count", "all"), (*amounts, *whole), strict=False))
 
 
 def _part_text(part: str, texts: Texts) -> str:

@@ -1,6 +1,6 @@
 """The user's settings; the settings dialog and the reader of `settings.json` are both made from these fields."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -25,6 +25,27 @@ class DebateHistory(StrEnum):
 
     LAST = "last"
     ALL = "all"
+
+
+class WhenClosed(StrEnum):
+    """What becomes of what runs when the window is closed: the user is asked, it is kept running, or paused."""
+
+    ASK = "ask"
+    KEEP = "keep"
+    PAUSE = "pause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """How far a run goes before it pauses: minutes, calls of models, dollars; 0 for no limit."""
+
+    minutes: int = 0
+    calls: int = 0
+    usd: float = 0.0
+
+
+AN_HOUR = RunLimits(minutes=60, calls=500, usd=5.0)
+"""What a run that is left alone for an hour may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +77,8 @@ class Settings:
 
     `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
-    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock.
+    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock,
+    `when_closed` is a WhenClosed.
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and `folder_order` are
     ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
     `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
@@ -78,6 +100,7 @@ class Settings:
     favourite_models: tuple[str, ...] = ()
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
+    when_closed: str = _setting(WhenClosed.ASK, "appearance", choices=tuple(WhenClosed))
     shortcuts: tuple[str, ...] = ()
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()
@@ -97,6 +120,18 @@ class Settings:
     max_minutes: int = _setting(30, "limits", most=1_440, unit="minutes")
     max_cost_usd: float = _setting(2.0, "limits", most=1_000, step=0.5, unit="usd")
     max_month_usd: float = _setting(0.0, "usage", most=100_000, unit="usd")
+
+    @property
+    def limits(self) -> RunLimits:
+        """The limits of a run for which no others were chosen."""
+        return RunLimits(minutes=self.max_minutes, calls=self.max_model_calls, usd=self.max_cost_usd)
+
+    def within(self, limits: RunLimits | None) -> "Settings":
+        """Return these settings for a run with own limits: then its calls are counted, not their kinds."""
+        if limits is None:
+            return self
+        chosen = {"max_minutes": limits.minutes, "max_model_calls": limits.calls, "max_cost_usd": limits.usd}
+        return replace(self, **chosen, max_tool_rounds=0, max_sub_agent_runs=0)  # type: ignore[arg-type]
 
 
 def rules() -> dict[str, Rule]:

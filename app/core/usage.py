@@ -6,6 +6,7 @@ from operator import add, attrgetter
 from typing import Any
 
 from app.core.message import AMOUNTS, Author, Usage
+from app.core.settings import RunLimits
 from app.core.texts import amount_text
 
 
@@ -112,6 +113,21 @@ def used_text(total: Total, tokens: int | None = None) -> str:
     """Return the tokens of calls, or a part of them, in short: `≈ 6.2k` where some of them are estimated."""
     text = tokens_text(total.used.tokens if tokens is None else tokens)
     return f"≈ {text}" if total.estimated else text
+
+
+def limits_text(words: Callable[..., str], limits: RunLimits) -> str:
+    """Return limits in short: `30 min · 100 calls · $2`."""
+    parts = (
+        words("unit.minutes", amount=limits.minutes) if limits.minutes else "",
+        words("limits.calls", count=limits.calls) if limits.calls else "",
+        words("unit.usd", amount=f"{limits.usd:g}") if limits.usd else "",
+    )
+    return " · ".join(filter(None, parts)) or words("setting.no_limit")
+
+
+def near_text(words: Callable[..., str], limit: str, spent: float, most: float) -> str:
+    """Return that a run has used most of what it may, as its event says."""
+    return words(f"limit.near.{limit}", spent=f"{spent:.3g}", most=f"{most:g}")
 
 
 def saved_text(words: Callable[..., str], total: Total) -> str:

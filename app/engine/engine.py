@@ -23,7 +23,7 @@ from app.core.events import (
 from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
-from app.core.session import ExportFormat, Reason, Session, SessionSummary, Status, resumable
+from app.core.session import ExportFormat, Session, SessionSummary, Status, resumable
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -257,11 +257,9 @@ class Engine:
     async def open_waiting(self) -> None:
         """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
         for summary in self.sessions():
-            if (
-                (summary.status == Status.WAITING or resumable(summary))
-                and (summary.kind not in ("debate", "") or summary.status == Status.WAITING)
-                and not summary.read_only
-            ):
+            may_ask = resumable(summary) and summary.status != Status.STOPPED
+            waits = summary.status == Status.WAITING or (may_ask and summary.kind not in ("debate", ""))
+            if waits and not summary.read_only:
                 with contextlib.suppress(MootError):
                     await self.open(summary.id)
 
@@ -339,14 +337,14 @@ class Engine:
         check_open(live)
         self._sessions.check(live.session)
         if live.session.chat is not None:
-            if live.session.reason == Reason.STEP_FAILED:
+            if live.session.workflow is not None:
                 self.workflows.reopen(live)
-            self.chats.resume(live)
+            await self.chats.resume(live)
         else:
             self._sessions.run(live)
 
     async def stop(self, session_id: str) -> None:
-        """Stop a session; the text so far is kept. A debate then has ended for good."""
+        """Stop a session; the text so far is kept, and `resume` undoes it."""
         await self._sessions.stop(await self.open(session_id))
 
     async def wait(self, session_id: str) -> Session:

@@ -15,6 +15,7 @@ from app.core.events import (
     CallsStreamed,
     Event,
     EventBus,
+    LimitNear,
     MessageDelta,
     MessageFinished,
     MessageStarted,
@@ -64,6 +65,7 @@ class LiveSession:
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}
         self._told_tools: set[str] = set()
+        self._told_near: set[tuple[str, str, float]] = set()
         # Whether a debate has messages that are no statements.
         self._beside = any(one.is_interim or one.part for one in stored.messages)
 
@@ -183,6 +185,13 @@ class LiveSession:
     def notice(self, code: str, *, level: str = "warning", sticky: bool = False, **details: object) -> None:
         """Tell the user something about this session that is not stored."""
         self.tell(Notice(session_id=self.id, level=level, code=code, details=details, sticky=sticky))
+
+    def tell_near(self, limit: str, spent: float, most: float) -> None:
+        """Tell once that a limit of the run is nearly reached."""
+        told = (self.chat_session.chat.budget_from, limit, most)
+        if told not in self._told_near:
+            self._told_near.add(told)
+            self.tell(LimitNear(session_id=self.id, limit=limit, spent=spent, most=most))
 
     def first_told(self, tools: Sequence[str]) -> list[str]:
         """Return those of these tools that the user was not yet told of, and remember them."""

@@ -14,7 +14,7 @@ from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Author
 from app.core.owned_tasks import start_owned
-from app.core.session import LIMITS, Reason, Status, has_ended, reason_code
+from app.core.session import Reason, Status, at_limit, resumable
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 from app.engine.turns.context import Outcome, Services
@@ -28,8 +28,6 @@ _log = logging.getLogger(__name__)
 
 class Run(ABC):
     """A running session, in a task of its own."""
-
-    stopped_status = Status.STOPPED
 
     def __init__(self, live: LiveSession, services: Services) -> None:
         self._live = live
@@ -63,7 +61,7 @@ class Run(ABC):
     def start(self) -> None:
         """Start, or resume after a pause; a loop that still saves its stop goes on by itself."""
         self._unsaved = self._live.session.reason == Reason.SAVE_FAILED
-        if reason_code(self._live.session.reason) in LIMITS:
+        if at_limit(self._live.session):
             self._since = new_id()
         self._pausing = False
         told = self._live.servers_told
@@ -97,13 +95,15 @@ class Run(ABC):
         """Stop one sub-agent; false where it does not run."""
         return any(tree.stop_turn(turn_id) for tree in self._trees)
 
-    async def stop(self) -> None:
+    async def stop(self, status: str = Status.STOPPED) -> None:
         """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""
         if not self.over:
-            await self._cut(self.stopped_status, Reason.BY_USER)
-        elif not has_ended(self._live.session) and self._live.session.status != self.stopped_status:
-            self._settle(self.stopped_status)
-            self._live.change(status=self.stopped_status, reason=Reason.BY_USER)
+            await self._cut(status, Reason.BY_USER)
+        elif status != (session := self._live.session).status and (
+            session.status in (Status.RUNNING, Status.WAITING) or resumable(session)
+        ):
+            self._settle(status)
+            self._live.change(status=status, reason=Reason.BY_USER)
             await self._save()
 
     async def close(self, reason: str = Reason.APP_CLOSED) -> None:

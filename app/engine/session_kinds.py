@@ -103,7 +103,7 @@ class ChatKind(SessionKind):
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return the assistant, the mode and the queue."""
         chat = live.chat_session.chat
-        return {"chat": fields_of(chat, "assistant_id", "assistant_name", "mode", "head", "queue")}
+        return {"chat": fields_of(chat, "assistant_id", "assistant_name", "mode", "head", "queue", "limits")}
 
 
 class GroupKind(ChatKind):

@@ -67,7 +67,7 @@ class Sessions:
         """Open a chat in which the user may speak at any time. Raises BadInput for a workflow."""
         live = await self.open_chat(session_id)
         if live.session.workflow is not None:
-            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+            raise BadInput("workflow_asks_nothing", title=live.session.title)
         return live
 
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
@@ -123,8 +123,12 @@ class Sessions:
         return run if run is not None and not run.over else None
 
     async def stop(self, live: LiveSession) -> None:
-        """Stop a session and keep its text; a debate then has ended for good, in a chat it is the user's turn."""
+        """Stop a session as the user asks, and keep its text; resuming it goes on from there."""
         await (self.running(live.id) or self._run_of(live)).stop()
+
+    async def interrupt(self, live: LiveSession) -> None:
+        """Stop a chat, because it goes on with something else: what is not done in its last turn is closed."""
+        await (self.running(live.id) or self._run_of(live)).stop(Status.IDLE)
 
     async def wait(self, session_id: str) -> Session:
         """Wait until the session no longer runs, and return it."""

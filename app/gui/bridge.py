@@ -34,6 +34,7 @@ class Bridge(QObject):
     tool_finished = Signal(object)
     tool_progressed = Signal(object)
     prompt_asked = Signal(object)
+    limit_near = Signal(object)
     retry_scheduled = Signal(object)
     notice = Signal(object)
     plan_changed = Signal(object)

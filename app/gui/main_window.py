@@ -40,8 +40,4 @@ class MainWindow(WindowFrame):
             event.accept()
             return
         event.ignore()
-        if self.hides_on_close:
-            self.hide()
-            self.hidden.emit()
-        else:
-            self.close_requested.emit()
+        self.controller.leave()

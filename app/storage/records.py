@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from app.core.definitions import put_down
 from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.session import (
     ChatSession,
@@ -182,7 +183,11 @@ def _without_unknown_question(message: Message) -> Message:
 
 
 def mended_session(session: Session) -> Session:
-    """Return the session as after a restart: a running one is paused."""
+    """Return the session as after a restart: a running one is paused, and nobody holds a step."""
+    work = session.workflow
+    if work is not None and any(one.taken for one in work.steps):
+        work = dataclasses.replace(work, steps=put_down(work.steps))
+        session = dataclasses.replace(session, workflow=work)
     if session.status != Status.RUNNING:
         return session
     return dataclasses.replace(session, status=Status.PAUSED, reason=Reason.APP_RESTART)

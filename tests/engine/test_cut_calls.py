@@ -83,7 +83,7 @@ async def test_stopped_before_the_first_word_it_is_counted_in_the_session_and_th
     live = bench.engine.live(session_id)
     assert live is not None
     (entry,) = live.session.unsaid
-    assert live.session.status == Status.IDLE
+    assert live.session.status == Status.STOPPED
     assert (entry.author, entry.session_id, entry.estimated) == ("Ann", session_id, True)
     assert (entry.input_tokens, entry.output_tokens) == (request_tokens(bench.models.requests[0]), 0)
     assert (await bench.engine.usage.this_month()).known_usd == entry.cost_usd

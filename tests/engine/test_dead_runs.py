@@ -260,7 +260,7 @@ async def test_a_fault_while_a_queued_message_is_sent_keeps_it_in_the_queue(
 async def test_a_failed_run_can_be_stopped_and_then_has_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: list[logging.LogRecord]
 ) -> None:
-    for kind, stands in (("debate", Status.STOPPED), ("workflow", Status.STOPPED), ("chat", Status.IDLE)):
+    for kind, stands in (("debate", Status.STOPPED), ("workflow", Status.STOPPED), ("chat", Status.STOPPED)):
         made = an_engine(tmp_path / kind)
         sow(monkeypatch, Seed(kind, TurnTree, "take"))
         session_id = await begin(made, kind)

@@ -220,7 +220,7 @@ async def test_the_limit_of_turns_makes_it_report_what_it_has(tmp_path: Path) ->
     assert len(offered) == 4
     assert offered[-1] == ["reportResult"]
     assert talk(made, session_id)[-1] == ("orchestrator", "Not finished.")
-    assert status(made, session_id) == Status.IDLE
+    assert status(made, session_id) == Status.PAUSED
 
 
 async def test_a_member_that_fails_is_told_to_the_orchestrator(tmp_path: Path) -> None:

@@ -70,12 +70,14 @@ async def test_the_last_answer_of_a_turn_without_steps_left_names_the_limit(tmp_
     session_id = await asked(made)
     session = session_of(made, session_id)
     assert (session.status, session.reason, code_of_session(session)) == (
-        Status.IDLE,
+        Status.PAUSED,
         "steps:2",
         "step_limit",
     )
     assert made.messages(session_id)[-1].content == "So far I know this."
-    assert last_line(session, ENGLISH).startswith("Limit of 2 steps reached")
+    assert last_line(session, ENGLISH).startswith(
+        "Paused at 2 steps. Resume to allow as much again. · Resume with"
+    )
     assert "2단계" in last_line(session, KOREAN)
     made.models.otherwise = lambda _: ["Fine."]
     await made.engine.chats.send(session_id, "Thanks.")
@@ -99,7 +101,7 @@ async def test_who_repeats_a_call_is_stopped_for_that(tmp_path: Path) -> None:
     )
     session = session_of(made, await asked(made))
     assert (session.status, session.reason, code_of_session(session)) == (
-        Status.IDLE,
+        Status.PAUSED,
         "repeated",
         "repeated_call",
     )
@@ -127,11 +129,17 @@ async def test_a_group_that_has_used_its_turns_names_the_limit(tmp_path: Path) -
     await made.engine.wait(session_id)
     session = session_of(made, session_id)
     assert (session.status, session.reason, code_of_session(session)) == (
-        Status.IDLE,
+        Status.PAUSED,
         "turns_limit:2",
         "turn_limit",
     )
-    assert "limit of 2 turns" in last_line(session, ENGLISH)
+    assert last_line(session, ENGLISH).startswith("Paused at 2 turns. ")
+    assert last_line(session, KOREAN).startswith("2턴에서 일시 정지. 재개하면")
+    before = len(made.models.requests)
+    await made.engine.resume(session_id)
+    assert (await made.engine.wait(session_id)).status == Status.PAUSED
+    asked = [who(one) for one in made.models.requests[before:]]
+    assert asked == ["orchestrator", "ann", "orchestrator"], "as many turns again"
 
 
 def test_a_workflow_is_named_by_its_failed_step() -> None:
@@ -161,8 +169,13 @@ def test_a_workflow_is_named_by_its_failed_step() -> None:
         ("quota", "provider_error"),
         ("two_failures", "provider_error"),
         ("nobody_answered", "provider_error"),
-        ("budget_minutes", "budget"),
+        ("budget_minutes", "budget_minutes"),
+        ("budget_minutes:30", "budget_minutes"),
+        ("budget_model_calls:100", "budget_calls"),
+        ("budget_cost:200", "budget"),
+        ("budget_tool_rounds:60", "budget"),
         ("budget_month", "budget"),
+        ("fault", "fault"),
         ("rounds_done+failed_turns:2", ""),
         ("what a newer Moot says", ""),
     ],
@@ -180,5 +193,5 @@ def test_a_reason_that_a_file_has_brought_breaks_nothing(reason: str) -> None:
 @pytest.mark.parametrize("reason", ["app_closed", "app_restart"])
 def test_a_session_paused_by_the_end_of_moot_says_so(reason: str) -> None:
     session = Session(id="0" * 26, title="T", kind="debate", status=Status.PAUSED, reason=reason)
-    assert last_line(session, ENGLISH).startswith("Paused because Moot was closed · Resume with")
-    assert last_line(session, KOREAN).startswith("일시 정지됨 · Moot 종료")
+    assert last_line(session, ENGLISH).startswith("Moot was closed · Resume with")
+    assert last_line(session, KOREAN).startswith("Moot가 종료됨 · ")

@@ -192,7 +192,7 @@ async def test_the_arguments_of_each_call_are_read_once(
             agents=(agent(tools=("fetch",), max_steps=rounds),), max_tool_rounds=0, max_model_calls=0,
         )  # fmt: skip
         session_id = await ask(made)
-        assert status(made, session_id) == Status.IDLE and len(results(made, session_id)) == 5 * rounds
+        assert status(made, session_id) == Status.PAUSED and len(results(made, session_id)) == 5 * rounds
         assert len(read) == 5 * rounds
 
 

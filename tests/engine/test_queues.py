@@ -266,8 +266,11 @@ async def test_what_is_said_while_a_workflow_runs_reaches_the_steps_to_come(tmp_
     assert status(made, session_id) == Status.COMPLETED
     told = ["Mind the tests." in str(one.messages[1]["content"]) for one in made.models.requests]
     assert told == [False, True]
-    with pytest.raises(BadInput, match="workflow_asks_nothing"):
-        await made.engine.chats.send(session_id, "Too late.")
+    await made.engine.chats.send(session_id, "Make it shorter.")
+    assert (await made.engine.wait(session_id)).status == Status.COMPLETED
+    last = str(made.models.requests[-1].messages[1]["content"])
+    assert len(made.models.requests) == 3, "only the last step is taken again"
+    assert "Make it shorter." in last and 'Result of "B"' in last, "it knows what it made before"
 
 
 async def test_how_long_a_step_takes_is_without_its_wait(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def test_who_makes_the_same_call_for_ever_is_stopped_with_the_reason(tmp_p
         MessageState.FAILED,
         MessageState.FAILED,
     ]
-    assert status(made, session_id) == Status.IDLE
+    assert status(made, session_id) == Status.PAUSED
     script = [
         calling(same, same, same),
         calling(same, ("echo", {"n": 1})),

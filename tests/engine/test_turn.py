@@ -170,7 +170,7 @@ async def test_a_model_that_only_calls_tools_comes_to_an_end(tmp_path: Path) -> 
     assert last.error.kind == "steps"
     assert len(made.models.requests) == 5
     assert len(results(made, session_id)) == 5
-    assert status(made, session_id) == Status.IDLE
+    assert status(made, session_id) == Status.PAUSED
 
 
 async def test_a_tool_that_fails_is_told_to_the_model(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ async def test_a_budget_pauses_and_resuming_gives_another(tmp_path: Path) -> Non
     session_id = await ask(made)
     live = made.engine.live(session_id)
     assert live is not None
-    assert (live.session.status, live.session.reason) == (Status.PAUSED, "budget_model_calls")
+    assert (live.session.status, live.session.reason) == (Status.PAUSED, "budget_model_calls:3")
     assert len(made.models.requests) == 3
     made.models.otherwise = lambda _: [ANSWER]
     await made.engine.resume(session_id)
@@ -330,7 +330,7 @@ async def test_a_stopped_turn_leaves_every_call_with_a_result(tmp_path: Path) ->
     session_id = await made.engine.chats.start("main", "Wait.")
     await asyncio.wait_for(started.wait(), 5)
     await made.engine.stop(session_id)
-    assert status(made, session_id) == Status.IDLE
+    assert status(made, session_id) == Status.STOPPED
     await made.engine.chats.send(session_id, "Never mind. Hello?")
     await made.engine.wait(session_id)
     roles = [one["role"] for one in made.models.requests[-1].messages]

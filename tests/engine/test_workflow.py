@@ -174,17 +174,22 @@ async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_p
     assert status(made, session_id) == Status.COMPLETED
 
 
-async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
+async def test_a_stopped_workflow_holds_no_step_and_goes_on_where_it_was(tmp_path: Path) -> None:
     gate = asyncio.Event()
     made = bench(tmp_path, lambda _: ["I begin", gate])
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     await made.engine.stop(session_id)
     assert status(made, session_id) == Status.STOPPED
-    assert set(states(made, session_id).values()) == {"cancelled"}
+    stands = states(made, session_id)
+    assert set(stands.values()) == {"ready", "pending"}, "nobody works, and a step is in progress"
     gate.set()
     await asyncio.sleep(0.05)
-    assert set(states(made, session_id).values()) == {"cancelled"}
+    assert states(made, session_id) == stands
+    made.models.otherwise = lambda _: [DONE_TEXT]
+    await made.engine.resume(session_id)
+    await made.engine.wait(session_id)
+    assert set(states(made, session_id).values()) == {"done"}
 
 
 async def test_after_a_restart_it_is_paused_and_no_step_runs_twice(tmp_path: Path) -> None:
@@ -335,12 +340,11 @@ def test_the_marker_is_read_on_a_line_of_its_own_outside_code(text: str, artifac
     assert (found.artifacts if found else None) == artifacts
 
 
-async def test_a_workflow_that_asks_nothing_takes_no_words_and_no_retry_of_a_chat(tmp_path: Path) -> None:
+async def test_a_workflow_takes_no_retry_of_a_chat(tmp_path: Path) -> None:
     made = bench(tmp_path, lambda _: [DONE_TEXT])
     session_id = await run(made)
     last = made.messages(session_id)[-1].id
     for work in (
-        made.engine.chats.send(session_id, "And now?"),
         made.engine.chats.retry(session_id, last),
         made.engine.chats.continue_from(session_id, last),
     ):
@@ -375,7 +379,7 @@ async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> No
     _made.clear()
     again = bench(tmp_path, lambda _: [DONE_TEXT])
     await again.engine.open(session_id)
-    assert states(again, session_id)["a"] == "running"
+    assert states(again, session_id)["a"] == "ready", "nobody works, and it is in progress"
     await again.engine.workflows.skip(session_id, "a")
     await again.engine.wait(session_id)
     assert states(again, session_id) == {"a": "skipped", "b": "done", "c": "done", "d": "done"}

@@ -174,5 +174,6 @@ async def test_several_at_once_then_a_queue_then_no_more(busy):
     assert at_work(person) == 2
     pace.slow = False
     await engine.stop(sessions[0])
-    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
+    await until(lambda: all(status(person, one) == Status.IDLE for one in sessions[1:]))
+    assert status(person, sessions[0]) == Status.STOPPED
     assert engine.live(sessions[2]).messages[-1].state == "done"

@@ -109,13 +109,13 @@ async def running(
 async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F811
     page = await running(person, wire_servers["openai"])
     await person.press("composer", Qt.Key.Key_Escape)
-    await until(lambda: page.session.status == "idle")
+    await until(lambda: page.session.status == "stopped")
     assert not person.sees("stop_button")
     assert "Some words" in person.transcript("transcript")[-1]
     await say(person, "Again.")
     await until(lambda: page.session.status == "running" and person.sees("stop_button"))
     await person.click("stop_button")
-    await until(lambda: page.session.status == "idle")
+    await until(lambda: page.session.status == "stopped")
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ async def held(person, server) -> object:  # noqa: F811
     page.queue._rows[page.session.chat.queue[0].id].edit.click()
     server.script("openai-wire", lambda request: Answer("Yes."))
     await person.click("stop_button")
-    await until(lambda: page.session.status == "idle")
+    await until(lambda: page.session.status == "stopped")
     await say(person, "Go on.")
     await until(lambda: said(person)[-1] == "Go on." and page.session.status == "idle")
     return page

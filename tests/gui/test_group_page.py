@@ -173,7 +173,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     assert person.window.focusWidget() is toggle
     QTest.keyClick(toggle, KEYS.Key_Space)
     await person.click("orchestrator_stop")
-    await until(lambda: page.session.status == "idle")
+    await until(lambda: page.session.status == "stopped")
     assert not person.sees("orchestrator_stop")
     assert not person.window.controller.groups._silence.isActive()
     assert all(box.members.item(row).note == "idle" for row in range(3))

@@ -39,7 +39,7 @@ async def test_a_group_is_paused_by_click_after_what_is_written_or_at_once_and_g
     # Once: what is being written comes to its end, and nobody is asked anything after it.
     await person.click("orchestrator_pause")
     await person.click("orchestrator_stop")
-    await until(lambda: page.session.status == Status.IDLE)
+    await until(lambda: page.session.status == Status.STOPPED)
 
 
 async def test_a_chat_is_paused_by_keys_and_goes_on_by_keys(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
@@ -74,4 +74,4 @@ async def test_turns_limit_and_state_are_told_where_the_line_has_no_room(person,
     assert "Running" in box._head.toolTip() and "of 20" in box._head.toolTip()
     assert "Running" in box.accessibleDescription()
     await person.click("orchestrator_stop")
-    await until(lambda: page.session.status == Status.IDLE)
+    await until(lambda: page.session.status == Status.STOPPED)

@@ -24,9 +24,11 @@ def plan_list(qapp):
     area.show()
     area.activateWindow()
     made.asked = []
-    made.plan_requested.connect(lambda plan: (made.asked.append(plan), made.show_plan(plan, editable=True)))
+    made.plan_requested.connect(
+        lambda plan: (made.asked.append(plan), made.show_plan(plan, editable=True, working=True))
+    )
     items = tuple(PlanItem(text=text, done=text == "one") for text in ("one", "two", "three"))
-    made.show_plan(Plan(goal="Ship", items=items), editable=True)
+    made.show_plan(Plan(goal="Ship", items=items), editable=True, working=True)
     yield made
     area.close()
     area.deleteLater()
@@ -70,7 +72,7 @@ def test_what_is_rewritten_meets_its_item_wherever_that_is_by_then(plan_list):
     QTest.keyClick(row, KEYS.Key_F2)
     row.box.setPlainText("two,\nbetter")
     items = tuple(PlanItem(text=text) for text in ("zero", "one", "two"))
-    plan_list.show_plan(Plan(items=items), editable=True)
+    plan_list.show_plan(Plan(items=items), editable=True, working=True)
     assert row.box.toPlainText() == "two,\nbetter"
     QTest.keyClick(row.box, KEYS.Key_Return)
     assert texts(plan_list) == ["zero", "one", "two, better"]
@@ -111,9 +113,9 @@ def test_a_full_plan_takes_no_more_and_one_that_is_read_only_nothing(plan_list):
     assert texts(plan_list)[-1] == "four"
     assert add.text() == ""
     items = tuple(PlanItem(text=f"{number}") for number in range(MAX_ITEMS))
-    plan_list.show_plan(Plan(items=items), editable=True)
+    plan_list.show_plan(Plan(items=items), editable=True, working=True)
     assert not add.isVisible()
-    plan_list.show_plan(Plan(items=items[:2]), editable=False)
+    plan_list.show_plan(Plan(items=items[:2]), editable=False, working=False)
     assert not add.isVisible()
     asked = len(plan_list.asked)
     QTest.keyClick(plan_list.rows()[0], KEYS.Key_Space)

@@ -33,8 +33,15 @@ def summary(status: str, reason: str = "", at: int = 2) -> SessionSummary:
         ("paused", "two_failures", "Paused at round 2", "warn"),
         ("completed", "rounds_done", "Completed", "ok"),
         ("completed", "too_few", "Failed: too few participants", "error"),
-        ("stopped", "by_user", "Stopped", "neutral"),
-        ("error", "damaged", "Failed", "error"),
+        ("stopped", "by_user", "Stopped by you", "neutral"),
+        ("stopped", "", "Stopped", "neutral"),
+        ("paused", "by_user", "Paused at round 2", "neutral"),
+        ("paused", "app_restart", "Moot was closed", "accent"),
+        ("paused", "budget_model_calls:100", "Paused at 100 calls", "warn"),
+        ("paused", "budget_cost:150", "Paused at $1.50", "warn"),
+        ("paused", "step_failed", "Failed: unfinished step", "error"),
+        ("error", "fault", "Failed: internal error", "error"),
+        ("error", "damaged", "Failed: damaged file", "error"),
     ],
 )
 def test_words_and_tone(qapp, status, reason, words, tone):

@@ -5,34 +5,48 @@ import pytest
 from app.core.events import RetryScheduled
 from app.core.message import Author
 from app.core.session import Chat, ChatSession, Status
-from app.gui.display.appearance import Language
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_page import StateLine
 from app.storage.paths import resources_dir
+
+
+@pytest.fixture
+def look(qapp) -> Look:
+    return Look(qapp, resources_dir(), "light")
 
 
 @pytest.mark.parametrize(
     ("language", "status", "reason", "says"),
     [
-        ("en", Status.IDLE, "steps:3", "Limit of 3 steps reached"),
-        ("en", Status.IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
-        ("en", Status.IDLE, "repeated", "Stopped because the assistant kept repeating the same call."),
-        ("en", Status.IDLE, "by_user", ""),
+        ("en", Status.PAUSED, "steps:3", "Paused at 3 steps. Resume to allow as much again."),
+        ("en", Status.PAUSED, "turns_limit:20", "Paused at 20 turns. Resume to allow as much again."),
+        ("en", Status.PAUSED, "budget_cost:200", "Paused at $2.00. Resume to allow as much again."),
+        (
+            "en",
+            Status.PAUSED,
+            "repeated",
+            "Paused. Stopped because the assistant kept repeating the same call.",
+        ),
+        ("en", Status.STOPPED, "by_user", "Stopped by you"),
         ("en", Status.IDLE, "", ""),
-        ("en", Status.PAUSED, "app_closed", "Paused because Moot was closed"),
-        ("en", Status.PAUSED, "budget_minutes", "Paused. Time limit for one message reached"),
-        ("ko", Status.IDLE, "turns_limit:20", "그룹이 턴 한도(20턴)에 도달했어요."),
-        ("ko", Status.PAUSED, "app_restart", "일시 정지됨 · Moot 종료"),
+        ("en", Status.PAUSED, "app_closed", "Moot was closed"),
+        ("en", Status.PAUSED, "budget_minutes", "Paused. Time limit for one message reached."),
+        ("ko", Status.PAUSED, "turns_limit:20", "20턴에서 일시 정지. 재개하면 같은 만큼 더 진행해요."),
+        ("ko", Status.PAUSED, "app_restart", "Moot가 종료됨"),
+        ("ko", Status.STOPPED, "by_user", "중지됨 · 사용자 요청"),
     ],
 )
-def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: str, says: str) -> None:
-    line = StateLine(Language(resources_dir() / "i18n", language))
+def test_it_says_why_a_chat_stands(qtbot, look, language: str, status: str, reason: str, says: str) -> None:
+    line = StateLine(Language(resources_dir() / "i18n", language), look)
     qtbot.addWidget(line)
     chat = Chat(assistant_id="main")
     session = ChatSession(id="0" * 26, title="T", status=status, reason=reason, chat=chat)
     line.show_session(session, read_only=False, damaged=0)
     assert line._text.text().startswith(says)
     assert line.isVisibleTo(line.parentWidget()) == bool(says)
-    assert line.resume.isVisibleTo(line) == (status == Status.PAUSED)
+    assert line.resume.isVisibleTo(line) == (status in (Status.PAUSED, Status.STOPPED))
+    limit = reason.startswith(("steps", "turns", "budget", "repeated"))
+    assert line.extend.isVisibleTo(line) == limit
 
 
 @pytest.mark.parametrize(
@@ -43,8 +57,10 @@ def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: st
         ("ko", 3.6, "Guide: 4초 뒤 다시 요청해요(3회 중 2회째). 제공자 서버에 요청이 몰려 있어요."),
     ],
 )
-def test_it_says_how_often_a_model_was_asked_again(qtbot, language: str, seconds: float, says: str) -> None:
-    line = StateLine(Language(resources_dir() / "i18n", language))
+def test_it_says_how_often_a_model_was_asked_again(
+    qtbot, look, language: str, seconds: float, says: str
+) -> None:
+    line = StateLine(Language(resources_dir() / "i18n", language), look)
     qtbot.addWidget(line)
     chat = ChatSession(id="0" * 26, title="T", status=Status.RUNNING, chat=Chat(assistant_id="main"))
     line.show_session(chat, read_only=False, damaged=0)

@@ -28,7 +28,7 @@ def session(*states: StepState, status: str = Status.PAUSED) -> WorkflowSession:
 def test_what_was_cut_does_not_work_on(words):
     cut = StepState(id="a", state="running", attempt=1, started_at="2026-11-21T20:00:00Z")
     [look] = looks_of(session(cut), {}, {}, words)
-    assert (look.text, look.action, look.others) == ("waiting", "", (SKIP,))
+    assert (look.text, look.action, look.others) == ("interrupted", "", (SKIP,))
     assert look.why == words("step_reason.cut")
     assert not any_runs(session(cut))
     running = session(cut, status=Status.RUNNING)
@@ -39,9 +39,17 @@ def test_what_was_cut_does_not_work_on(words):
 def test_where_nothing_runs_nobody_is_waited_for(words):
     waits = StepState(id="a", state="waiting", reason="busy", attempt=1)
     [look] = looks_of(session(waits, status=Status.RUNNING), {}, {}, words)
-    assert (look.text, look.why) == ("waiting", words("step_reason.busy", name="QA"))
+    assert (look.text, look.tone, look.why) == ("queued", "neutral", words("step_reason.busy", name="QA"))
     [look] = looks_of(session(waits), {}, {}, words)
     assert (look.text, look.why) == ("ready", "")
+
+
+def test_a_queued_step_does_not_ask_for_the_user(qapp):
+    korean = Language(resources_dir() / "i18n", "ko")
+    waits = StepState(id="a", state="waiting", reason="busy", attempt=1)
+    asks = StepState(id="b", state="waiting", reason="question", attempt=1)
+    first, second = looks_of(session(waits, asks, status=Status.RUNNING), {}, {}, korean)
+    assert (first.text, second.text) == ("대기 중", "답변 필요")
 
 
 def test_what_a_failure_blocks_is_not_counted_as_done():

@@ -7,6 +7,7 @@ import pytest
 
 from app.core.events import TurnFinished
 from app.core.message import MessageState, Prompt, Usage
+from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.transcript_model import TurnBook
 from tests.gui.chats import a_tree, agent, call, gave, question, spoke, stored
 
@@ -39,6 +40,21 @@ def over(turn_id: str, outcome: str = "done") -> TurnFinished:
 )
 def test_a_turn_goes_on_while_something_is_due(messages, goes_on):
     assert TurnBook([ASKED, *messages]).goes_on("tb") is goes_on
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("The user stopped this.", CallState.STOPPED),
+        ('{"ok": false, "error": "The user stopped it."}', CallState.STOPPED),
+        ("by_user", CallState.STOPPED),
+        ("There is no such file.", CallState.FAILED),
+    ],
+)
+def test_what_the_user_stopped_has_not_failed(said, state):
+    result = gave("r1", "tm", "c1", said, state=MessageState.FAILED)
+    book = TurnBook([ASKED, result])
+    assert book.call_state(ASKED, ASKED.tool_calls[0], "r1", runs=False) == state
 
 
 def test_a_turn_that_ended_goes_on_when_it_says_more():

@@ -293,7 +293,7 @@ class ChatPlay:
             shutil.rmtree(self.folder)
             self.folder = crashed
         self._open()
-        assert self.live.session.status in (Status.IDLE, Status.WAITING, Status.PAUSED)
+        assert self.live.session.status in (Status.IDLE, Status.WAITING, Status.PAUSED, Status.STOPPED)
         self.do(self.engine.resume(self.session_id))
 
     # What must hold

@@ -275,7 +275,7 @@ def test_a_limit_that_ends_the_work_is_named_and_the_status_is_four(
     openai.script("openai-wire", [Answer(calls=(call("subAgent", name="nobody", task="Go."),)), "So far."])
     done = moot("ask", "guide", "Find out", "--lang", "en")
     assert (done.status, done.err) == (4, "")
-    assert done.out.splitlines()[-1].startswith("Limit of 1 step reached,")
-    session_id = done.out.splitlines()[-1].split("moot reply ")[1].split()[0]
+    assert done.out.splitlines()[-1].startswith("Paused at 1 step. ")
+    session_id = done.out.splitlines()[-1].split("moot resume ")[1].split()[0]
     shown = look("show", session_id, "--json").json
     assert (shown["reason"], shown["reason_code"]) == ("steps:1", "step_limit")

@@ -287,8 +287,8 @@ async def test_stop_cancels_the_turn_and_what_the_agent_ran(work: Work) -> None:
     await work.engine.stop(session_id)
     await until(lambda: told(work.journal("shell"), "cancel") != [])
     live = work.engine.live(session_id)
-    assert live is not None and live.session.status == Status.IDLE
-    assert [state for _, state in work.calls(session_id)] == [MessageState.FAILED]
+    assert live is not None and live.session.status == Status.STOPPED
+    assert [state for _, state in work.calls(session_id)] == [MessageState.STOPPED]
 
 
 async def failure(work: Work, does: str) -> str:

@@ -3,10 +3,11 @@
 import contextlib
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Text, Typed
+from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Text, Typed, amount, whole
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import one_line
@@ -16,6 +17,7 @@ from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
 from app.core.session import AgentMode
+from app.core.settings import RunLimits
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
 from app.engine.library.agents import Readers, look_of
@@ -28,6 +30,9 @@ _SAID = {
     Consent.DENY: frozenset((Consent.DENY, "refuse", "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
 }
 _ALL = ("all", "모두", "전부")
+Minutes = Annotated[int | None, Typed("--budget-minutes", type=whole, metavar="N")]
+Calls = Annotated[int | None, Typed("--budget-calls", type=whole, metavar="N")]
+Usd = Annotated[float | None, Typed("--budget-usd", "--max-usd", type=amount, metavar="X")]
 _EFFORTS = [effort for effort in Effort if effort != Effort.AUTO]
 
 
@@ -41,10 +46,15 @@ async def ask(
     folder: Folder = "",
     files: Files = (),
     as_it_looks: AsItLooks = False,
+    *,
     done_means: DoneMeans = (),
+    budget_minutes: Minutes = None,
+    budget_calls: Calls = None,
+    budget_usd: Usd = None,
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, folder = run.moot.engine, run.folder_id(folder)
+    limits = _limits(run, budget_minutes, budget_calls, budget_usd)
     who = await who_of(run, assistant)
     attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
     if not session:
@@ -54,7 +64,14 @@ async def ask(
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             how = mode or AgentMode.DEFAULT
             return await begin(
-                who.id, text, attachments, how, effort=effort, folder=folder, done_means=done_means
+                who.id,
+                text,
+                attachments,
+                how,
+                effort=effort,
+                folder=folder,
+                done_means=done_means,
+                limits=limits,
             )
 
         return await run.follow(start, ChatPrinter(run.texts))
@@ -65,7 +82,16 @@ async def ask(
         await engine.chats.choose_effort(live.id, effort)
     if done_means:
         await engine.criteria.choose(live.id, done_means)
+    if limits:
+        await engine.chats.choose_limits(live.id, limits)
     return await run.go_on(live, send_step(run, live, who, text, attachments))
+
+
+def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float | None) -> RunLimits | None:
+    """Return the limits that were given, the others as the settings have them; None where none was."""
+    given = {"minutes": minutes, "calls": calls, "usd": usd}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return replace(run.moot.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
 
 
 def send_step(
@@ -279,6 +305,9 @@ async def workflow(
     text: Annotated[str, Typed(text="work_wanted", metavar="COMMAND")],
     definition: Annotated[str, Typed("--definition", metavar="ID")] = "",
     done_means: DoneMeans = (),
+    budget_minutes: Minutes = None,
+    budget_calls: Calls = None,
+    budget_usd: Usd = None,
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
     workflows, text = run.moot.engine.workflows, checked_text(text, ())
@@ -293,7 +322,8 @@ async def workflow(
 
     async def start() -> str:
         await run.warm_up()
-        return await workflows.start(text, wanted.id, done_means=done_means)
+        limits = _limits(run, budget_minutes, budget_calls, budget_usd)
+        return await workflows.start(text, wanted.id, done_means=done_means, limits=limits)
 
     return await run.follow(start, ChatPrinter(run.texts))
 

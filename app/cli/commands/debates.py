@@ -137,7 +137,7 @@ async def council(
         str, Typed("--tools", text="council_tools", choices=[*DebateTools][:2])
     ] = DebateTools.NONE,
     seed: Annotated[int | None, Typed("--seed", text="council_seed", type=int, metavar="N")] = None,
-    max_usd: Annotated[float, Typed("--max-usd", type=amount, metavar="X")] = 0.0,
+    max_usd: Annotated[float, Typed("--max-usd", "--budget-usd", type=amount, metavar="X")] = 0.0,
     folder: Folder = "",
     as_it_looks: AsItLooks = False,
 ) -> int:

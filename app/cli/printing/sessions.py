@@ -7,23 +7,21 @@ from dataclasses import dataclass, field
 from app.cli.printing.lines import json_line, named_text, one_line
 from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, StorageError
-from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryScheduled
+from app.core.events import Event, LimitNear, MessageDelta, MessageFinished, Notice, RetryScheduled
 from app.core.message import Message, MessageState, Role
 from app.core.session import (
     HELD_UP,
-    LIMITS,
     Reason,
     Session,
     Status,
     failure_detail,
     in_words,
     paused_text,
-    reason_code,
     reason_text,
     resumable,
 )
 from app.core.texts import Texts, without_steering
-from app.core.usage import Total, spent_text
+from app.core.usage import Total, near_text, spent_text
 from app.engine.export.event_lines import event_line
 
 Printer = Callable[[Event], str]
@@ -45,6 +43,8 @@ def aside_text(event: Event, texts: Texts) -> str:
                 key, again = "turn.asked_again_in", {"repeat": event.repeat, "repeats": event.repeats}
             seconds = max(1, round(event.seconds))
             return one_line(texts(key, name=event.author.name, reason=reason, seconds=seconds, **again))
+        case LimitNear():
+            return near_text(texts, event.limit, event.spent, event.most)
         case Notice():
             details = in_words(event.details, texts)
             text = named_text(texts, "notice", event.code, details)
@@ -90,7 +90,7 @@ def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> st
 
 def status_text(session: Session, texts: Texts) -> str:
     """Return the state of a session and its reason."""
-    if session.status == Status.PAUSED and (paused := paused_text(session.reason, texts)):
+    if session.status in (Status.PAUSED, Status.STOPPED) and (paused := paused_text(session, texts)):
         return paused
     why = "" if session.reason == Reason.BY_USER else reason_text(session.reason, texts)
     return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
@@ -102,8 +102,7 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
     With `read` it is being shown.
     """
     if session.status in (Status.IDLE, Status.WAITING):
-        limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
-        return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
+        return texts(f"cli.chat_{session.status}", session_id=session.id)
     parts = [one_line(status_text(session, texts))]
     if resumable(session):
         parts.append(texts("cli.resume_with", session_id=session.id))

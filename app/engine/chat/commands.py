@@ -29,7 +29,6 @@ from app.core.message import (
 )
 from app.core.model_facts import FactSource
 from app.core.session import (
-    LIMITS,
     AgentMode,
     AnswerChoice,
     Chat,
@@ -37,10 +36,10 @@ from app.core.session import (
     QueuedMessage,
     Reason,
     Status,
-    has_ended,
-    reason_code,
+    at_limit,
+    main_code,
 )
-from app.core.settings import HistoryLength
+from app.core.settings import HistoryLength, RunLimits
 from app.core.texts import clean_text, trimmed, visible
 from app.core.tool import is_object
 from app.engine.chat.run import close_turns, model_for, open_questions, user_message
@@ -205,6 +204,7 @@ class Chats:
         once: bool = False,
         *,
         done_means: Sequence[str] = (),
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
 
@@ -223,6 +223,7 @@ class Chats:
             provider="" if once else provider,
             model="" if once else model,
             choice=model_for(message, provider, model) if once else None,
+            limits=limits,
         )
         session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
@@ -295,7 +296,7 @@ class Chats:
         """Stop the running turn, keep its text, and send a queued message at once."""
         live = await self._sessions.open_conversation(session_id)
         _queued(live, queued_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         queued = _queued(live, queued_id)
         rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
         model = (queued.provider, queued.model)
@@ -360,7 +361,7 @@ class Chats:
         self._check_model(provider, model)
         live = await self._sessions.open_conversation(session_id)
         first = live.turns.said(live.turns.root(found_message(live, message_id).turn_id))[0]
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
             raise BadInput("nothing_to_retry")
@@ -389,7 +390,7 @@ class Chats:
             raise BadInput("not_your_message")
         kept = message.attachments if attachments is None else attachments
         text = checked_text(text, kept)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         await self._say(live, text, kept, follows=message.follows)
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
@@ -397,7 +398,7 @@ class Chats:
         live = await self._sessions.open_conversation(session_id)
         message = found_message(live, message_id)
         turn_id = live.turns.root(message.turn_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         self._change(live, head=turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
             await self._say(
@@ -409,7 +410,7 @@ class Chats:
         live = await self._sessions.open_conversation(session_id)
         if not live.turns.said(turn_id):
             raise NotFound("message_not_found", message=turn_id)
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         self._change(live, head=live.turns.latest_leaf(turn_id))
 
     # Assistant, mode, title
@@ -451,6 +452,10 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         self._change(live, effort=effort)
 
+    async def choose_limits(self, session_id: str, limits: RunLimits | None) -> None:
+        """Choose how far the runs of a chat of any kind go, None for as far as the settings say."""
+        self._change(await self._sessions.open_chat(session_id), limits=limits)
+
     async def rename(self, session_id: str, title: str) -> None:
         """Rename a session of any kind."""
         live = await self._sessions.open(session_id)
@@ -463,11 +468,17 @@ class Chats:
         """Put a session of any kind into a folder, "" for none."""
         await self._sessions.move(session_id, folder_id)
 
-    def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat; after a limit, or the last check of its criteria, it gets as much again."""
+    async def resume(self, live: LiveSession) -> None:
+        """Resume a paused chat. After a limit it gets as much again, so it does after the last check of its criteria;
+        where its run was over it is told to continue.
+        """
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        if reason_code(live.session.reason) in (*LIMITS, Reason.CRITERIA_UNMET):
+        if at_limit(live.session) and not main_code(live.session.reason).startswith("budget_"):
+            words = self._prompts.line(live.chat_session.chat.language, "assistant", "continue")
+            await self._say(live, words, ())
+            return
+        if at_limit(live.session) or live.session.reason == Reason.CRITERIA_UNMET:
             self._change(live, budget_from=new_id())
         self._sessions.run(live)
 
@@ -480,12 +491,15 @@ class Chats:
     def _add_to_work(
         self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
     ) -> None:
-        """Add a message to a running workflow: the steps that begin from now on are told."""
-        turn_id = live.turns.work_turn
-        if has_ended(live.session) or not turn_id:
-            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        """Add a message to a workflow, for the steps that begin from now on; if it is done, its last ones begin again."""
+        turn_id, done = live.turns.work_turn, live.session.status == Status.COMPLETED
+        if not turn_id:
+            raise BadInput("workflow_asks_nothing", title=live.session.title)
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
+        if done:
+            self._change(live, budget_from=new_id())
+            self._sessions.run(live)
 
     async def _open_alone(self, session_id: str) -> LiveSession:
         """Return a chat with one assistant. Raises BadInput for a group, which leads itself."""
@@ -524,6 +538,7 @@ class Chats:
         **fields: object,
     ) -> None:
         self._sessions.check(live.session)
+        close_turns(live, live.chat_session.chat.head)
         chat = live.chat_session.chat
         message = user_message(text, attachments, chat.head if follows is None else follows, by=by)
         choice = model_for(message, *model)
@@ -583,10 +598,11 @@ class Chats:
 
 
 def _running(live: LiveSession) -> dict[str, object]:
-    """Return the change of status of a waiting session when an answer comes. It belongs in the answer's batch: after a crash
-    the session then goes on.
+    """Return the change of status of a waiting or stopped session when an answer comes. It belongs in the answer's batch:
+    after a crash the session then goes on.
     """
-    return {"status": Status.RUNNING, "reason": ""} if live.session.status == Status.WAITING else {}
+    goes_on = live.session.status in (Status.WAITING, Status.STOPPED)
+    return {"status": Status.RUNNING, "reason": ""} if goes_on else {}
 
 
 def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:

@@ -10,6 +10,7 @@ from app.core.errors import Failure
 from app.core.ids import new_id, utc_now
 from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
+from app.core.settings import Settings
 from app.core.turns import failed_result, last_answer, unanswered
 from app.engine.availability import NotFree, SentTo
 from app.engine.chat.director import decide
@@ -29,8 +30,6 @@ STOPPED_RESULT = "The user stopped this."
 
 class ChatRun(Run):
     """A running chat, in a task of its own."""
-
-    stopped_status = Status.IDLE
 
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
@@ -65,8 +64,10 @@ class ChatRun(Run):
         answer = last_answer(self._live.turns.said(chat.head))
         done = answer is not None and answer.state == MessageState.DONE and not self._limit
         match decision:
+            case Ask() if self._limit:
+                self._live.change(status=Status.PAUSED, reason=self._limit)
             case Ask() if not (done and self._live.session.criteria):
-                self._live.change(status=Status.IDLE, reason=self._limit)
+                self._live.change(status=Status.IDLE, reason="")
             case Ask() if not self._pausing:
                 await self._check(chat.head)
             case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
@@ -170,15 +171,19 @@ class ChatRun(Run):
     def _tree_context(self, members: tuple[Agent, ...]) -> TreeContext:
         services, session = self._services, self._live.session
         asks = session.group is not None and session.group.ask_before_hand_over
+        spent = tuple(_spent_by(self._live))
         return TreeContext(
             live=self._live,
             services=services,
-            budget=Budget(services.directory.settings(), tuple(_spent_by(self._live)), services.clock),
+            budget=Budget(self._limits, spent, services.clock, self._live.tell_near),
             language=self._live.chat_session.chat.language,
             waits=self._waits,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
         )
+
+    def _limits(self) -> Settings:
+        return self._services.directory.settings().within(self._live.chat_session.chat.limits)
 
     def _fail(self, author: Author, spoken: Speak, kind: str = Reason.NO_ASSISTANT) -> None:
         """Write why an assistant does not answer; the user can choose another one, or retry."""
@@ -252,7 +257,12 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
 
 
 def open_questions(live: LiveSession) -> Iterator[Message]:
-    """Yield the questions that wait for the user, oldest first; of a chat those of the chosen version."""
+    """Yield the questions that wait for the user, oldest first; of a chat those of the chosen version.
+
+    None waits in a session that the user has stopped: it is asked again when that goes on.
+    """
+    if live.session.status == Status.STOPPED:
+        return
     if live.session.debate is not None:
         # Few debates have any: their messages are looked at only where tools may be used.
         uses = live.session.debate.tools != DebateTools.NONE

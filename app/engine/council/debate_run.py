@@ -214,11 +214,6 @@ class DebateRun(StepRun):
         elif outcome.state == TurnState.HELD and outcome.reason:
             self._live.change(status=Status.PAUSED, reason=outcome.reason)
 
-    def _settle(self, status: str) -> None:
-        super()._settle(status)
-        if status == self.stopped_status:
-            close_others(self._live)
-
     def _tell_absent(self, session: DebateSession) -> None:
         """Announce once that a participant is absent because their provider is switched off or gone."""
         absent = self._providers.absent(session)

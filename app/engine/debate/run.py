@@ -177,7 +177,7 @@ class StatementRun(Run):
         context = TreeContext(
             live=live,
             services=services,
-            budget=Budget(services.directory.settings(), spent, services.clock),
+            budget=Budget(services.directory.settings, spent, services.clock),
             language=live.debate_session.debate.language,
             waits=self._waits,
         )

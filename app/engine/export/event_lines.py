@@ -68,6 +68,8 @@ def _named(event: events.Event, text: str) -> tuple[str, dict[str, object]] | No
             return "voting.checked", fields_of(event, "model", "may_vote", "may_judge", "reason")
         case events.UsageReported():
             return "usage", {"turn_id": event.turn_id, **asdict(event.usage)}
+        case events.LimitNear():
+            return "limit.near", fields_of(event, "limit", "spent", "most")
         case events.RetryScheduled():
             return "notice", {"level": "warning", "code": "retry", "text": text}
         case events.Notice():

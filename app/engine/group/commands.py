@@ -11,6 +11,7 @@ from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
+from app.core.settings import RunLimits
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import no_answer, user_message
@@ -74,6 +75,7 @@ class Groups(Definitions[Group]):
         folder: str = "",
         asked_by: str = "",
         done_means: Sequence[str] = (),
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
@@ -96,6 +98,7 @@ class Groups(Definitions[Group]):
             budget_from=message.id,
             language=language,
             effort=effort,
+            limits=limits,
         )
         session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
         return await self._sessions.start(session, message)
@@ -123,7 +126,7 @@ class Groups(Definitions[Group]):
         hangs = members_turn(live, session, members)
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
-        await self._sessions.stop(live)
+        await self._sessions.interrupt(live)
         name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
         author = Author(id=hangs.speaker, name=name, path=(hangs.speaker,))
         live.finish_message(no_answer(hangs, author, Failure(kind="skipped")))

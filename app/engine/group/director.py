@@ -19,8 +19,10 @@ from app.engine.request import ORCHESTRATOR, instruction_of, turns_used
 MOST_NAME = 500
 
 
-def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:
-    """Return what comes next in a group."""
+def decide(
+    live: LiveSession, session: GroupSession, members: Sequence[Agent], *, reads: bool = False
+) -> Decision:
+    """Return what comes next in a group; if it `reads`, the next message of the queue comes before the orchestrator."""
     chat = session.chat
     head = live.turns.said(chat.head)
     first = head[0] if head else None
@@ -34,6 +36,8 @@ def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -
             last = used >= session.group.turns_limit
             return Speak(ORCHESTRATOR, first.follows or "", first.turn_id, last=last)
         return Speak(first.author.id, first.follows or "", first.turn_id)
+    if reads and chat.queue and first is not None and first.author.id != ORCHESTRATOR:
+        return Send(chat.queue[0])
     if first is not None and first.author.id != ORCHESTRATOR and used < session.group.turns_limit:
         return Speak(ORCHESTRATOR, first.turn_id, last=last)
     if first is not None and (handed := handed_over(head)) is not None:

@@ -20,7 +20,9 @@ class GroupRun(ChatRun):
             await self._summarise(next_lead(self._live, directory, prompts))
             return
         members = self._services.directory.members(session.group)
-        match decide(self._live, session, members):
+        queue = session.chat.queue
+        reads = bool(queue) and not self._services.drafts.holds(self._live.id, queue[0].id)
+        match decide(self._live, session, members, reads=reads):
             case Speak() as spoken if not self._pausing:
                 if spoken.speaker == ORCHESTRATOR:
                     await self._lead(session, members, spoken)

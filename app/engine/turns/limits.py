@@ -10,19 +10,31 @@ from itertools import takewhile
 
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.message import Message, MessageState, Role, ToolCall
-from app.core.session import Reason
+from app.core.session import Reason, counted
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 
+NEAR = 0.8
+# Said of a limit before it is reached, by its name: how much is spent, and of how much.
+Near = Callable[[str, float, float], None]
+
 
 class Budget:
-    """The limits of one user message and what is used of them; a limit of 0 means none."""
+    """The limits of one user message and what is used of them; a limit of 0 means none.
 
-    def __init__(self, settings: Settings, spent_by: Sequence[Message], clock: Callable[[], float]) -> None:
-        self._settings = settings
-        self._clock = clock
+    The limits are looked up each time, as they may be raised meanwhile; `near` is told of one that is nearly reached.
+    """
+
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        spent_by: Sequence[Message],
+        clock: Callable[[], float],
+        near: Near = lambda *_: None,
+    ) -> None:
+        self._settings, self._clock, self._near = settings, clock, near
         self._model_calls = self._tool_rounds = 0
         self._cost_usd = self._seconds = 0.0
         children = set()
@@ -39,16 +51,19 @@ class Budget:
 
     def reached(self) -> str:
         """Return the limit that forbids another call of a model, "" where none does."""
-        settings = self._settings
+        settings = self._settings()
         minutes = (self._clock() - self._begun) / 60
-        for limit, spent, name in (
-            (settings.max_model_calls, self._model_calls, Reason.BUDGET_MODEL_CALLS),
-            (settings.max_tool_rounds, self._tool_rounds, Reason.BUDGET_TOOL_ROUNDS),
-            (settings.max_minutes, minutes, Reason.BUDGET_MINUTES),
-            (settings.max_cost_usd, self._cost_usd, Reason.BUDGET_COST),
+        if (rounds := settings.max_tool_rounds) and self._tool_rounds >= rounds:
+            return counted(Reason.BUDGET_TOOL_ROUNDS, rounds)
+        for name, spent, most, reason, units in (
+            ("calls", self._model_calls, settings.max_model_calls, Reason.BUDGET_MODEL_CALLS, 1),
+            ("minutes", minutes, settings.max_minutes, Reason.BUDGET_MINUTES, 1),
+            ("usd", self._cost_usd, settings.max_cost_usd, Reason.BUDGET_COST, 100),
         ):
-            if limit and spent >= limit:
-                return name
+            if most and spent >= most:
+                return counted(reason, round(most * units))
+            if most and spent >= most * NEAR:
+                self._near(name, spent, most)
         return ""
 
     def take_model_call(self) -> bool:
@@ -60,7 +75,7 @@ class Budget:
 
     def take_sub_agent(self) -> bool:
         """Count a sub-agent that is about to run; false where it may not."""
-        limit = self._settings.max_sub_agent_runs
+        limit = self._settings().max_sub_agent_runs
         if limit and self._sub_agent_runs >= limit:
             return False
         self._sub_agent_runs += 1

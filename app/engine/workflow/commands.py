@@ -25,16 +25,18 @@ from app.core.ids import utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
+from app.core.settings import RunLimits
 from app.core.usage import UsageEntry
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
+from app.engine.director import Halt
 from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.workflow.director import begun, call_id, changes, reopened, with_step
+from app.engine.workflow.director import begun, call_id, changes, decide, reopened, with_step
 from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"
@@ -139,6 +141,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         attachments: tuple[Attachment, ...] = (),
         folder: str = "",
         done_means: Sequence[str] = (),
+        limits: RunLimits | None = None,
     ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
@@ -149,6 +152,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             assistant_name=definition.name,
             budget_from=message.id,
             language=self._language(),
+            limits=limits,
         )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
@@ -161,7 +165,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         """Accept a step that did not say it was done, or whose criteria are not met."""
         live, state = await self._at(session_id, step_id)
         unmet = (state.state, state.reason) == (StepStatus.FAILED, Reason.CRITERIA_UNMET)
-        if not unmet and (state.state != StepStatus.WAITING or state.reason == Reason.BUSY):
+        if not unmet and (state.state != StepStatus.WAITING or state.queued):
             raise BadInput("step_not_waiting", step=step_id)
         criteria = accepted(state.criteria)
         done = replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now(), criteria=criteria)
@@ -170,30 +174,27 @@ class Workflows(Definitions[WorkflowDefinition]):
     async def retry(self, session_id: str, step_id: str) -> None:
         """Retry a step and the steps that it blocked; finished steps stay."""
         live, state = await self._at(session_id, step_id)
-        if state.state not in (
-            StepStatus.FAILED,
-            StepStatus.SKIPPED,
-            StepStatus.CANCELLED,
-            StepStatus.WAITING,
-            StepStatus.DONE,
-        ) or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY):
+        if (
+            state.state
+            not in (
+                StepStatus.FAILED,
+                StepStatus.SKIPPED,
+                StepStatus.CANCELLED,
+                StepStatus.WAITING,
+                StepStatus.DONE,
+            )
+            or state.queued
+        ):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
-        again = tuple(
-            # Steps that were cancelled with the whole workflow go on with it; a step stopped by itself stays stopped.
-            replace(one, state=StepStatus.PENDING)
-            if one.state == StepStatus.CANCELLED and not one.reason
-            else one
-            for one in work.steps
-        )
-        steps = reopened(work.definition, again, step_id)
+        steps = reopened(work.definition, work.steps, step_id)
         self._change(live, changes(work.steps, steps), closed=state)
 
     def reopen(self, live: LiveSession) -> None:
-        """Make every failed or stopped step ready again: the workflow cannot go on without them."""
+        """Make every failed or stopped step ready again, where the workflow cannot go on without them."""
         work = self._work(live)
         steps = work.steps
-        for state in work.steps:
+        for state in work.steps if isinstance(decide(steps, ()), Halt) else ():
             if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
                 steps = reopened(work.definition, steps, state.id)
         write_steps(live, changes(work.steps, steps))

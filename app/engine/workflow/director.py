@@ -85,7 +85,10 @@ def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
         return Wait()
     if all(one.state in (StepStatus.DONE, StepStatus.SKIPPED) for one in states):
         return Finish()
-    return Ask() if any(one.state == StepStatus.WAITING for one in states) else Halt(Reason.STEP_FAILED)
+    if any(one.state == StepStatus.WAITING for one in states):
+        return Ask()
+    failed = any(one.state == StepStatus.FAILED for one in states)
+    return Halt(Reason.STEP_FAILED if failed else Reason.BY_USER)
 
 
 def changes(before: Sequence[StepState], after: Sequence[StepState]) -> tuple[StepState, ...]:
@@ -109,6 +112,15 @@ def last_workers(definition: WorkflowDefinition) -> set[str]:
         return any(one not in gates or leads_on(one) for one in after.get(step_id, ()))
 
     return {step.id for step in definition.steps if step.id not in gates and not leads_on(step.id)}
+
+
+def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) -> tuple[StepState, ...]:
+    """Return the steps with those to be taken again that were done last."""
+    after, done = dependents(definition), {one.id for one in states if one.state == StepStatus.DONE}
+    for step_id in done:
+        if not done.intersection(after.get(step_id, ())):
+            states = reopened(definition, states, step_id)
+    return states
 
 
 def reopened(

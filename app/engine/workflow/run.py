@@ -14,13 +14,13 @@ from typing import Final
 from app.core.criteria import CRITERIA, criteria_of, shown_by
 from app.core.definitions import (
     STEP,
-    STEP_ENDED,
     STEP_TOOLS,
     WORKFLOW,
     Agent,
     StepState,
     StepStatus,
     WorkflowStep,
+    put_down,
     role_of,
 )
 from app.core.events import Event, StepChanged
@@ -40,7 +40,7 @@ from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import call_id, changes, decide, last_workers, reopened, settled
+from app.engine.workflow.director import call_id, changes, decide, last_again, last_workers, reopened, settled
 
 MARKER = "[STEP_COMPLETE]"
 STEP_COMPLETE: Final = "step_complete"
@@ -173,8 +173,6 @@ def write_steps(
 class WorkflowRun(ChatRun):
     """A running workflow, in a task of its own."""
 
-    stopped_status = Status.STOPPED
-
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
         self._at_work: dict[str, asyncio.Task[None]] = {}
@@ -225,33 +223,14 @@ class WorkflowRun(ChatRun):
         return task is not None and not task.done() and task.cancel()
 
     def _begin(self) -> None:
+        if self._live.session.status == Status.COMPLETED:
+            # What the user says after the end is for the last steps that were done.
+            self._write(last_again(self._work.definition, self._work.steps))
         super()._begin()
-        self._take_back()
-
-    def _take_back(self) -> None:
-        """Make the steps ready again whose turns ended without a result."""
-        changed = [
-            replace(state, state=StepStatus.READY, reason="")
-            for state in self._work.steps
-            if state.state == StepStatus.RUNNING
-            or (state.state == StepStatus.WAITING and state.reason == Reason.BUSY)
-        ]
-        if changed:
-            self._change_steps(*changed)
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        if status == Status.ERROR:
-            self._take_back()
-        if status == Status.STOPPED:
-            close_turns(self._live, self._root())
-            self._change_steps(
-                *(
-                    replace(state, state=StepStatus.CANCELLED, reason="", ended_at=utc_now())
-                    for state in self._work.steps
-                    if state.state not in STEP_ENDED
-                )
-            )
+        self._write(put_down(self._work.steps))
 
     @property
     def _work(self) -> WorkflowState:
@@ -329,10 +308,11 @@ class WorkflowRun(ChatRun):
                     self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
     def _settle_steps(self) -> None:
-        work = self._work
-        steps = settled(work.definition, work.steps)
-        if steps != work.steps:
-            self._change_steps(*changes(work.steps, steps))
+        self._write(settled(self._work.definition, self._work.steps))
+
+    def _write(self, steps: tuple[StepState, ...]) -> None:
+        if steps != self._work.steps:
+            self._change_steps(*changes(self._work.steps, steps))
 
     def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
         write_steps(self._live, changed, messages)
@@ -603,11 +583,16 @@ class WorkflowRun(ChatRun):
             if self._state(one).result
         )
         words = prompts.lines(language, "assistant")
-        added = "\n".join(
-            with_files(one, words) for one in self._live.turns.said(self._root()) if one.role == Role.USER
-        )
+        said = self._live.turns.said(self._root())
+        added = "\n".join(with_files(one, words) for one in said if one.role == Role.USER)
         command = with_files(self._command(), words)
         if added:
+            before = call_id(replace(self._state(step.id), attempt=self._state(step.id).attempt - 1))
+            made = [
+                one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE
+            ]
+            title = prompts.line(language, "assistant", "step_result", name=step.name)
+            results += "".join(f"\n\n{title}\n{one}" for one in made)
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
         means = (prompts.line(language, "assistant", "done_means"), *(f"- {one}" for one in step.done_means))
         prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt

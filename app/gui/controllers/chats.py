@@ -16,11 +16,12 @@ from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
-from app.core.events import SessionChanged
+from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Consent, Message, MessageState, Role
 from app.core.session import AgentMode, QueuedMessage
-from app.core.settings import Settings
-from app.core.texts import trimmed
+from app.core.settings import RunLimits, Settings
+from app.core.texts import trimmed, visible
+from app.core.usage import near_text
 from app.engine.library.agents import AgentModel, tools_off
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
@@ -62,6 +63,9 @@ class ChatController(PageController):
         self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._new_model = ("", "")
+        self._new_limits: RunLimits | None = None
+        # What is to be said of limits that are nearly reached, by the sessions' ids.
+        self._near: dict[str, str] = {}
         # The session whose next message another model answers, and that.
         self._once = ("", "", "")
         self._wire()
@@ -72,6 +76,7 @@ class ChatController(PageController):
         self.show_new_draft()
         bridge = parts.bridge
         bridge.session_changed.connect(self._on_session_changed)
+        bridge.limit_near.connect(self._on_limit_near)
         bridge.session_deleted.connect(lambda _event: self.show_new_draft())
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
@@ -89,8 +94,47 @@ class ChatController(PageController):
         self.refresh()
 
     def _on_session_changed(self, event: SessionChanged) -> None:
+        if event.status_changed:
+            self._near.pop(event.session_id, None)
+        if event.session_id == self.page.session_id:
+            self._show_limits()
         if event.status_changed and self._engine.titles.wanted(event.session_id):
             self._tasks.start(f"title {event.session_id}", self._engine.titles.write(event.session_id))
+
+    def _on_limit_near(self, event: LimitNear) -> None:
+        """Say that a run will pause soon, at the chip of its session and over all pages."""
+        live = self._engine.live(event.session_id)
+        if live is not None:
+            said = near_text(self._language, event.limit, event.spent, event.most)
+            self._near[event.session_id] = said
+            self._show_limits()
+            self._toasts.show_toast(f"{visible(live.session.title)}: {said}")
+
+    def _show_limits(self) -> None:
+        live, usual = self._engine.live(self.page.session_id), self._engine.settings().limits
+        chat = live.session.chat if live is not None else None
+        own = chat.limits if chat is not None else self._new_limits
+        self.page.chat_composer.show_limits(own, usual, self._near.get(self.page.session_id, ""))
+        self.page.state_line.extend.show_limits(own, usual)
+
+    def take_limits(self) -> RunLimits | None:
+        """Return the limits chosen for the next new session, which are then used up."""
+        taken, self._new_limits = self._new_limits, None
+        return taken
+
+    def _on_limits_chosen(self, limits: RunLimits | None) -> None:
+        """Let the run in front, or the next new one, go so far."""
+        if self.page.session is not None:
+            self._start(self._engine.chats.choose_limits(self.page.session_id, limits))
+            return
+        self._new_limits = limits
+        self._show_limits()
+
+    async def _extend(self, limits: RunLimits | None) -> None:
+        """Go on after a limit, with others."""
+        session_id = self.page.session_id
+        await self._engine.chats.choose_limits(session_id, limits)
+        await self._engine.resume(session_id)
 
     def on_page_shown(self, page: object) -> None:
         """Refresh if it is the page of the chats that is shown."""
@@ -141,6 +185,7 @@ class ChatController(PageController):
         agents = [agent for agent in self._engine.assistants.all() if agent.enabled]
         composer.show_assistants(agents, chosen, name)
         composer.show_model(self._engine.models_for(chosen)[0].model, self._chosen_model)
+        self._show_limits()
         composer.settings_mode.setChecked(
             (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
         )
@@ -218,6 +263,8 @@ class ChatController(PageController):
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
+        composer.budget.chosen.connect(self._on_limits_chosen)
+        self._run(page.state_line.extend.chosen, self._extend)
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
         composer.tool_switched.connect(lambda tool, on: self._switch_tool(self._assistant(), tool, on))
@@ -345,7 +392,12 @@ class ChatController(PageController):
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self.new_group:
             self._begun = await self._engine.groups.start(
-                self.new_group, text, attachments, self._new_mode, folder=self.folder_id
+                self.new_group,
+                text,
+                attachments,
+                self._new_mode,
+                folder=self.folder_id,
+                limits=self.take_limits(),
             )
         else:
             agent = self._assistant()
@@ -362,6 +414,7 @@ class ChatController(PageController):
                 provider=provider,
                 model=model,
                 once=bool(once[0]),
+                limits=self.take_limits(),
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
         # What is written from now on belongs to the chat that has begun.

@@ -384,7 +384,10 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            work = self._engine.workflows.start(text, definition_id, attachments, self.folder_id)
+            limits = self._chats.take_limits()
+            work = self._engine.workflows.start(
+                text, definition_id, attachments, self.folder_id, limits=limits
+            )
             self.session_requested.emit(await work)
         except MootError:
             self._chats.give_back("", text, attachments)

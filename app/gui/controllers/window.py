@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.events import Notice
-from app.core.session import DebateMode, SessionSummary
+from app.core.session import DebateMode, SessionSummary, Status
+from app.core.settings import WhenClosed
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController, VersionController
@@ -31,7 +32,7 @@ from app.gui.controllers.work import WorkController
 from app.gui.controllers.workflows import WorkflowController
 from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
-from app.gui.dialogs.ask_dialogs import open_link
+from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
 from app.gui.panels.conversation_view import ConversationView
@@ -265,7 +266,7 @@ class WindowController(QObject):
             "shortcuts": lambda: self.settings.open("shortcuts"),
             "theme": self.settings.switch_theme,
             "language": self.settings.switch_language,
-            "quit": self.window.close_requested.emit,
+            "quit": lambda: self.leave(quits=True),
         }
 
     def show_session(self, session_id: str) -> None:
@@ -284,6 +285,35 @@ class WindowController(QObject):
         """Pause or resume the session in front."""
         if self.pages.current is not None:
             self.sessions.pause_or_resume(self.pages.current.session)
+
+    def leave(self, *, quits: bool = False) -> None:
+        """Hide the window, or end the program; asks what becomes of what runs where that is not settled."""
+        running = [one.title for one in self.engine.sessions() if one.status == Status.RUNNING]
+        wish: str = WhenClosed.PAUSE
+        if self.window.hides_on_close and not quits:
+            wish = WhenClosed.KEEP
+        elif running:
+            wish = self.settings.current().when_closed
+        # What was chosen for closing the window keeps nobody from quitting.
+        if wish != WhenClosed.ASK and not (quits and wish == WhenClosed.KEEP):
+            self._leave(wish)
+            return
+        self.window.come_forward()
+        dialog = LeaveDialog(self._language, self._look, running, self.window)
+        dialog.chosen.connect(self._on_leaving)
+        dialog.open()
+
+    def _on_leaving(self, wish: str, remembered: bool) -> None:
+        if remembered:
+            self.settings.change({"when_closed": wish})
+        self._leave(wish)
+
+    def _leave(self, wish: str) -> None:
+        if wish == WhenClosed.KEEP:
+            self.window.hide()
+            self.window.hidden.emit()
+        else:
+            self.window.close_requested.emit()
 
     def toggle_side(self) -> None:
         """Show the sidebar or hide it."""

@@ -17,9 +17,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
-from app.core.events import SessionChanged
+from app.core.events import LimitNear, SessionChanged
 from app.core.session import Session, Status
 from app.core.settings import Settings
+from app.core.usage import near_text
 from app.engine.engine import Engine
 from app.engine.questions import question_text
 from app.gui.bridge import Bridge
@@ -170,6 +171,7 @@ class Notifications(QObject):
         self._attention = Attention(window, bridge)
         self._attention.called.connect(self._on_called)
         self.notes.clicked.connect(self._on_clicked)
+        bridge.limit_near.connect(self._on_limit_near)
         window.hidden.connect(self._on_hidden)
 
     def choose(self, settings: Settings) -> None:
@@ -222,9 +224,15 @@ class Notifications(QObject):
             more = self._language("side.need_you", count=count) if count > 1 else ""
             self._note(session_id, live.session.title, "\n".join(filter(None, (text, more))))
 
+    def _on_limit_near(self, event: LimitNear) -> None:
+        live = self._engine.live(event.session_id)
+        if self._notifies and live is not None and QApplication.activeWindow() is None:
+            said = near_text(self._language, event.limit, event.spent, event.most)
+            self._note(event.session_id, live.session.title, said)
+
     def _on_hidden(self) -> None:
-        """Say once that the program goes on without its window."""
-        if not self._window.state.flag(TOLD, False):
+        """Say that the program goes on without its window: once where its icon stays, else each time."""
+        if self.tray is None or not self._window.state.flag(TOLD, False):
             self._window.state.keep(TOLD, True)
             words = self._language
             text = words("tray.goes_on" if self.tray is not None else "tray.goes_on_unseen")
@@ -248,7 +256,7 @@ class Notifications(QObject):
             if session_id == session.id:
                 return question_text(message, words.texts, names_of(self._engine.assistants.all()))
         if session.status == Status.PAUSED:
-            return words.paused(session.reason) or words("status.paused")
+            return words.paused(session) or words("status.paused")
         if session.status == Status.ERROR:
             return words("note.failed")
         if session.status == Status.RUNNING:

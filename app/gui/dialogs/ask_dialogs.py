@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 from app.core.catalog import MOST_WINDOW
 from app.core.definitions import SavedPrompt
 from app.core.session import Folder
+from app.core.settings import WhenClosed
 from app.core.store import BackupContents, Difference, PackedDocument
 from app.core.texts import amount_text, exact, visible
 from app.core.tool import ServerResource
@@ -29,6 +30,8 @@ from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+
+MOST_TITLES = 5
 
 
 class AskDialog(QDialog):
@@ -92,6 +95,34 @@ class ConfirmDialog(AskDialog):
         super().__init__(words, parent, "confirm", visible(title), ("agree", agree), safe=True)
         self.arrange(self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6)
         self.resize(420, self.sizeHint().height())
+
+
+class LeaveDialog(AskDialog):
+    """Asks what becomes of the sessions that run, with these titles, when the window is closed.
+
+    Emits chosen(a WhenClosed, whether it is to be remembered).
+    """
+
+    chosen = Signal(str, bool)
+
+    def __init__(self, words: Language, look: Look, titles: Sequence[str], parent: QWidget) -> None:
+        heading = words("leave.title", count=len(titles))
+        super().__init__(words, parent, "leave", heading, ("keep", words("leave.keep")))
+        self._remember = named("leave_remember", TickBox(look))
+        self._remember.setText(words("leave.remember"))
+        pause = button("", "leave_pause", lambda: self._choose(WhenClosed.PAUSE), text=words("leave.pause"))
+        text = "\n".join((*map(visible, titles[:MOST_TITLES]), *("…" for _ in titles[MOST_TITLES:][:1])))
+        self.arrange(
+            self.heading, plain_label("card_text", wrap=True, text=text), self._remember, 6, before=pause
+        )
+        self.resize(440, self.sizeHint().height())
+
+    def _choose(self, wish: str) -> None:
+        self.accept()
+        self.chosen.emit(wish, self._remember.isChecked())
+
+    def _on_go(self) -> None:
+        self._choose(WhenClosed.KEEP)
 
 
 class ValueDialog(AskDialog):

@@ -56,7 +56,7 @@ from shiboken6 import isValid
 from app.core.errors import UNWRITTEN
 from app.core.events import Notice
 from app.core.provider import FoundServer, ProviderStatus, shown_label
-from app.core.session import failure_text, in_words, paused_text, reason_text
+from app.core.session import Session, failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
@@ -190,9 +190,9 @@ class Language(QObject):
         """Return the reason of a session's status as text, "" if there is nothing to say."""
         return reason_text(reason, self.texts)
 
-    def paused(self, reason: str) -> str:
-        """Return that a session is paused and why, "" without a reason."""
-        return paused_text(reason, self.texts)
+    def paused(self, session: Session) -> str:
+        """Return that a session is paused or was stopped, and why, "" without a reason."""
+        return paused_text(session, self.texts)
 
     def problem(self, code: str, **details: object) -> str:
         """Return the text of an error code or a reason, the code itself if there is no text."""

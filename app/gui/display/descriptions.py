@@ -17,6 +17,7 @@ from app.core.message import Message, Usage
 from app.core.provider import ProviderStatus
 from app.core.servers import McpServer, shown_line
 from app.core.session import (
+    RESTART,
     AgentMode,
     Chat,
     ChatSession,
@@ -30,6 +31,8 @@ from app.core.session import (
     SessionSummary,
     Status,
     main_code,
+    reason_code,
+    short_reason,
 )
 from app.core.texts import amount_text, exact
 from app.core.tool import ServerState, ServerStatus, ToolChoice
@@ -202,8 +205,9 @@ def kind_text(kind: str, words: Language) -> str:
 
 
 def failed(status: str, reason: str) -> bool:
-    """Say whether a session failed: also a debate that ended because too few participants could answer."""
-    return status == "error" or (status == Status.COMPLETED and main_code(reason) == Reason.TOO_FEW)
+    """Say whether a session failed: also a debate with too few answers, and a workflow that a failed step holds up."""
+    held_up = (Status.COMPLETED, Reason.TOO_FEW), (Status.PAUSED, Reason.STEP_FAILED)
+    return status == Status.ERROR or (status, main_code(reason)) in held_up
 
 
 def checking(session: Session | SessionSummary) -> bool:
@@ -216,6 +220,11 @@ def waits_its_turn(session: Session | SessionSummary) -> bool:
     return (
         session.status == Status.RUNNING and session.reason == Reason.BUSY and kind_of(session).waits_as_whole
     )
+
+
+def works(session: Session) -> bool:
+    """Say whether somebody works in a session."""
+    return session.status == Status.RUNNING and not waits_its_turn(session)
 
 
 def modes_of(language: Language, *, group: bool, settings: bool) -> str:
@@ -231,16 +240,21 @@ def asked_by(session: Session | SessionSummary, language: Language) -> str:
 
 def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
     """Return a state in a few words and the tone of its chip."""
-    status, reason = session.status, session.reason
-    if failed(status, reason):
-        key = f"status.failed.{main_code(reason)}"
-        return language(key if key in language.texts else "status.error"), "error"
-    kind = kind_of(session)
+    status, kind = session.status, kind_of(session)
+    said = short_reason(session, language.texts)
     if status == Status.IDLE and kind.waits_for_user:
         return language("status.your_turn"), "neutral"
     if waits_its_turn(session):
         return language("status.busy"), "warn"
-    return language.status(status, kind.round(session)), TONES.get(status, "neutral")
+    return said or language.status(status, kind.round(session)), tone_of(session)
+
+
+def tone_of(session: Session | SessionSummary) -> str:
+    """Return the tone of a session's state: red for a failure alone, none for what the user has stopped or paused."""
+    if failed(session.status, session.reason):
+        return "error"
+    tones = {RESTART: "accent", "user": "neutral"} if session.status == Status.PAUSED else {}
+    return tones.get(reason_code(session.reason), TONES.get(session.status, "neutral"))
 
 
 def _common(summary: SessionSummary) -> dict[str, Any]:

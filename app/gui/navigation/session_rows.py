@@ -8,10 +8,21 @@ from operator import attrgetter
 from PySide6.QtCore import QMimeData, QModelIndex, Qt
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import ENDED, DebateMode, Folder, Reason, SessionSummary, Status, main_code
+from app.core.session import (
+    ENDED,
+    LIMITS,
+    RESTART,
+    DebateMode,
+    Folder,
+    Reason,
+    SessionSummary,
+    Status,
+    main_code,
+    reason_code,
+)
 from app.core.texts import fits
 from app.gui.display.appearance import Language
-from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
+from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
 from app.gui.widgets.item_list import DRAGS, ROW, Index, ItemModel, ListStyle, RowItem
 
 DRAGGED = "application/x-moot-session"
@@ -19,6 +30,9 @@ STYLE = ListStyle(height=33, heading=34, left=8, note=11, selected_weight=520, f
 INDENT = 14
 MOST_TITLE = 200
 MOST_NOW = 6
+# How a paused session is called in short, by the code of its reason; and what is said in place of a session's age.
+_SHORT = {RESTART: "closed", **dict.fromkeys(LIMITS, "limit")}
+_SAID = (Status.RUNNING, Status.PAUSED, Status.STOPPED, *_SHORT.values())
 
 
 class SessionRows(ItemModel):
@@ -140,14 +154,15 @@ class SessionRows(ItemModel):
     def _meta(self, summary: SessionSummary) -> tuple[str, str]:
         """Return a session's age or state in short, and its colour."""
         words, status = self._language, summary.status
-        if failed(status, summary.reason):
-            return words("status.short.error"), "error"
-        colour = "accent" if status == Status.RUNNING else "text_2"
+        tone = tone_of(summary)
+        colour = "text_2" if tone in ("neutral", "ok") else tone
+        if tone == "error":
+            return words("status.short.error"), colour
         if waits_its_turn(summary):
             return words("status.short.busy"), colour
-        if status in (Status.RUNNING, Status.PAUSED):
-            return words(f"status.short.{status}"), colour
-        return self._step(summary) or words.age(summary.updated_at), colour
+        key = _SHORT.get(reason_code(summary.reason), status) if status == Status.PAUSED else status
+        said = words(f"status.short.{key}") if key in _SAID else ""
+        return self._step(summary) or said or words.age(summary.updated_at), colour
 
     def _step(self, summary: SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""

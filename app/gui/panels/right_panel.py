@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
 from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import works
 from app.gui.widgets.boxes import STRETCH, focus_chain, frame, hbox, put_in_tab_order, vbox, widgets_in
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
@@ -218,7 +219,8 @@ class PlanPanel(QFrame):
         self.goal.setEnabled(editable)
         self._teach.setText(words("plan.empty" if session else "plan.no_session"))
         self._teach.setVisible(not count)
-        self.list.show_plan(plan, editable=editable)
+        working = session is not None and works(session)
+        self.list.show_plan(plan, editable=editable, working=working)
 
     def _on_goal(self) -> None:
         text = " ".join(self.goal.text().split())

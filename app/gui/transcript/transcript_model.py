@@ -13,7 +13,7 @@ from typing import NamedTuple
 from app.core.definitions import WORKFLOW
 from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, PromptType, Role, ToolCall, user_name
-from app.core.session import DebateTools, Session, Status
+from app.core.session import DebateTools, Reason, Session, Status
 from app.core.texts import Texts
 from app.core.tool import ToolProgress
 from app.core.turns import Item, ItemKind, Turns
@@ -174,6 +174,16 @@ def _gap(before: RowEntry | None, entry: RowEntry) -> int:
 TurnEvent = ToolStarted | ToolProgressed | ToolFinished | TurnFinished
 
 
+# So much of a result can say that the user stopped its call.
+MOST_SAID = 100
+
+
+def _stopped(result: Message) -> bool:
+    """Say whether a call failed only because the user stopped it, its sub-agent or its step."""
+    said = result.content[:MOST_SAID]
+    return result.state == MessageState.FAILED and ("The user stopped" in said or said == Reason.BY_USER)
+
+
 class TurnBook(Turns):
     """The turns that a transcript shows, and what is known of their calls besides the messages."""
 
@@ -248,8 +258,7 @@ class TurnBook(Turns):
         if self._asks(*key) or any(map(self.waits, self.called_by(*key))):
             return CallState.WAITING
         if result is not None and result.state != MessageState.STREAMING:
-            ended = result.state in (MessageState.DONE, MessageState.FAILED)
-            return CallState(result.state) if ended else CallState.STOPPED
+            return CallState(result.state) if result.ended and not _stopped(result) else CallState.STOPPED
         if key in self._ended:
             return CallState.DONE if self._ended[key] else CallState.FAILED
         if message.state == MessageState.STREAMING:

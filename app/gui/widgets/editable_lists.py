@@ -321,7 +321,7 @@ class PlanList(QWidget):
         self.setObjectName(name)
         self._language = language
         self._look = look
-        self._plan = Plan()
+        self._plan, self._working = Plan(), False
         self._rows: list[PlanRow] = []
         self._add = named(f"{name}_add", QLineEdit(maxLength=MAX_ITEM))
         say(self._add, language, name="plan.add", hint="plan.add").setProperty("kind", "name")
@@ -329,13 +329,13 @@ class PlanList(QWidget):
         self._add.returnPressed.connect(self._on_added)
         language.follow(self._refresh)
 
-    def show_plan(self, plan: Plan | None, *, editable: bool) -> None:
-        """Show a plan; rows keep their focus and unfinished edits."""
+    def show_plan(self, plan: Plan | None, *, editable: bool, working: bool) -> None:
+        """Show a plan, and whether somebody works on its next item; rows keep their focus and unfinished edits."""
         plan = plan or Plan()
         self._add.setVisible(editable and len(plan.items) < MAX_ITEMS)
         self.setEnabled(editable)
-        if plan != self._plan:
-            self._plan = plan
+        if (plan, working) != (self._plan, self._working):
+            self._plan, self._working = plan, working
             self._refresh()
 
     def stops(self) -> tuple[QWidget, ...]:
@@ -354,7 +354,7 @@ class PlanList(QWidget):
             self._rows += [self._make_row(place) for place in range(len(self._rows), len(items))]
         current = next((place for place, item in enumerate(items) if not item.done), -1)
         for place, (row, item) in enumerate(zip(self._rows, items, strict=True)):
-            row.show_item(item, place, len(items), current=place == current)
+            row.show_item(item, place, len(items), current=self._working and place == current)
         self._let_tab_stop_at(min(max(0, focused), len(items) - 1))
         if len(self._rows) > before:
             self.stops_changed.emit()

@@ -10,13 +10,15 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 from app.core.definitions import Agent
 from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus, last_part
+from app.core.settings import RunLimits
 from app.core.texts import exact, has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
+from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
-from app.gui.widgets.choices import CHAT
+from app.gui.widgets.choices import CHAT, DECIDE
 from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, ticked
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
@@ -74,6 +76,8 @@ class ChatComposer(AttachingComposer):
         self._language = language
         self._busy = self._held = self._english_only = False
         self._escape_stops = True
+        self.closes: Callable[[], bool] = lambda: False
+        """What Escape closes first; says whether anything was open."""
         self._begins, self._lacks, self._new, self._priced = CHAT, "", False, False
         self.readings = ReadingStrip(language, look)
         self.reading_cancelled = self.readings.cancelled
@@ -122,6 +126,7 @@ class ChatComposer(AttachingComposer):
         self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
+        self.budget = LimitsButton(language, look, "composer_budget")
         self.stop = ShorteningButton("", "stop_button")
         self.stop.clicked.connect(self.stop_requested)
         self.stop.dress(look, "square", "text")
@@ -168,7 +173,7 @@ class ChatComposer(AttachingComposer):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """What takes the focus in the row under the box, from left to right."""
-        choices = (self.attach, self.assistant, self.group, self.tools, self.model, self.gauge)
+        choices = (self.attach, self.assistant, self.group, self.budget, self.tools, self.model, self.gauge)
         return (*choices, self.stop, self.send)
 
     @property
@@ -213,6 +218,7 @@ class ChatComposer(AttachingComposer):
         self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))
         self._show_parts()
+        self._show_stop()
         self.set_busy(self._busy)
 
     def show_begins(self, begins: str, lacks: str = "", *, new: bool = False) -> None:
@@ -239,6 +245,7 @@ class ChatComposer(AttachingComposer):
         for part in (self.assistant, self.tools, self.model):
             part.setVisible(alone)
         self.group.setVisible(chat and self._in_group)
+        self.budget.setVisible(self.budget.known and self._begins != DECIDE)
         self.asking.setVisible(alone and bool(self._asking_name))
         self._fit_hint()
 
@@ -321,6 +328,12 @@ class ChatComposer(AttachingComposer):
             )
         return inside
 
+    def show_limits(self, own: RunLimits | None, usual: RunLimits, near: str) -> None:
+        """Say how far a run goes: its own limits, None for the usual ones; `near` says that it is almost there."""
+        self.budget.show_limits(own, usual)
+        self.budget.show_up_to(near)
+        self._show_parts()
+
     def show_gauge(self, text: str, words: str, *, above: bool) -> None:
         """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""
         self.gauge.show_words(text, plain_tip(words))
@@ -335,7 +348,7 @@ class ChatComposer(AttachingComposer):
         self._show_stop()
 
     def _show_stop(self) -> None:
-        words, keys = self._language, "  (Esc)" if self._escape_stops else ""
+        words, keys = self._language, "  (Esc)" if self._escape_stops and not self._in_group else ""
         self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}{keys}")
 
     def retranslate(self, placeholder: str, hint: str = "") -> None:
@@ -417,7 +430,7 @@ class ChatComposer(AttachingComposer):
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
         self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
-        self.message_box.escaped.connect(self._on_escaped)
+        self.message_box.escaped.connect(lambda: None if self.escape() else self.escaped.emit())
 
     def _on_attach(self) -> None:
         """Ask for files, or first where from: `sources` returns the MCP servers that have something to attach."""
@@ -433,13 +446,17 @@ class ChatComposer(AttachingComposer):
             menu.addAction(text, partial(self.attach_from_requested.emit, server))
         menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
-    def _on_escaped(self) -> None:
+    def escape(self) -> bool:
+        """Close what is open, else stop the answer of a chat, never a run of several; return whether there was any."""
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
-        elif self._busy and self._escape_stops:
+        elif self.closes():
+            pass
+        elif self._busy and self._escape_stops and not self._in_group:
             self.stop_requested.emit()
         else:
-            self.escaped.emit()
+            return False
+        return True
 
     def _on_submitted(self) -> None:
         if self.readings and self.send.isEnabled():

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, Rewriting
@@ -22,12 +22,14 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.session import LIMITS, Chat, ChatSession, Status, reason_code, resumable
+from app.core.session import Chat, ChatSession, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import retry_text, waits_its_turn
+from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
+from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.session_files import FilesList
+from app.gui.pages.chat.working_strip import WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -81,10 +83,11 @@ class ChatPage(ConversationView):
         self._queued: dict[str, str] = {}
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
-        self.state_line = StateLine(language)
+        self.state_line = StateLine(language, look)
         self.queue.after = self.state_line.resume
         self.files = FilesList(language, look)
-        for part in (self.queue, self.state_line, self.files):
+        self.working = WorkingStrip(language, look, lambda: self.transcript.model.book)
+        for part in (self.queue, self.state_line, self.files, self.working):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
@@ -185,6 +188,7 @@ class ChatPage(ConversationView):
                 self.transcript.feed.clear_speaking()
             super().show_message(message)
             self._show_empty()
+            self._show_working()
 
     def show_finished(self, event: MessageFinished) -> None:
         if self._takes(event.message):
@@ -205,6 +209,7 @@ class ChatPage(ConversationView):
                 self.transcript.feed.set_speaking(self._speaker, "", "")
         elif isinstance(event, TurnFinished) and event.turn_id == self._last_turn:
             self._quiet()
+        self._show_working()
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.state_line.show_retry(event)
@@ -269,6 +274,10 @@ class ChatPage(ConversationView):
         self._write(written.text)
         self.queue.write(self._queued)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() != Qt.Key.Key_Escape or not self.chat_composer.escape():
+            super().keyPressEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.first is not None:
@@ -318,6 +327,11 @@ class ChatPage(ConversationView):
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
         self._show_empty()
+        self._show_working()
+
+    def _show_working(self) -> None:
+        runs = self._session is not None and self._session.status == Status.RUNNING
+        self.working.show_turn(self._last_turn if runs else "")
 
     def _show_around(self) -> None:
         """Show the transcript, or what stands around the input of a new session."""
@@ -352,7 +366,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.state_line, self.box, self.files, self.queue, self.composer)
+        parts = (self.working, self.state_line, self.box, self.files, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
@@ -372,10 +386,12 @@ class ChatPage(ConversationView):
 
     def _connect(self) -> None:
         composer, transcript = self.chat_composer, self.transcript
+        composer.closes = self._close_open
         composer.message_submitted.connect(self._on_submitted)
         transcript.typing.can_stop = True
         for stopped in (composer.stop_requested, transcript.stop_requested, self.box.stop_requested):
             stopped.connect(self.asking(self.stop_requested))
+        self.working.stop_requested.connect(self.asking(self.stop_turn_requested))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(self._on_written)
@@ -383,6 +399,17 @@ class ChatPage(ConversationView):
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(self.asking(self.version_requested))
         self._language.changed.connect(self._retranslate)
+
+    def _close_open(self) -> bool:
+        """Close the find bar, or leave a question; return whether there was one."""
+        focus, card = self.window().focusWidget(), self.cards.shown()
+        if not self.find_bar.isHidden():
+            self.find_bar.leave()
+        elif card is not None and focus in (card, *card.findChildren(QWidget)):
+            self.composer.box.setFocus()
+        else:
+            return False
+        return True
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         message_id = self._editing
@@ -412,7 +439,9 @@ class ChatPage(ConversationView):
 
     def _retranslate(self) -> None:
         words = self._language
-        key = "chat.placeholder.workflow" if self._steps else "chat.placeholder"
+        done = self._session is not None and self._session.status == Status.COMPLETED
+        steps = "chat.placeholder.done" if done else "chat.placeholder.workflow"
+        key = steps if self._steps else "chat.placeholder"
         key = "chat.placeholder.waiting" if self._asks else key
         placeholder = words(key, name=self._name if self._asks else self._group or self._name)
         if self.begins != CHAT:
@@ -440,7 +469,7 @@ class StateLine(QFrame):
     let_go_requested = Signal()
     left = Signal()
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("chat_state")
         self.setProperty("kind", "banner")
@@ -453,7 +482,8 @@ class StateLine(QFrame):
         self._retry_at = 0.0
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume", self._on_clicked)
-        hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
+        self.extend = LimitsButton(language, look, "chat_extend")
+        hbox((self._text, 1), self.extend, self.resume, inside=self, margins=(12, 7, 8, 7))
         self._countdown = QTimer(self, interval=500)
         self._countdown.timeout.connect(self._refresh)
         language.changed.connect(self._refresh)
@@ -500,6 +530,8 @@ class StateLine(QFrame):
         if self.resume.hasFocus() and not offered:
             self.left.emit()
         self.resume.setVisible(offered)
+        self.extend.show_words(self._language("limits.extend"))
+        self.extend.setVisible(offered and self._session is not None and at_limit(self._session))
         self._text.setText(text)
         self.setVisible(bool(text))
         restyle(self, self._text, tone=tone)
@@ -529,10 +561,8 @@ class StateLine(QFrame):
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)
-        if session.status == Status.PAUSED:
-            return "warn", words.paused(session.reason) or words("chat.paused")
-        if session.status == Status.IDLE and reason_code(session.reason) in LIMITS:
-            return "warn", reason
+        if session.status in (Status.PAUSED, Status.STOPPED):
+            return tone_of(session), words.paused(session) or words("chat.paused")
         if session.status == Status.ERROR:
             return "error", reason or words("status.error")
         if session.status == Status.RUNNING and reason:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.core.session import GroupSession, Plan, Status
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import state_of
+from app.gui.display.descriptions import state_of, tone_of, works
 from app.gui.pages.chat.member_list import GroupWork, MemberList
 from app.gui.widgets.boxes import STRETCH, add_to, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, scrolling
@@ -32,12 +32,6 @@ TIGHT = 340
 BAR_WIDTH = 90
 NAME_WIDTH = 209  # of the group, which is shortened
 LEAST_BODY = 84
-_DOTS: dict[str, str] = {
-    Status.RUNNING: "ok",
-    Status.WAITING: "warn",
-    Status.PAUSED: "warn",
-    Status.ERROR: "error",
-}
 
 
 class Gauge(QWidget):
@@ -247,7 +241,8 @@ class OrchestratorBox(QFrame):
             return
         plan = session.plan or Plan()
         done, count = len(plan.items) - len(plan.open), len(plan.items)
-        self._dot.show_tone(_DOTS.get(session.status, "text_3"))
+        tone = "ok" if session.status == Status.RUNNING else tone_of(session)
+        self._dot.show_tone("text_3" if tone == "neutral" else tone)
         self._bar.show_done(done, count)
         self._group.setText(session.group.name)
         self._done.setText(words("box.done", done=done, count=count) if count else "")
@@ -267,7 +262,7 @@ class OrchestratorBox(QFrame):
         waited = next((one.name for one in work.members if one.agent_id == work.hands_on), "")
         self.without.setText(words("member.without", name=waited.replace("&", "&&")))
         self.without.setVisible(self._silent and bool(waited))
-        self.plan.show_plan(session.plan, editable=self._editable)
+        self.plan.show_plan(session.plan, editable=self._editable, working=works(session))
         self.asks.setEnabled(self._editable)
         self.members.show_work(work, self._colours)
         self.asks.setChecked(session.group.ask_before_hand_over)

@@ -248,7 +248,7 @@ class DecisionBar(QWidget):
         council, running = session.debate.council, session.status == Status.RUNNING
         said = words("council.answered", count=result.answered, asked=result.asked)
         if resumable(session):
-            said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
+            said = " · ".join(filter(None, (paused_text(session, words.texts), said)))
         elif running and step_of(shown) == BlindStep.WRITING:
             said = words("blind.writing")
         elif running and result.answered == result.asked >= MIN_PARTICIPANTS:

@@ -116,7 +116,8 @@ class WorkDetails(Details):
         has_plan = plan is not None and bool(plan.items)
         set_shown(self._plan_title, has_plan)
         set_shown(self.plan, has_plan)
-        self.plan.show_plan(plan, editable=can_tell)
+        works = row is not None and row.state == WorkState.RUNNING
+        self.plan.show_plan(plan, editable=can_tell, working=works)
         self.queue.show_tasks(tasks)
         show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
         set_shown(self._foot, can_tell)

@@ -128,9 +128,9 @@ class WorkPage(ListPage):
         idle = [(one, rows) for one, rows in by_name if not rows]
         for one, rows in (*busy, *idle):
             found += [one, *rows]
-        # What is held by nobody of them.
-        rest = [row for row in self._rows if row not in found]
-        return [*found, *([words("work.others"), *rest] if rest else [])]
+        held = {row.id for _, rows in by_name for row in rows}
+        rest = [row for row in self._rows if row.id not in held]
+        return [*found, words("work.others"), *rest] if rest else found
 
     def _retranslate(self) -> None:
         words = self._language

@@ -305,7 +305,7 @@ class DebateControls(QFrame):
         if session.status == Status.WAITING:
             return "warn", reason
         if session.status == Status.PAUSED and reason:
-            return "warn", self._held_text or words.paused(session.reason)
+            return "warn", self._held_text or words.paused(session)
         if session.status == Status.COMPLETED and Reason.FAILED_TURNS in session.reason:
             return "warn", reason
         if session.status == Status.COMPLETED and session.reason == Reason.EXHAUSTED:

@@ -13,7 +13,15 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.definitions import Agent, StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
+from app.core.definitions import (
+    Agent,
+    StepState,
+    StepStatus,
+    WorkflowDefinition,
+    WorkflowStep,
+    dependents,
+    put_down,
+)
 from app.core.session import ENDED, Reason, Status, WorkflowSession
 from app.core.texts import visible
 from app.gui.display.appearance import Language, Look
@@ -116,22 +124,22 @@ def looks_of(
 ) -> list[StepLook]:
     """Return the rows of a workflow's steps in order; `agents` and `colours` are by id, `files` the paths of the session's."""
     work = session.workflow
-    states = {state.id: state for state in work.steps}
+    runs = session.status == Status.RUNNING
+    states = {state.id: state for state in (work.steps if runs else put_down(work.steps))}
     names = {step.id: step.name for step in work.definition.steps}
     depth, now = depths(work.definition), datetime.now(UTC)
     looks = []
     for step in in_order(work.definition, depth):
         state = states.get(step.id, StepState(id=step.id))
-        if state.state == StepStatus.RUNNING and not any_runs(session):
+        if not runs and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
-        waited = state.state == StepStatus.WAITING and state.reason == Reason.BUSY
-        if waited and session.status != Status.RUNNING:
-            # It no longer waits for anybody.
-            state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
+        if state.queued or state.reason == CUT:
+            # It does not need the user.
+            text, tone = words("step.queued" if state.queued else "step.cut"), "neutral"
         took = seconds_of(state, now)
         if state.state == StepStatus.DONE and took is not None:
             text = time_text(took, words)
@@ -183,6 +191,11 @@ def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
         text = f"{text.rstrip()}…"
     links = ((span.link, span.text) for block in blocks for span in block.spans if span.link)
     return text, tuple(dict.fromkeys(links))[:MOST_LINKS]
+
+
+def _is_cut(state: StepState) -> bool:
+    begun = bool(state.started_at) and not state.ended_at and not state.fresh
+    return state.state == StepStatus.READY and begun and not state.reason
 
 
 def _changes(state: StepState | None) -> bool:
