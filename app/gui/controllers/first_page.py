@@ -36,10 +36,12 @@ HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES, ALONE)
 class FirstPageController(Controller):
     """Shows where a session begins, and begins decisions and work; chats and groups are the chat controller's.
 
-    Emits session_requested(session id) for a workflow that has begun.
+    Signals: session_requested(session id) for a workflow that has begun, ready_groups_requested() for the
+    groups that come with Moot.
     """
 
     session_requested = Signal(str)
+    ready_groups_requested = Signal()
 
     def __init__(
         self,
