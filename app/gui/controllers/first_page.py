@@ -164,7 +164,7 @@ class FirstPageController(Controller):
             # Send says what is wrong.
             return ""
         if estimate.unasked:
-            self._setup.prices_wanted.emit(estimate.unasked)
+            self._setup.ask_prices(estimate.unasked)
         return (council_estimate_text if self._is_council else estimate_text)(self._language, estimate)
 
     @property
@@ -306,7 +306,7 @@ class FirstPageController(Controller):
         for group in self._engine.groups.all():
             members = ", ".join(known[member] for member in group.members if member in known)
             self._add(GROUP, group.id, group.name, members)
-        menu.addAction(words("group.ready"), self._window.side_bar.ready_groups_requested.emit)
+        menu.addAction(words("group.ready"), self.ready_groups_requested.emit)
         menu.addSeparator()
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)

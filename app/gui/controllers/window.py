@@ -58,7 +58,7 @@ class WindowController(QObject):
         self._close_moot = close_moot
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
-        self.panel = DebatePanel(self._language, self._look, engine)
+        self.panel = DebatePanel(self._language, self._look, engine, self.tasks)
         self.session_page = DebatePage(self._language, self._look)
         self.chat_page = window.chat_page
         self.council_page = CouncilPage(self._language, self._look)

@@ -12,7 +12,7 @@ from app.core.council import Panel
 from app.core.matching import fits
 from app.core.texts import exact
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import drop, frame, hbox, vbox
 from app.gui.widgets.controls import (
     ShorteningButton,
     TickBox,
@@ -23,7 +23,7 @@ from app.gui.widgets.controls import (
 )
 from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, show_or_hide
 
 SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.
@@ -97,9 +97,9 @@ class ParticipantPicker(SearchPopUp):
         self._panels: Sequence[Panel] = ()
         self.favourites: Callable[[], Sequence[str]] = tuple
         self._more = plain_label("hint", wrap=True)
-        body = QWidget()
-        self._column = vbox(self._more, inside=body, margins=(2, 0, 6, 0), spacing=1)
-        vbox(self.search, (scrolling(body), 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
+        self._column = vbox(self._more, margins=(2, 0, 6, 0), spacing=1)
+        area = scrolling(frame("", self._column))
+        vbox(self.search, (area, 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
         self.search.textChanged.connect(lambda _text: self._fill())
 
     def open(self, under: QWidget, panels: Sequence[Panel] = ()) -> None:
@@ -160,11 +160,9 @@ class ParticipantPicker(SearchPopUp):
         """Show what the search finds, each group under its heading."""
         wanted = self.search.text()
         for row in self._model_rows:
-            row.hide()
-            row.deleteLater()
+            drop(row)
         for heading in self._headings:
-            heading.hide()
-            heading.deleteLater()
+            drop(heading)
         while self._column.takeAt(0) is not None:
             pass
         found = [row for row in self._rows if fits(row.words, wanted)]
@@ -189,16 +187,8 @@ class ParticipantPicker(SearchPopUp):
                 self._column.addWidget(row)
                 row.show()
         rest = len(models) - MOST_SHOWN
-        words = self._language
-        text = (
-            words("setup.search.more", count=rest)
-            if rest > 0
-            else ""
-            if groups or panels
-            else words("setup.search.none")
-        )
-        self._more.setText(text)
-        self._more.setVisible(bool(text))
+        none = "" if groups or panels else self._language("setup.search.none")
+        show_or_hide(self._more, self._language("setup.search.more", count=rest) if rest > 0 else none)
         self._column.addWidget(self._more)
         self._column.addStretch(1)
 
