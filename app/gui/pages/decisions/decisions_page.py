@@ -18,7 +18,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.decisions.decision_details import WIDTH, DecisionDetails
 from app.gui.pages.decisions.decision_rows import STYLE, DecisionDelegate, DecisionRows
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import FlowBox, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, Button, button
 from app.gui.widgets.item_list import ItemList
 from app.gui.widgets.search import SearchBox
@@ -160,11 +160,10 @@ class DecisionsPage(QWidget):
             group.addButton(chip)
             chips.add(chip)
         self.search.setFixedWidth(SEARCH)
-        self.side = QWidget()
         head = hbox((chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        vbox(head, self._nothing, (self.list, 1), inside=self.side, margins=(10, 12, 10, 0), spacing=8)
-        both = QWidget()
-        hbox((self.side, 1), self.details, inside=both, spacing=0)
+        column = vbox(head, self._nothing, (self.list, 1), margins=(10, 12, 10, 0), spacing=8)
+        self.side = frame("", column)
+        both = frame("", hbox((self.side, 1), self.details, spacing=0))
         begin = say(button("primary", "decisions_begin", self.begin_requested), words, "journal.begin")
         none = say(named("decisions_none", Paragraph("card_text", centred=True)), words, "journal.none")
         self._all, self._none = both, empty_state(none, begin)
