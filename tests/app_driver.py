@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QToolButton,
     QWidget,
 )
 
@@ -111,6 +112,14 @@ class Person:
         entries = {one.text(): one for menu in menus for one in menu.actions() if one.menu() is None}
         assert text in entries, f"{name} has {', '.join(entries)}"
         entries[text].trigger()
+
+    def choose_new(self, what: str, key: str) -> None:
+        """Choose an entry of the menu beside a title of the team in the sidebar by the key of its text."""
+        text = self.window.language(key)
+        [entry] = [
+            one for one in self.find(f"{what}_add", QToolButton).menu().actions() if one.text() == text
+        ]
+        entry.trigger()
 
     def choose_file(self, path: Path) -> None:
         """Choose a file in the dialog that asks for one, which then goes."""

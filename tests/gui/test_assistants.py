@@ -36,7 +36,7 @@ def side(person: Person):
 async def make(person: Person, name: str) -> str:
     """Make an assistant as a person does, and give it a name; return its id."""
     before = set(side(person).ids())
-    person.window.side_bar.new_assistant_requested.emit()
+    person.choose_new("assistant", "assistant.new")
     await until(lambda: set(side(person).ids()) - before)
     agent_id = next(iter(set(side(person).ids()) - before))
     await until(lambda: editor(person).definition_id == agent_id and person.find("assistant_name").hasFocus())
@@ -295,7 +295,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     document |= {"tools": ["files", "web_fetch", "shell"], "mcp_servers": ["files"], "command": "rm -rf /"}
     path.write_text(json.dumps(document), "utf-8")
     count = len(side(person).ids())
-    person.window.side_bar.bring_in_requested.emit()
+    person.choose_new("assistant", "side.import_assistant")
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     said = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
@@ -313,7 +313,7 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path):
     path = tmp_path / "bad.json"
     for text in ("", "{", "[]", '{"name": 3}', '{"name": "a", "tools": "all"}'):
         path.write_text(text, "utf-8")
-        person.window.side_bar.bring_in_requested.emit()
+        person.choose_new("assistant", "side.import_assistant")
         person.choose_file(path)
         await until(lambda: person.sees("toast"), what=f"the refusal of {text!r}")
         assert not person.sees("bring_in_dialog"), text

@@ -59,7 +59,7 @@ async def saved(person: Person) -> None:
 async def make(person: Person, name: str) -> str:
     """Make a group as a person does, and give it a name; return its id."""
     before = set(side(person).ids())
-    person.window.side_bar.new_group_requested.emit()
+    person.choose_new("group", "group.new")
     await until(lambda: set(side(person).ids()) - before)
     group_id = next(iter(set(side(person).ids()) - before))
     await until(lambda: person.sees("group_page") and page(person).definition_id == group_id)
@@ -72,7 +72,7 @@ async def make(person: Person, name: str) -> str:
 async def take_ready(person: Person, row: int) -> str:
     """Take a ready-made group in, from the empty list's button or the menu; return its id."""
     before = set(side(person).ids())
-    person.window.side_bar.ready_groups_requested.emit()
+    person.choose_new("group", "group.ready")
     await until(lambda: person.sees("ready_groups_dialog"))
     person.click_row("ready_groups", row)
     await person.click("ready_take")
@@ -325,7 +325,7 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     document["members"][2] |= {"name": "QA 2", "tools": ["web_fetch", "shell"], "mcp_servers": ["files"]}
     path.write_text(json.dumps(document), "utf-8")
     agents = person.window.side_bar.assistants.ids()
-    person.window.side_bar.bring_in_group_requested.emit()
+    person.choose_new("group", "side.import_group")
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     shown = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
@@ -357,7 +357,7 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path):
         '{"name": "a", "members": [], "turns_limit": 0}', '{"name": "a", "members": [{"name": ""}]}',
     ):  # fmt: skip
         path.write_text(text, "utf-8")
-        person.window.side_bar.bring_in_group_requested.emit()
+        person.choose_new("group", "side.import_group")
         person.choose_file(path)
         await until(lambda: person.sees("toast"), what=f"the refusal of {text!r}")
         assert not person.sees("bring_in_dialog"), text
@@ -371,7 +371,7 @@ async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_pa
     engine = person.window.controller.engine
     path = tmp_path / "one.json"
     path.write_text(engine.assistants.share("browser"), "utf-8")
-    person.window.side_bar.bring_in_group_requested.emit()
+    person.choose_new("group", "side.import_group")
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Import an assistant"
@@ -379,7 +379,7 @@ async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_pa
     await until(lambda: not person.sees("bring_in_dialog"))
     group_id = await take_ready(person, 1)
     path.write_text(engine.groups.share(group_id), "utf-8")
-    person.window.side_bar.bring_in_requested.emit()
+    person.choose_new("assistant", "side.import_assistant")
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Import a group"

@@ -13,7 +13,7 @@ from app.core.model_facts import ModelFacts, ModelPrices
 from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
-from app.gui.widgets.model_choice import HEADING, ModelMenu
+from app.gui.widgets.model_choice import ModelMenu
 from tests.builders import on_offer
 from tests.gui.test_drop_down_lists import RESOURCES
 
@@ -51,9 +51,7 @@ def menu(qapp, qtbot: QtBot):
 def shown(menu: ModelMenu) -> list[str]:
     rows = menu.list.model()
     return [
-        str(rows.index(row, 0).data(HEADING) or rows.index(row, 0).data())
-        for row in range(rows.rowCount())
-        if not menu.list.isRowHidden(row)
+        str(rows.index(row, 0).data()) for row in range(rows.rowCount()) if not menu.list.isRowHidden(row)
     ]
 
 

@@ -97,7 +97,7 @@ async def test_a_command_is_done_and_shows_its_shortcut(person):
     person.find("palette_box").insert(words("palette.side")[:8])
     assert words("palette.side") in lines(person, "command")
     entry = next(
-        row for row in palette(person).rows.rows if isinstance(row, PaletteEntry) and row.detail == "Ctrl+B"
+        row for row in palette(person).rows.rows if isinstance(row, PaletteEntry) and row.note == "Ctrl+B"
     )
     assert entry.text == words("palette.side")
     while chosen(person) != entry.text:

@@ -198,7 +198,7 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     assert not window.side_bar.isVisible()
     await until(lambda: not window.controller.tasks.running("save settings"))
     window.controller.palette.search("sidebar")
-    assert "Ctrl+Alt+B" in [command.detail for command in window.controller.palette.commands()]
+    assert "Ctrl+Alt+B" in [command.note for command in window.controller.palette.commands()]
     window.controller.palette.search()
 
 

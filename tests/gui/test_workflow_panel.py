@@ -354,7 +354,7 @@ async def test_a_definition_is_shared_as_a_file_and_brought_in_again(person, dat
     saved = json.loads((data_dir / "workflows" / f"{view.definition_id}.json").read_text("utf-8"))
     assert [step["prompt"] for step in saved["steps"]] == [step["prompt"] for step in document["steps"]]
     # Whichever menu it comes in by.
-    person.window.side_bar.bring_in_requested.emit()
+    person.choose_new("assistant", "side.import_assistant")
     person.choose_file(path)
     await until(lambda: person.sees("bring_in_dialog"))
     assert person.find("bring_in_dialog").windowTitle() == "Import a workflow"

@@ -67,11 +67,10 @@ class AttachmentController(PageController):
     """Reads files one after the other; Send waits for them.
 
     Signals: ready(session id) when all files are read that Send waited for in a session not in front,
-    brought_back() when a removed attachment was put back, picture_requested(action, pictures, place) to show one large.
+    picture_requested(action, pictures, place) to show one large.
     """
 
     ready = Signal(str)
-    brought_back = Signal()
     picture_requested = Signal(str, object, int)
 
     def __init__(
@@ -171,7 +170,6 @@ class AttachmentController(PageController):
             self._toasts.show_toast(self._language("toast.nothing"))
             return
         self._keep(session_id, draft)
-        self.brought_back.emit()
 
     def carry_over(self, session_id: str) -> None:
         """Give a chat that has begun the files that are being read for it."""
@@ -360,8 +358,6 @@ class AttachmentController(PageController):
         else:
             draft = replace(draft, attachments=tuple(files))
         self._keep(session_id, draft)
-        if replaces is not None:
-            self.brought_back.emit()
 
     def _keep(self, session_id: str, draft: Draft) -> None:
         self._drafts.keep(session_id or NEW, draft)

@@ -83,9 +83,11 @@ class PanelCommands(DefinitionCommands[Panel]):
         self._setup = setup
         shared.add("participants", self)
         side = parts.window.side_bar
-        side.new_panel_requested.connect(self.make_new)
-        side.assembled_panel_requested.connect(self.make_assembled)
-        side.bring_in_panel_requested.connect(self.bring_in)
+        side.panel_section.offer(
+            ("panel.save", self.make_new),
+            ("panel.assemble", self.make_assembled),
+            ("panel.import", self.bring_in),
+        )
         side.panels.chat_requested.connect(self.chat)
         self._listen(side.panels)
         parts.bridge.panels_changed.connect(self.refresh)

@@ -245,22 +245,18 @@ class DebateController(DecisionController):
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
-        panel.setup.provider_requested.connect(show_provider)
+        panel.setup.seats.set_up_requested.connect(show_provider)
         panel.setup.conclusion.council_ends_chosen.connect(self.choose_ends)
-        panel.setup.participant_removed.connect(
+        panel.setup.seats.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
             )
         )
-        panel.setup.pasted_removed.connect(
+        panel.setup.pasted.removed.connect(
             lambda pasted, place: self._offer_undo(
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
             )
         )
-        buttons = (panel.setup.conclusion.judge, panel.setup.helper)
-        for opened in (panel.setup.seats.facts_wanted, *(one.opened for one in buttons)):
-            opened.connect(self._learn_all)
-        panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
@@ -433,22 +429,6 @@ class DebateController(DecisionController):
             self._panel.setup.pasted.show_attachments(())
         self._panel.show_discussion()
         self.session_requested.emit(session_id)
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        """Ask what models cost and take, and show the estimate and the efforts; then ask about all that can be chosen."""
-        await self._engine.estimates.ask(pairs)
-        await self._engine.connections.learn_facts(pairs)
-        self._panel.setup.refresh_estimate()
-        # On its own: what is chosen meanwhile is asked about at once.
-        self._learn_all()
-
-    def _learn_all(self) -> None:
-        self._tasks.start("facts of the models on offer", self._learn_facts())
-
-    async def _learn_facts(self) -> None:
-        """Learn what all models on offer can do and cost, and show it where participants are chosen."""
-        await self._engine.connections.learn_facts()
-        self._panel.setup.seats.show_facts()
 
     def _on_history_continue(self, session_id: str) -> None:
         self.session_requested.emit(session_id)

@@ -76,8 +76,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
     ) -> None:
         super().__init__(replace(parts, tasks=Tasks(self._on_task_failed)))
         self.definitions: Definitions[Definition] = definitions
-        self._texts = texts
-        self._shared = shared
+        self._texts, self._shared = texts, shared
         self._editors: list[DefinitionEditor[Definition]] = []
         self._unsaved: list[Edit[Definition]] = []
         self._all_saved = asyncio.Event()
@@ -346,8 +345,10 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def refresh(self) -> None:
         """Show the assistants, and the choices of their editor, as they are now."""
         agents, built_in = self.definitions.all(), self.built_in()
-        rows = assistant_partners(agents, self._engine.providers(), built_in, self._language)
-        self._window.side_bar.assistant_section.show_partners(rows)
+        side = self._window.side_bar
+        side.assistants.fixed = built_in
+        rows = assistant_partners(agents, self._engine.providers(), self._language)
+        side.assistant_section.show_partners(rows)
         if self._page is not None:
             self._page.set_assistants(agents, built_in, self.choices())
         self._show_title()
@@ -379,8 +380,9 @@ class AssistantCommands(DefinitionCommands[Agent]):
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar
-        side.new_assistant_requested.connect(self.make_new)
-        side.bring_in_requested.connect(self.bring_in)
+        side.assistant_section.offer(
+            ("assistant.new", self.make_new), ("side.import_assistant", self.bring_in)
+        )
         side.assistants.chat_requested.connect(self.chat_requested)
         self._listen(side.assistants)
         bridge.assistants_changed.connect(self.refresh)
@@ -498,9 +500,11 @@ class GroupCommands(DefinitionCommands[Group]):
 
     def _wire(self, bridge: Bridge) -> None:
         side = self._window.side_bar
-        side.new_group_requested.connect(self.make_new)
-        side.ready_groups_requested.connect(self.show_ready)
-        side.bring_in_group_requested.connect(self.bring_in)
+        side.group_section.offer(
+            ("group.new", self.make_new),
+            ("group.ready", self.show_ready),
+            ("side.import_group", self.bring_in),
+        )
         side.groups.chat_requested.connect(self.chat)
         self._listen(side.groups)
         bridge.groups_changed.connect(self.refresh)

@@ -35,10 +35,12 @@ HOWS = (DebateMode.COUNCIL, *CLASSIC_MODES, ALONE)
 class FirstPageController(Controller):
     """Shows where a session begins, and begins decisions and work; chats and groups are the chat controller's.
 
-    Emits session_requested(session id) for a workflow that has begun.
+    Signals: session_requested(session id) for a workflow that has begun, ready_groups_requested() for the
+    groups that come with Moot.
     """
 
     session_requested = Signal(str)
+    ready_groups_requested = Signal()
 
     def __init__(
         self,
@@ -161,7 +163,7 @@ class FirstPageController(Controller):
             # Send says what is wrong.
             return ""
         if estimate.unasked:
-            self._setup.prices_wanted.emit(estimate.unasked)
+            self._setup.ask_prices(estimate.unasked)
         return (council_estimate_text if self._is_council else estimate_text)(self._language, estimate)
 
     @property
@@ -303,7 +305,7 @@ class FirstPageController(Controller):
         for group in self._engine.groups.all():
             members = ", ".join(known[member] for member in group.members if member in known)
             self._add(GROUP, group.id, group.name, members)
-        menu.addAction(words("group.ready"), self._window.side_bar.ready_groups_requested.emit)
+        menu.addAction(words("group.ready"), self.ready_groups_requested.emit)
         menu.addSeparator()
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)

@@ -96,10 +96,10 @@ class PaletteController(Controller):
             PaletteEntry(
                 section="command",
                 id=one.name,
-                text=words(f"palette.{one.name}"),
+                title=words(f"palette.{one.name}"),
                 icon=one.icon,
                 act=self._actions[one.name],
-                detail=words.keys(one.name),
+                note=words.keys(one.name),
                 more=self._more(one.name),
             )
             for one in COMMANDS
@@ -120,12 +120,12 @@ class PaletteController(Controller):
             if page != "shortcuts":  # This page is a command already.
                 more = words(f"{key}.find")
                 found.append(
-                    PaletteEntry(section=SETTING, text=title, icon=icon, act=partial(show, ""), more=more)
+                    PaletteEntry(section=SETTING, title=title, icon=icon, act=partial(show, ""), more=more)
                 )
             for name in settings_of(page):
                 text, act = words(f"setting.{name}"), partial(show, name)
                 found.append(
-                    PaletteEntry(section=SETTING, text=text, icon=icon, act=act, detail=title, more=title)
+                    PaletteEntry(section=SETTING, title=text, icon=icon, act=act, note=title, more=title)
                 )
         return found
 
@@ -136,8 +136,8 @@ class PaletteController(Controller):
         partners = [
             PaletteEntry(
                 section="assistant",
-                text=one.name,
-                detail=one.role,
+                title=one.name,
+                note=one.role,
                 more=one.role,
                 colour=colours[one.id],
                 act=partial(self.assistant_requested.emit, one.id),
@@ -150,7 +150,7 @@ class PaletteController(Controller):
             ("panel", "scale", engine.councils.panels.all(), self.panel_requested),
         ):
             partners += [
-                PaletteEntry(section=section, text=one.name, icon=icon, act=partial(chosen.emit, one.id))
+                PaletteEntry(section=section, title=one.name, icon=icon, act=partial(chosen.emit, one.id))
                 for one in those
             ]
         matching = [
@@ -170,8 +170,8 @@ class PaletteController(Controller):
         return [
             PaletteEntry(
                 section="session",
-                text=" ".join(one.title[:200].split()),
-                detail=self._language.age(one.updated_at),
+                title=" ".join(one.title[:200].split()),
+                note=self._language.age(one.updated_at),
                 icon=icon_of(one.kind),
                 id=one.id,
                 act=partial(self.session_requested.emit, one.id),
@@ -184,8 +184,8 @@ class PaletteController(Controller):
         hits = [
             PaletteEntry(
                 section="message",
-                text=" ".join(hit.excerpt.split()),
-                detail=hit.session.title,
+                title=" ".join(hit.excerpt.split()),
+                note=hit.session.title,
                 icon="file-text",
                 id=hit.message_id,
                 act=partial(self.open_hit, hit.session.id, hit.message_id),
@@ -347,7 +347,7 @@ class SavedPromptController(PageController):
     def commands(self) -> list[PaletteEntry]:
         """Return the prompts as entries of the palette; each is written into the message box in front."""
         return [
-            PaletteEntry(section=PROMPT, text=name, icon="file-text", act=partial(self._call, name))
+            PaletteEntry(section=PROMPT, title=name, icon="file-text", act=partial(self._call, name))
             for name in self._prompts
         ]
 

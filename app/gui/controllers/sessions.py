@@ -249,16 +249,14 @@ class SessionViews(QObject):
         self, engine: Engine, bridge: Bridge, state: WindowState, views: tuple[ConversationView, ...]
     ) -> None:
         super().__init__()
-        self._bridge = bridge
-        self._state = state
+        self._bridge, self._state = bridge, state
         self._answered = False
         self._waiting: dict[str, TurnStarted] = {}
         # Turns that wait before they retry, and the time at which that was reported.
         self._retries: dict[str, tuple[RetryScheduled, float]] = {}
         # The engine unloads idle sessions unless somebody holds them.
         self._held: dict[ConversationView, LiveSession] = {}
-        self._engine = engine
-        self._views = views
+        self._engine, self._views = engine, views
         self._changed: dict[ConversationView, None] = {}
         self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._frame.timeout.connect(self._on_frame)

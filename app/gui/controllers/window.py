@@ -61,7 +61,7 @@ class WindowController(QObject):
         self._close_moot = close_moot
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
-        self.panel = DebatePanel(self._language, self._look, engine)
+        self.panel = DebatePanel(self._language, self._look, engine, self.tasks)
         self.session_page = DebatePage(self._language, self._look)
         self.chat_page = window.chat_page
         self.council_page = CouncilPage(self._language, self._look)
@@ -157,6 +157,7 @@ class WindowController(QObject):
         self.folders.begin_requested.connect(self.show_new)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
+        self.first_page.ready_groups_requested.connect(self.group_commands.show_ready)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
         self.window.first_page.models_requested.connect(lambda: self.settings.open("local"))
@@ -419,7 +420,7 @@ class WindowController(QObject):
         known = self.engine.journal.all()
         steps = {decision.id: "decided" if decision.decided else "verdict" for decision in known}
         self.window.side_bar.sessions.show_steps(steps)
-        self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
+        self.window.side_bar.sessions.show_sessions(summaries, asking, pinned, self.engine.folders.all())
         self.panel.history.show_sessions(summaries, self.folders.folder)
 
     def _refresh_providers(self) -> None:

@@ -1,17 +1,10 @@
 """Workflows: connects the workflow panel to the engine and to the session in front."""
 
-from collections.abc import Callable, Coroutine
-
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QGuiApplication
 
-from app.core.catalog import EMBEDDED
 from app.core.definitions import Agent, StepState, WorkflowDefinition, WorkflowStep
-from app.core.draft import COMMAND
-from app.core.errors import MootError
 from app.core.events import Event
 from app.core.ids import new_id
-from app.core.message import Attachment
 from app.core.session import WorkflowSession
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
@@ -19,7 +12,7 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.controllers.sessions import MainPages
-from app.gui.display.descriptions import colours_of, estimate_text
+from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.session_files import OPEN
 from app.gui.panels.workflow.definitions_view import DefinitionsView
@@ -87,7 +80,8 @@ class WorkflowController(Controller):
     ) -> None:
         super().__init__(parts)
         self._page, self._pages = page, pages
-        self.panel = WorkflowPanel(self._language, self._look, parts.engine.workflows.faults)
+        begins = parts.engine, parts.tasks, lambda: self.folder_id
+        self.panel = WorkflowPanel(self._language, self._look, *begins)
         self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
         self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
@@ -103,11 +97,7 @@ class WorkflowController(Controller):
 
     def refresh(self) -> None:
         """Show the definitions and the workflow in front as they are now."""
-        box = self.panel.work.start_box
-        box.set_definitions(self._engine.workflows.all())
-        ready = [one.config.kind for one in self._engine.providers() if one.ready]
-        box.set_english_only(set(ready) <= {EMBEDDED})
-        self._show_estimate(ask=False)
+        self.panel.work.start_box.refresh()
         self._definitions.refresh()
         self._show_work()
 
@@ -140,72 +130,17 @@ class WorkflowController(Controller):
         self._language.changed.connect(self.refresh)
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         start_box = work.start_box
-        start_box.show_draft(self._engine.drafts.of(COMMAND))
-        start_box.draft_changed.connect(lambda draft: self._engine.drafts.keep(COMMAND, draft))
+        start_box.started.connect(self.session_requested)
         start_box.strip.removed.connect(
             lambda gone, place: self._offer_undo(
                 self._language("chat.attachment.removed", name=gone.name),
                 lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
             )
         )
-        work.start_box.start_requested.connect(
-            lambda *given: self._tasks.start("workflow", self._begin(*given))
-        )
-        work.start_box.estimate_wanted.connect(lambda: self._show_estimate(ask=True))
-        work.start_box.classify_requested.connect(
-            lambda command: self._tasks.replace("classify", self._classify(command))
-        )
-        work.pause_requested.connect(lambda: self._with_session(self._engine.pause))
-        work.resume_requested.connect(lambda: self._with_session(self._engine.resume))
-        work.cancel_requested.connect(lambda: self._with_session(self._engine.stop))
         work.steps.opened.connect(self._go_to)
         work.steps.linked.connect(self._on_linked)
         self._page.files.rows.modelReset.connect(self._show_work)
         work.steps.acted.connect(self._on_acted)
-        work.steps.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
-
-    def _with_session(self, command: Callable[[str], Coroutine[object, object, object]]) -> None:
-        if self._page.session is not None:
-            self._start(command(self._page.session_id))
-
-    # Starting
-
-    async def _begin(self, command: str, definition_id: str, attachments: tuple[Attachment, ...]) -> None:
-        box = self.panel.work.start_box
-        box.set_waiting(True)
-        try:
-            session_id = await self._engine.workflows.start(
-                command, definition_id, attachments, self.folder_id
-            )
-        except MootError:
-            box.set_waiting(False)
-            raise
-        box.clear()
-        self.session_requested.emit(session_id)
-
-    def _show_estimate(self, *, ask: bool) -> None:
-        """Show what the workflow would cost; `ask` fetches prices, which the start of the program must not wait for."""
-        box = self.panel.work.start_box
-        sent = "\n".join((box.box.text(), *(one.text for one in box.strip.attachments())))
-        chosen = box.chosen()
-        if not sent.strip() or not chosen:
-            box.show_estimate("")
-            return
-        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), sent)
-        box.show_estimate(estimate_text(self._language, estimate, "steps"))
-        if ask and estimate.unasked:
-            self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._show_estimate(ask=False)
-
-    async def _classify(self, command: str) -> None:
-        found = None
-        try:
-            found = await self._engine.workflows.classify(command)
-        finally:
-            self.panel.work.start_box.show_recognised(command, found)
 
     # Steps
 

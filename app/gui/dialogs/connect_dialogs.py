@@ -133,11 +133,8 @@ class ConnectDialog(AskDialog):
         )
         self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
-        self._anyway = say(
-            button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep())),
-            language,
-            "connect.anyway",
-        )
+        keep = button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep()))
+        self._anyway = say(keep, language, "connect.anyway")
         self._clock = QTimer(self, interval=500)
         self._clock.timeout.connect(self._on_clock)
         self._lay_out()
@@ -585,8 +582,7 @@ class ServerDialog(AskDialog):
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
-        self.kept.setText(" ".join(said))
-        self.kept.setVisible(bool(said))
+        show_or_hide(self.kept, " ".join(said))
 
     def _on_go(self) -> None:
         servers: tuple[McpServer, ...]

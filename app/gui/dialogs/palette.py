@@ -13,25 +13,20 @@ from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QWidget
 
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.item_list import ROW, ItemList, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import ROW, ItemList, ListStyle, RowItem
 from app.gui.widgets.text import plain_label, say, show_or_hide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaletteEntry:
+class PaletteEntry(RowItem):
     """An entry of the palette; choosing it calls `act`.
 
-    `section` is command, setting, prompt, assistant, panel, group, session or message; `detail` is shown at the right,
-    `more` are further words it is found by, `id` tells it from others that look the same.
+    `section` is command, setting, prompt, assistant, panel, group, session or message; `more` are further
+    words it is found by, `id` tells it from others that look the same.
     """
 
     section: str
-    text: str
     act: Callable[[], object] = field(compare=False)
-    id: str = ""
-    detail: str = ""
-    icon: str = ""
-    colour: int | None = None
     more: str = ""
 
 
@@ -42,13 +37,6 @@ LEAST_SEARCHED = 2
 HIGHEST = 480
 FRAME = 90  # height of the box and of the line under the list, in pixels
 STYLE = ListStyle(height=34, heading=28, left=11, right=14, mark=20, space=11, inset=4, share=3, hovers=False)
-
-
-class PaletteRows(ItemModel):
-    """The entries found, each section under its title."""
-
-    def item_of(self, row: PaletteEntry) -> RowItem:
-        return RowItem(title=row.text, note=row.detail, icon=row.icon, colour=row.colour)
 
 
 class PaletteBox(QLineEdit):
@@ -97,15 +85,13 @@ class Palette(QFrame):
         super().__init__(over)
         self.setObjectName("palette")
         self.setProperty("kind", "popup")
-        self._language = language
-        self._find = find
-        self._over = over
+        self._language, self._find, self._over = language, find, over
         self._hits: Sequence[PaletteEntry] = ()
         self._before: QWidget | None = None
         self.box = say(PaletteBox(), language, name="palette.placeholder", hint="palette.placeholder")
         self.box.setProperty("kind", "palette")
-        self.rows = PaletteRows()
-        self.list = say(ItemList(look, "palette_list", STYLE, self.rows), language, name="palette.found")
+        self.list = say(ItemList(look, "palette_list", STYLE), language, name="palette.found")
+        self.rows = self.list.rows
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._note = plain_label("hint")
         foot = vbox(self._note, margins=(14, 2, 14, 2))

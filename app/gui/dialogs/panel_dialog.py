@@ -109,9 +109,8 @@ class PanelDialog(AskDialog):
             text = f"{exact(one.name)} · {exact(model)}"
             gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
             name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
-            row = QWidget()
-            hbox((ElidedLabel("card_text", text=text), 1), gone, inside=row, spacing=6)
-            self._rows.addWidget(row)
+            row = hbox((ElidedLabel("card_text", text=text), 1), gone, spacing=6)
+            self._rows.addWidget(frame("", row))
         self._check()
         others = len(self._set_up) >= MIN_PARTICIPANTS and self._set_up != self._participants
         self.take.setVisible(others)

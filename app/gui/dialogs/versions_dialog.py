@@ -125,18 +125,10 @@ class VersionColumn(QFrame):
         self.use.setAutoDefault(False)
         self.use.setEnabled(not version.shown)
         self.use.setAccessibleName(f"{title}: {words(key)}")
-        vbox(
-            vbox(
-                plain_label("field", text=title),
-                Paragraph("hint", text=facts),
-                margins=(14, 12, 14, 0),
-                spacing=3,
-            ),
-            (self.transcript, 1),
-            hbox(self.use, STRETCH, margins=(14, 0, 14, 12)),
-            inside=self,
-            spacing=8,
-        )
+        said = plain_label("field", text=title), Paragraph("hint", text=facts)
+        head = vbox(*said, margins=(14, 12, 14, 0), spacing=3)
+        foot = hbox(self.use, STRETCH, margins=(14, 0, 14, 12))
+        vbox(head, (self.transcript, 1), foot, inside=self, spacing=8)
         look.changed.connect(self._on_theme_changed)
 
     def _on_theme_changed(self) -> None:

@@ -22,7 +22,7 @@ from app.core.texts import clean_text
 from app.core.usage import tokens_text
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import empty, hbox, vbox
+from app.gui.widgets.boxes import empty, frame, hbox, vbox
 from app.gui.widgets.controls import WrappedTick, icon_button
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
@@ -197,8 +197,7 @@ class ContextList(QWidget):
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
-        self._language = language
-        self._look = look
+        self._language, self._look = language, look
         self.paths: tuple[str, ...] = ()
         self.sizes = FileSizes()
         # Tokens of PDF files as they look, by their paths.
@@ -247,7 +246,6 @@ class ContextList(QWidget):
         ask_for_files(self.window(), title, lambda paths: self.files_given.emit([*map(str, paths)]))
 
     def _line(self, path: str) -> QWidget:
-        line = QWidget()
         name = ElidedLabel("meta", text=Path(path).name)
         size = plain_label("hint")
         if not Path(path).is_file():
@@ -258,5 +256,4 @@ class ContextList(QWidget):
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))
         remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
-        hbox((name, 1), size, remove, inside=line)
-        return line
+        return frame("", hbox((name, 1), size, remove))

@@ -1,10 +1,11 @@
 """The sidebar's lists of panels, groups and assistants.
 
-A row has a mark (an initial in the assistant's colour, or an icon), the name, and a short note at the right.
+A row has a mark (an initial in the assistant's colour, or an icon), the name, and a short note at the right;
+that of an assistant that is off, or of a group of nobody, is faint.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
@@ -22,51 +23,29 @@ STYLE = ListStyle(height=34, left=8, mark=22, note=11, selected_weight=520, fill
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partner:
-    """A row: `meta` is the note at the right, `said` the text for screen readers.
-
-    `colour` is the assistant's, None for a group or a panel, which has an `icon`. A row that is not `enabled` is faint; a `fixed` one
-    can be neither edited nor deleted. `letters` stand on an assistant's badge.
-    """
-
-    id: str
-    name: str
-    meta: str
-    said: str
-    about: str = ""
-    colour: int | None = None
-    icon: str = "users"
-    enabled: bool = True
-    fixed: bool = False
-    letters: str = ""
-
-
 def assistant_partners(
-    agents: Sequence[Agent], providers: Sequence[ProviderStatus], built_in: frozenset[str], words: Language
-) -> list[Partner]:
-    """Return the rows of assistants, of which `built_in` cannot be changed."""
+    agents: Sequence[Agent], providers: Sequence[ProviderStatus], words: Language
+) -> list[RowItem]:
+    """Return the rows of assistants, each with its model."""
     colours = colours_of(agents)
     rows = []
     for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True):
         meta = short_model(agent, providers, words)
         rows.append(
-            Partner(
+            RowItem(
                 id=agent.id,
-                name=agent.name,
-                meta=meta,
-                said=f"{agent.name}, {meta}",
-                about=agent.description or agent.role,
+                title=agent.name,
+                note=meta,
+                tip=agent.description or agent.role,
                 colour=colours[agent.id],
-                enabled=agent.enabled,
-                fixed=agent.id in built_in,
                 letters=letters,
+                faint=not agent.enabled,
             )
         )
     return rows
 
 
-def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[Partner]:
+def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[RowItem]:
     """Return the rows of groups, each with the number of its members that exist."""
     known = {agent.id: agent.name for agent in agents}
     rows = []
@@ -74,30 +53,31 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
         names = [known[member] for member in group.members if member in known]
         said = words("group.members_count", count=len(names))
         rows.append(
-            Partner(
+            RowItem(
                 id=group.id,
-                name=group.name,
-                meta=str(len(names)),
-                said=f"{group.name}, {said}",
-                about=", ".join(names),
-                enabled=bool(names),
+                title=group.name,
+                note=str(len(names)),
+                spoken=f"{group.name}, {said}",
+                tip=", ".join(names),
+                icon="users",
+                faint=not names,
             )
         )
     return rows
 
 
-def panel_partners(panels: Sequence[Panel], words: Language) -> list[Partner]:
+def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
     """Return the rows of panels, each with the number of those who are asked."""
     rows = []
     for panel in panels:
         count = len(panel.participants)
         rows.append(
-            Partner(
+            RowItem(
                 id=panel.id,
-                name=panel.name,
-                meta=str(count),
-                said=f"{panel.name}, {words('panel.count', count=count)}",
-                about=", ".join(one.name for one in panel.participants),
+                title=panel.name,
+                note=str(count),
+                spoken=f"{panel.name}, {words('panel.count', count=count)}",
+                tip=", ".join(one.name for one in panel.participants),
                 icon="scale",
             )
         )
@@ -112,22 +92,12 @@ class PartnerRows(ItemModel):
         self.busy: dict[str, str] = {}
         self.in_front = ""
 
-    def item_of(self, row: Partner) -> RowItem:
-        busy = self.busy.get(row.id, "")
-        return RowItem(
-            id=row.id,
-            title=row.name,
-            note=busy or row.meta,
-            note_colour="accent" if busy else "text_2",
-            title_first=not busy,
-            icon=row.icon,
-            colour=row.colour,
-            letters=row.letters,
-            spoken=", ".join(filter(None, (row.said, busy))),
-            tip="\n".join(filter(None, (row.about, busy))),
-            faint=not row.enabled,
-            front=row.id == self.in_front,
-        )
+    def item_of(self, row: RowItem) -> RowItem:
+        busy, front = self.busy.get(row.id, ""), row.id == self.in_front
+        if not busy:
+            return replace(row, title_first=True, front=front)
+        said, tip = f"{row.said}, {busy}", "\n".join(filter(None, (row.tip, busy)))
+        return replace(row, note=busy, note_colour="accent", spoken=said, tip=tip, front=front)
 
 
 class PartnerList(ItemList):
@@ -152,9 +122,8 @@ class PartnerList(ItemList):
         look.changed.connect(self._fit)
         self.show_partners(())
 
-    def show_partners(self, partners: Sequence[Partner]) -> None:
+    def show_partners(self, partners: Sequence[RowItem]) -> None:
         """Show these rows in this order; the current row stays the same."""
-        self.fixed = frozenset(partner.id for partner in partners if partner.fixed)
         self.show_rows(partners)
         self._fit()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if partners else Qt.FocusPolicy.NoFocus)
@@ -203,8 +172,8 @@ class PartnerList(ItemList):
 
     def _ask_for_chat(self) -> None:
         """Request a chat; for a disabled assistant or an empty group, the editor."""
-        partner: Partner = self.currentIndex().data(ROW)
-        wanted = self.chat_requested if partner.enabled else self.edit_requested
+        partner: RowItem = self.currentIndex().data(ROW)
+        wanted = self.edit_requested if partner.faint else self.chat_requested
         wanted.emit(partner.id)
 
     def _on_clicked(self) -> None:

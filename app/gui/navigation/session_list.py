@@ -49,7 +49,7 @@ class SessionList(ItemList):
         self._selected = self._shown = ""
         self._pinned: frozenset[str] = frozenset()
         self._asking: frozenset[str] = frozenset()
-        self._summaries: list[SessionSummary] = []
+        self.summaries: list[SessionSummary] = []
         self._folders: Sequence[Folder] = ()
         self._pressed = QPoint()
         self._clicked = ""
@@ -59,6 +59,7 @@ class SessionList(ItemList):
         self.clicked.connect(self._on_chosen)
         self.activated.connect(self._on_chosen)
         look.changed.connect(self._fit)
+        self.show_sessions([])
 
     def show_sessions(
         self,
@@ -68,7 +69,7 @@ class SessionList(ItemList):
         folders: Sequence[Folder] = (),
     ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
-        self._summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
+        self.summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
         self._rows.show(summaries, asking, pinned, folders)
         self._fit()
         # An empty list has no row that could show the focus.
@@ -84,7 +85,7 @@ class SessionList(ItemList):
     def fold(self, folder_id: str, *, closed: bool) -> None:
         """Close a folder, or open it."""
         (self._rows.closed.add if closed else self._rows.closed.discard)(folder_id)
-        self.show_sessions(self._summaries, self._asking, self._pinned, self._folders)
+        self.show_sessions(self.summaries, self._asking, self._pinned, self._folders)
         self.folded.emit()
 
     def show_steps(self, steps: Mapping[str, str]) -> None:
@@ -106,7 +107,7 @@ class SessionList(ItemList):
         self._selected = session_id
         row = self._rows.row_of(session_id)
         if row < 0 and session_id != self._shown and session_id in self._rows.inside:
-            folder = next(one.folder for one in self._summaries if one.id == session_id)
+            folder = next(one.folder for one in self.summaries if one.id == session_id)
             self._shown = session_id
             self.fold(folder, closed=False)
             self._shown, row = "", self._rows.row_of(session_id)
@@ -206,7 +207,7 @@ class SessionList(ItemList):
         self._move(session_id, folder_id)
 
     def _move(self, session_id: str, folder_id: str) -> None:
-        summary = next((one for one in self._summaries if one.id == session_id), None)
+        summary = next((one for one in self.summaries if one.id == session_id), None)
         before = summary.folder if summary is not None and session_id in self._rows.inside else ""
         if summary is not None and before != folder_id:
             self.move_requested.emit(session_id, folder_id)

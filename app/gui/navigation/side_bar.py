@@ -7,18 +7,17 @@ from PySide6.QtCore import QEvent, QMargins, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
-from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
-from app.gui.navigation.partner_list import Partner, PartnerList
+from app.gui.navigation.partner_list import PartnerList
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip
-from app.gui.widgets.boxes import STRETCH, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, thin_line, vbox
 from app.gui.widgets.choices import BEGINS
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, paint_shortcut, scrolling
+from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.search import SearchField
-from app.gui.widgets.text import name_button, plain_label
+from app.gui.widgets.text import name_button, plain_label, say
 
-Action = tuple[str, Callable[[], object]]
 EDGE = 8
 FACE, MOST_FACES = 17, 3
 
@@ -31,36 +30,47 @@ class SideSection(QWidget):
 
     changed = Signal()
 
-    def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
+    def __init__(
+        self, language: Language, look: Look, partners: PartnerList, name: str, first: str = ""
+    ) -> None:
+        """`first` is the key of the entry of the menu that the button under the hint stands for."""
         super().__init__()
         self.partners = partners
-        self._look, self._words = look, ("", "")
+        self._language, self._look, self._name, self._first = language, look, name, first
+        self._actions: dict[str, Callable[[], object]] = {}
         self.title = button("section", f"{name}_title")
         self.title.setCheckable(True)
         self.title.toggled.connect(self._show_parts)
-        self._add = icon_button(look, "plus", f"{name}_add")
+        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=f"{name}.add")
         self._add.setFixedSize(26, 24)
         self._menu = QMenu(self._add)
         self._add.setMenu(self._menu)
-        self._add.setPopupMode(self._add.ToolButtonPopupMode.InstantPopup)
-        self._hint = plain_label("hint", wrap=True)
+        hint = f"{name}.none" if f"{name}.none" in language.texts else ""
+        self._has_hint = bool(hint)
+        self._hint = say(plain_label("hint", wrap=True), language, hint)
         self._hint.setContentsMargins(8, 2, 4, 0)
         self.first = ShorteningButton("link", f"{name}_first")
         self.first.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._empty = QWidget()
-        first = hbox(self.first, STRETCH, margins=(4, 0, 0, 0))
-        vbox(self._hint, first, inside=self._empty, spacing=2)
+        self.first.clicked.connect(lambda: self._actions[first]())
+        beside = hbox(self.first, STRETCH, margins=(4, 0, 0, 0))
+        self._empty = frame("", vbox(self._hint, beside, spacing=2))
         head = hbox(self.title, STRETCH, self._add, margins=(4, 2, 3, 0))
         vbox(head, partners, self._empty, inside=self, spacing=2)
-        self._has_hint = False
-        self.shown: tuple[Partner, ...] = ()
+        self.first.setVisible(bool(first))
+        self.shown: tuple[RowItem, ...] = ()
         self.show_partners(())
+        language.follow(self._retranslate)
 
-    def show_partners(self, partners: Sequence[Partner]) -> None:
+    def show_partners(self, partners: Sequence[RowItem]) -> None:
         """Show these rows in this order."""
         self.shown = tuple(partners)
         self.partners.show_partners(partners)
         self._show_parts()
+
+    def offer(self, *actions: tuple[str, Callable[[], object]]) -> None:
+        """Set the entries of the menu: the keys of their texts, and what they do."""
+        self._actions = dict(actions)
+        self._retranslate()
 
     def _show_parts(self) -> None:
         """Show the list, or only its title where it is folded."""
@@ -68,34 +78,20 @@ class SideSection(QWidget):
         self.partners.setVisible(not folded)
         self._empty.setVisible(self._has_hint and not folded and not self.partners.count())
         self.title.dress(self._look, "chevron-right" if folded else "chevron-down", "text_2", side=11, room=3)
-        self.title.setAccessibleName(self._words[folded])
+        name = self._language(f"side.{self._name}s")
+        self.title.setAccessibleName(self._language("side.unfold" if folded else "side.fold", name=name))
         self.changed.emit()
 
-    def set_words(
-        self,
-        title: str,
-        add: str,
-        actions: Sequence[Action],
-        hint: str = "",
-        first: str = "",
-        *,
-        folds: tuple[str, str],
-    ) -> None:
-        """Set the texts; `actions` are the entries of the menu, `hint` and `first` are for the empty list.
-
-        `folds` say that the title folds the list, and that it unfolds it.
-        """
-        self._words = folds
+    def _retranslate(self) -> None:
+        words = self._language
+        title = words(f"side.{self._name}s")
         self.title.setText(title.upper())
-        name_button(self._add, add)
-        self._menu.clear()
-        for text, act in actions:
-            self._menu.addAction(text, act)
         self.partners.setAccessibleName(title)
-        self._hint.setText(hint)
-        self.first.show_words(first)
-        self.first.setVisible(bool(first))
-        self._has_hint = bool(hint)
+        self._menu.clear()
+        for key, act in self._actions.items():
+            self._menu.addAction(words(key), act)
+        if self._first:
+            self.first.show_words(words(self._first))
         self._show_parts()
 
 
@@ -109,7 +105,7 @@ class FootButton(ShorteningButton):
         super().__init__("foot", name)
         self._look = look
         self._note = self._tone = ""
-        self.faces: Sequence[Partner] = ()
+        self.faces: Sequence[RowItem] = ()
         self.dress(look, icon)
 
     def show_words(
@@ -138,40 +134,34 @@ class FootButton(ShorteningButton):
         right = room.right() - painter.fontMetrics().horizontalAdvance(self._note)
         for place, one in enumerate(reversed(self.faces), 1):
             tile = QRect(right - place * (FACE + 4), (self.height() - FACE) // 2, FACE, FACE)
-            paint_avatar(painter, tile, one.name, self._look.tokens.speaker(one.colour or 0), one.letters)
+            paint_avatar(painter, tile, one.title, self._look.tokens.speaker(one.colour or 0), one.letters)
 
 
 class Team(QWidget):
     """The title *Team* with its number, which folds the lists of assistants, groups and panels; they scroll."""
 
-    def __init__(self, look: Look, sections: Sequence[SideSection]) -> None:
+    def __init__(self, language: Language, look: Look, sections: Sequence[SideSection]) -> None:
         super().__init__()
         self.setObjectName("team_section")
-        self._look, self._sections, self._words = look, sections, ("", "", "")
+        self._language, self._look, self._sections = language, look, sections
         self.title = FootButton(look, "chevron-right", "team_title")
         self.title.setCheckable(True)
         self.title.setChecked(True)
         self.title.toggled.connect(self._show_parts)
-        self._body = QWidget()
-        vbox(*sections, inside=self._body, margins=(0, 0, 0, 6), spacing=6)
+        self._body = frame("", vbox(*sections, margins=(0, 0, 0, 6), spacing=6))
         self.area = scrolling(self._body)
         vbox(self.title, (self.area, 1), inside=self, spacing=2)
         for section in sections:
             section.changed.connect(self._show_parts)
-
-    def set_words(self, title: str, folds: tuple[str, str]) -> None:
-        """Set the texts; `folds` say that the title folds the lists, and that it unfolds them."""
-        self._words = (title, *folds)
-        self._show_parts()
+        language.follow(self._show_parts)
 
     def _show_parts(self) -> None:
-        title, fold, unfold = self._words
-        shown = not self.title.isChecked()
+        title, shown = self._language("side.team"), not self.title.isChecked()
         count = sum(section.partners.count() for section in self._sections)
         self.title.dress(self._look, "chevron-down" if shown else "chevron-right")
         self.title.faces = self._sections[0].shown[:MOST_FACES]
         self.title.show_words(title, str(count) if count else "")
-        self.title.setAccessibleName(fold if shown else unfold)
+        self.title.setAccessibleName(self._language("side.fold" if shown else "side.unfold", name=title))
         self.area.setVisible(shown)
         # No higher than what is in it.
         self._body.layout().activate()
@@ -190,54 +180,42 @@ class SideBar(QFrame):
     new_requested = Signal(str)
     import_requested = Signal()
     new_folder_requested = Signal()
-    new_panel_requested = Signal()
-    assembled_panel_requested = Signal()
-    bring_in_panel_requested = Signal()
-    new_assistant_requested = Signal()
-    bring_in_requested = Signal()
-    new_group_requested = Signal()
-    ready_groups_requested = Signal()
-    bring_in_group_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setProperty("kind", "side")
         self.setMinimumWidth(200)
         self._language = language
-        self._summaries: list[SessionSummary] = []
-        self._asking: frozenset[str] = frozenset()
-        self._pinned: frozenset[str] = frozenset()
-        self._folders: Sequence[Folder] = ()
         self._providers = -1
         self._servers = 0
-        self._brand = plain_label("brand")
+        self._brand = say(plain_label("brand"), language, "app.name")
         self.hide_button = icon_button(look, "panel-left", "side_toggle")
         self.new_button = button("", "new_button")
         self.new_button.dress(look, "plus", "text")
         self.new_menu = icon_button(look, "chevron-down", "new_menu")
         self.new_menu.setFixedSize(22, 28)
         self.new_menu.setMenu(QMenu(self.new_menu))
-        self.new_menu.setPopupMode(self.new_menu.ToolButtonPopupMode.InstantPopup)
         self.search = SearchField(look, "search_everything")
         self.panels = PartnerList(language, look, "panel_list", begins="panel.ask")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
-        self.panel_section = SideSection(look, self.panels, "panel")
-        self.group_section = SideSection(look, self.groups, "group")
-        self.assistant_section = SideSection(look, self.assistants, "assistant")
-        self.sessions = SessionList(language, look)
-        self._empty = plain_label("hint", wrap=True)
+        self.panel_section = SideSection(language, look, self.panels, "panel")
+        self.group_section = SideSection(language, look, self.groups, "group", "group.ready")
+        self.assistant_section = SideSection(language, look, self.assistants, "assistant")
+        self.sessions = say(SessionList(language, look), language, name="side.sessions")
+        self._empty = say(plain_label("hint", wrap=True), language, "side.empty")
         self._empty.setContentsMargins(8, 10, 4, 0)
         self.work_button = FootButton(look, "list-checks", "work_button")
         self.decisions_button = FootButton(look, "gavel", "decisions_button")
         self._waiting = self._due = 0
-        self.team = Team(look, (self.assistant_section, self.group_section, self.panel_section))
+        self.team = Team(language, look, (self.assistant_section, self.group_section, self.panel_section))
         self.providers_button = FootButton(look, "plug", "providers_button")
         self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
         self.new_button.clicked.connect(lambda: self.new_requested.emit(""))
+        shown = self.sessions.rows.modelReset
+        shown.connect(lambda: self._empty.setVisible(not self.sessions.summaries))
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self._area, self.sessions, rect))
-        self.group_section.first.clicked.connect(self.ready_groups_requested)
         for partners in (self.groups, self.assistants, self.panels):
             partners.currentItemChanged.connect(
                 lambda _now, _before, shown=partners: self._show_current(shown)
@@ -251,18 +229,6 @@ class SideBar(QFrame):
         """The titles that fold something while they are checked."""
         sections = (self.group_section, self.assistant_section, self.panel_section)
         return (*(section.title for section in sections), self.team.title)
-
-    def show_sessions(
-        self,
-        summaries: list[SessionSummary],
-        asking: frozenset[str] = frozenset(),
-        pinned: frozenset[str] = frozenset(),
-        folders: Sequence[Folder] = (),
-    ) -> None:
-        """Show sessions, the pinned ones first, then folders with theirs, and mark those with a question to the user."""
-        self._summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
-        self.sessions.show_sessions(summaries, asking, pinned, folders)
-        self._empty.setVisible(not summaries)
 
     def show_providers(self, ready: int) -> None:
         """Show how many providers are ready."""
@@ -290,16 +256,13 @@ class SideBar(QFrame):
     def _lay_out(self) -> None:
         begin = hbox(self.new_button, self.new_menu, spacing=1)
         head = hbox(self._brand, STRETCH, self.hide_button, begin, margins=(5, 0, 0, 0))
-        self._body = QWidget()
-        vbox(self._empty, self.sessions, STRETCH, inside=self._body, spacing=2)
-        self._area = scrolling(self._body)
+        self._area = scrolling(frame("", vbox(self._empty, self.sessions, STRETCH, spacing=2)))
         for page_button in (self.work_button, self.decisions_button):
             page_button.setProperty("tone", "strong")
         pages = vbox(self.work_button, self.decisions_button, spacing=1)
         foot = vbox(thin_line(), 4, (self.team, 1), self.providers_button, self.settings_button, spacing=1)
-        column = vbox(head, self.search, pages, inside=self, margins=(10, 12, 10, 10), spacing=9)
-        column.addWidget(self._area, 1)
-        column.addLayout(foot)
+        parts = head, self.search, pages, (self._area, 1), foot
+        vbox(*parts, inside=self, margins=(10, 12, 10, 10), spacing=9)
 
     def _show_current(self, partners: PartnerList) -> None:
         if partners.hasFocus() and partners.current_id():
@@ -344,7 +307,6 @@ class SideBar(QFrame):
 
     def _retranslate(self) -> None:
         words = self._language
-        self._brand.setText(words("app.name"))
         self._fit_head()
         name_button(self.new_button, words("side.new_session"), words.keys("new"))
         name_button(self.new_menu, words("side.new_menu"))
@@ -359,48 +321,8 @@ class SideBar(QFrame):
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
         self.search.show_words(words("side.search"), self.search.toolTip())
-        self.panel_section.set_words(
-            words("side.panels"),
-            words("panel.add"),
-            (
-                (words("panel.save"), self.new_panel_requested.emit),
-                (words("panel.assemble"), self.assembled_panel_requested.emit),
-                (words("panel.import"), self.bring_in_panel_requested.emit),
-            ),
-            words("panel.none"),
-            folds=self._folds("side.panels"),
-        )
-        self.group_section.set_words(
-            words("side.groups"),
-            words("group.add"),
-            (
-                (words("group.new"), self.new_group_requested.emit),
-                (words("group.ready"), self.ready_groups_requested.emit),
-                (words("side.import_group"), self.bring_in_group_requested.emit),
-            ),
-            words("group.none"),
-            words("group.ready"),
-            folds=self._folds("side.groups"),
-        )
-        self.assistant_section.set_words(
-            words("side.assistants"),
-            words("assistant.add"),
-            (
-                (words("assistant.new"), self.new_assistant_requested.emit),
-                (words("side.import_assistant"), self.bring_in_requested.emit),
-            ),
-            folds=self._folds("side.assistants"),
-        )
-        self.team.set_words(words("side.team"), self._folds("side.team"))
-        self.sessions.setAccessibleName(words("side.sessions"))
-        self._empty.setText(words("side.empty"))
         self.settings_button.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
-        self.show_sessions(self._summaries, self._asking, self._pinned, self._folders)
-
-    def _folds(self, key: str) -> tuple[str, str]:
-        name = self._language(key)
-        return self._language("side.fold", name=name), self._language("side.unfold", name=name)
 
 
 MAIN = 1

@@ -130,7 +130,6 @@ class TopBar(QFrame):
         self._export = icon_button(look, "share", "export_button")
         self._export_menu = QMenu(self._export)
         self._export.setMenu(self._export_menu)
-        self._export.setPopupMode(self._export.ToolButtonPopupMode.InstantPopup)
         self._export.setVisible(False)
         self.debate_button = icon_button(look, "scale", "debate_button", checkable=True)
         self.workflow_button = icon_button(look, "spline", "workflow_button", checkable=True)
@@ -155,8 +154,7 @@ class TopBar(QFrame):
             row.addWidget(one)
             one.toggled.connect(partial(self._on_panel_toggled, one))
         self._title.renamed.connect(self.rename_requested)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

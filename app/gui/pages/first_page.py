@@ -15,7 +15,7 @@ from app.core.texts import size_text
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
-from app.gui.widgets.boxes import STRETCH, FlowBox, centred, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, centred, frame, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
 from app.gui.widgets.controls import Button, MenuButton, ShorteningButton
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
@@ -208,8 +208,7 @@ class FirstPage(QObject):
         self._connect.button.clicked.connect(self._on_connect)
         self._model.accepted.connect(self.model_cancelled)
         self.mode.chosen.connect(lambda _mode: self._retranslate())
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def show_mode(self, mode: str) -> None:
         """Show what the input begins."""
@@ -255,12 +254,10 @@ class FirstPage(QObject):
         heading = say(plain_label("heading", wrap=True), self._language, "first.heading")
         heading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        row = QWidget()
-        hbox(self.mode, (self._about, 1), inside=row, margins=(SIDE, 0, SIDE, 0), spacing=14)
+        row = frame("", hbox(self.mode, (self._about, 1), margins=(SIDE, 0, SIDE, 0), spacing=14))
         vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 2 * SIDE), inside=self.over)
-        below = QWidget()
-        vbox(self.offers, self._model, self._cards, inside=below, margins=(SIDE, 8, SIDE, 14), spacing=8)
-        vbox(centred(below, MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
+        below = vbox(self.offers, self._model, self._cards, margins=(SIDE, 8, SIDE, 14), spacing=8)
+        vbox(centred(frame("", below), MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
         self._model.hide()
         self._cards.hide()
 

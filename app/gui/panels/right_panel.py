@@ -97,8 +97,7 @@ class RightPanel(QFrame):
         super().__init__()
         self.setProperty("kind", "right")
         self.setMinimumWidth(360)
-        self._language = language
-        self._command = command
+        self._language, self._command = language, command
         self.tabs = say(TabRow(language, names, tabs_name), language, name=words)
         self._close = icon_button(look, "x", "panel_close", self.close_requested)
         self._be_named(shown=False)
@@ -108,8 +107,7 @@ class RightPanel(QFrame):
             self._pages.addWidget(page)
         vbox(self.tabs, (self._pages, 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
         self.tabs.chosen.connect(self._on_chosen)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def add_button(self, widget: QWidget) -> None:
         """Insert a button before the one that closes the panel."""
@@ -172,8 +170,7 @@ class PlanPanel(QFrame):
         self._lay_out()
         self.goal.editingFinished.connect(self._on_goal)
         self.list.stops_changed.connect(lambda: put_in_tab_order((self.goal, *self.list.stops())))
-        language.changed.connect(self._refresh)
-        self._refresh()
+        language.follow(self._refresh)
 
     def show_session(self, session: Session | None, *, read_only: bool) -> None:
         """Show the plan of a session, or None; a goal that is being edited stays."""
@@ -188,20 +185,9 @@ class PlanPanel(QFrame):
     def _lay_out(self) -> None:
         head = frame("tabs", hbox((self._title, 1), self._close, margins=(18, 0, 12, 0)))
         head.setFixedHeight(TAB_ROW_HEIGHT)
-        body = QFrame()
-        vbox(
-            self._session_title,
-            self._goal_title,
-            self.goal,
-            6,
-            hbox(self._todo_title, STRETCH, self._done),
-            self._teach,
-            self.list,
-            STRETCH,
-            inside=body,
-            margins=(18, 14, 14, 18),
-            spacing=8,
-        )
+        todo = hbox(self._todo_title, STRETCH, self._done)
+        parts = self._session_title, self._goal_title, self.goal, 6, todo, self._teach, self.list
+        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=8))
         vbox(head, (scrolling(body), 1), inside=self, margins=(1, 0, 0, 0), spacing=0)
 
     def _refresh(self) -> None:

@@ -1,6 +1,6 @@
 """Choices: segments of which one is chosen, as tabs or as a switch, and chips for several things."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -57,16 +57,9 @@ class Segmented(QFrame):
         for segment, text, hint in zip(self._segments, texts, hints, strict=True):
             segment.show_words(text, plain_tip(hint))
 
-    def set_usable(self, values: Collection[str]) -> None:
-        """Let only these be chosen; the others are grey."""
-        for value, segment in zip(self._values, self._segments, strict=True):
-            segment.setEnabled(value in values)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         index = self._group.checkedId() + step
-        while step and 0 <= index < len(self._values) and not self._segments[index].isEnabled():
-            index += step
         if step and 0 <= index < len(self._values):
             self._group.button(index).setChecked(True)
             self._group.button(index).setFocus()
@@ -137,13 +130,9 @@ class ChipButton(Button):
 
 
 class ChipList(QWidget):
-    """The chosen things as wrapped chips; emits `changed` when one is added or removed.
-
-    Emits `drawn` when `stops` have changed.
-    """
+    """The chosen things as wrapped chips; emits `changed` when one is added or removed."""
 
     changed = Signal()
-    drawn = Signal()
 
     def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
@@ -235,7 +224,6 @@ class ChipList(QWidget):
         # A new chip would come last.
         put_where(self, self.stops)
         self.updateGeometry()
-        self.drawn.emit()
 
     def _chip(self, key: str) -> ChipButton:
         offer = self._offers.get(key, ChipOption(key, key))

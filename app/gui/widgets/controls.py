@@ -89,6 +89,8 @@ class IconButton(QToolButton):
         self.setIconSize(QSize(ICON, ICON))
         self.setFixedSize(34, 30)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        # Where it has a menu.
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.set_icon(icon)
 
     def set_icon(self, icon: str) -> None:

@@ -4,10 +4,11 @@ Forms and dialogs take `ModelChoice`, a field that is searched; a `ModelButton` 
 the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity and length.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -22,11 +23,12 @@ from app.core.definitions import Creativity, Effort, Length
 from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
 from app.core.provider import ProviderStatus
 from app.core.texts import amount_text, fits
+from app.engine.voting import seat_of
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import rough_tokens
 from app.gui.widgets.boxes import STRETCH, hbox, set_across, vbox
 from app.gui.widgets.controls import Choice, ShorteningButton, TickBox, button, paint_chevron
-from app.gui.widgets.item_list import Index, ItemDelegate, ListStyle, RowItem
+from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.text import named, plain_label, plain_tip, say, set_shown, show_or_hide
 
@@ -37,7 +39,7 @@ HEADING = Qt.ItemDataRole.UserRole + 1
 """The name in a provider's own row, which cannot be chosen."""
 
 MILLION = 1_000_000
-STYLE = ListStyle(height=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
+STYLE = ListStyle(height=44, heading=44, left=9, right=9, edge=5, size=14, fill="hover", upper=False)
 WIDE = 400
 
 
@@ -166,20 +168,13 @@ class ModelLines(ItemDelegate):
     """Paints a model as two lines, its name and what it can do, and a provider as a heading.
 
     `facts_of` returns the second line of a (provider, model); `whole` shows the text of a row, not its name alone.
-    With `favourites`, as provider/model, a star stands before each model, in the accent colour before these.
     """
 
     def __init__(
-        self,
-        look: Look,
-        facts_of: Callable[[tuple[str, str]], str],
-        parent: QWidget,
-        *,
-        whole: bool = False,
-        favourites: Callable[[], Collection[str]] | None = None,
+        self, look: Look, facts_of: Callable[[tuple[str, str]], str], parent: QWidget, *, whole: bool
     ) -> None:
         super().__init__(look, STYLE, parent)
-        self._facts_of, self._whole, self._favourites = facts_of, whole, favourites
+        self._facts_of, self._whole = facts_of, whole
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(WIDE, super().sizeHint(option, index).height())
@@ -188,18 +183,8 @@ class ModelLines(ItemDelegate):
         words, pair = str(index.data() or ""), index.data(PAIR)
         if not pair:
             return RowItem(title=str(index.data(HEADING) or ""), heading=True)
-        title, second = words if self._whole else pair[1] or words, self._facts_of((pair[0], pair[1]))
-        if self._favourites is None:
-            return RowItem(title=title, second=second)
-        colour = "accent" if "/".join(pair) in self._favourites() else "edge"
-        starred, room = bool(pair[1]), STYLE.mark + STYLE.space
-        return RowItem(
-            title=title,
-            second=second,
-            icon="star" if starred else "",
-            icon_colour=colour,
-            indent=0 if starred else room,
-        )
+        title = words if self._whole else pair[1] or words
+        return RowItem(title=title, second=self._facts_of((pair[0], pair[1])))
 
 
 def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
@@ -218,11 +203,26 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
 
 SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
 FACTS_AGAIN_MS = 500
-FOUND_BY = Qt.ItemDataRole.UserRole + 3
+AUTOMATIC = "/"
+"""The id of the row for the automatic choice; that of another is provider/model."""
 FAVOUR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
 
 
-class StarredList(QListView):
+class ModelRows(ItemModel):
+    """Models, of which `known` tells more once they are shown."""
+
+    def __init__(self, known: Callable[[RowItem], RowItem]) -> None:
+        super().__init__()
+        self._known = known
+
+    def item_of(self, row: RowItem) -> RowItem:
+        return self._known(row)
+
+    def text_of(self, row: RowItem) -> str:
+        return row.title
+
+
+class StarredList(ItemList):
     """A list that knows whether its stars were clicked."""
 
     on_star = False
@@ -265,13 +265,9 @@ class ModelMenu(SearchPopUp):
         self._language, self._facts, self._first = language, facts, first
         self._favourites, self._stars = list(favourites or ()), favourites is not None
         self._statuses = {status.config.id: status for status in providers if status.ready}
-        self.list = named("model_list", StarredList())
+        self.list = StarredList(look, "model_list", STYLE, ModelRows(self._with_facts))
         self.list.setAccessibleName(language("assistant.field.model"))
-        stars = (lambda: self._favourites) if self._stars else None
-        self.list.setItemDelegate(ModelLines(look, self._facts_of, self, favourites=stars))
         self.list.setUniformItemSizes(True)
-        self._rows = QStandardItemModel(self)
-        self.list.setModel(self._rows)
         self._none = plain_label("hint", wrap=True, text=language("setup.search.none"))
         self._none.hide()
         column = vbox(
@@ -282,7 +278,7 @@ class ModelMenu(SearchPopUp):
         column.addLayout(hbox(self._once, STRETCH, self._more, margins=(4, 0, 4, 0)))
         for part in (self._once, self._more):
             part.setVisible(more)
-        self._fill(shown)
+        self._fill("/".join(shown))
         self.search.textChanged.connect(self._filter)
         self.list.clicked.connect(self._on_clicked)
         # What is known about the models may arrive while the list is open.
@@ -293,9 +289,8 @@ class ModelMenu(SearchPopUp):
     def open(self, under: QWidget) -> None:
         """Open below a widget, at the model that is chosen."""
         # A short list takes no more room than it needs.
-        rows = self._rows.rowCount() * self.list.sizeHintForRow(0)
         others = 0 if self._more.isHidden() else SEARCH_HEIGHT
-        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + rows + others))
+        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + self.list.rows_height() + others))
         self.open_below(under)
         self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
 
@@ -306,11 +301,11 @@ class ModelMenu(SearchPopUp):
             if self._more.hasFocus():
                 self._on_more()
             else:
-                self._take(self.list.currentIndex())
+                self._take(self.list.current_id())
         elif event.key() == Qt.Key.Key_Escape:
             self.close()
         elif event.keyCombination() == FAVOUR:
-            self._favour(self.list.currentIndex())
+            self._favour(self.list.current_id())
         else:
             super().keyPressEvent(event)
 
@@ -318,8 +313,8 @@ class ModelMenu(SearchPopUp):
         self.close()
         self.more_requested.emit()
 
-    def _fill(self, current: tuple[str, str]) -> None:
-        """List the models, the favourites first, and make one of them the current row."""
+    def _fill(self, current: str) -> None:
+        """List the models, the favourites first, and make one of them the current row, by its id."""
         words, starred = self._language, self._favourites
         names = {provider: words.provider(status) for provider, status in self._statuses.items()}
         offered = {f"{key}/{model}": (key, model) for key in names for model in self._statuses[key].models}
@@ -327,78 +322,66 @@ class ModelMenu(SearchPopUp):
         for provider, name in names.items():
             rest = [pair for key, pair in offered.items() if pair[0] == provider and key not in starred]
             groups[name] = groups.get(name, []) + rest
-        self._rows.clear()
+        room = STYLE.mark + STYLE.space if self._stars else 0
+        rows: list[RowItem | str] = []
         if self._first:
-            self._add(self._first, ("", ""), self._first)
+            rows.append(RowItem(id=AUTOMATIC, title=self._first, indent=room))
+        keys = QKeySequence(FAVOUR).toString(QKeySequence.SequenceFormat.NativeText)
+        tip = words("model.favour", keys=keys) if self._stars else ""
         for heading, pairs in groups.items():
-            if pairs:
-                self._add(heading, None, "")
-            for pair in pairs:
-                self._add(pair[1], pair, f"{names[pair[0]]} {pair[1]}")
-        for place in range(self._rows.rowCount()):
-            if self._rows.item(place).data(PAIR) == current:
-                self.list.setCurrentIndex(self._rows.index(place, 0))
+            rows += [heading] if pairs else []
+            rows += [RowItem(id="/".join(pair), title=pair[1], tip=tip) for pair in pairs]
+        self.list.rows.set_rows(rows)
+        self.list.choose(current)
 
-    def _facts_of(self, pair: tuple[str, str]) -> str:
-        """Return what a model can do and costs; of a favourite, which stands elsewhere, also its provider."""
-        if not pair[1]:
-            return ""
-        words, status, facts = self._language, self._statuses[pair[0]], self._facts(*pair)
-        name = words.provider(status) if "/".join(pair) in self._favourites else ""
+    def _with_facts(self, row: RowItem) -> RowItem:
+        """Return a model with what it can do and costs; a favourite also with its provider."""
+        if row.id == AUTOMATIC:
+            return row
+        (provider, model), words = seat_of(row.id), self._language
+        status, facts = self._statuses[provider], self._facts(provider, model)
+        favourite = row.id in self._favourites
         cost = "" if facts.prices else words("cost.free" if status.local else "cost.unknown")
-        return " · ".join(filter(None, (name, facts_text(facts, words), cost)))
+        said = (words.provider(status) if favourite else "", facts_text(facts, words), cost)
+        icon, colour = "star" if self._stars else "", "accent" if favourite else "edge"
+        return replace(row, second=" · ".join(filter(None, said)), icon=icon, icon_colour=colour)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        (self._favour if self._stars and self.list.on_star else self._take)(index)
+        (self._favour if self._stars and self.list.on_star else self._take)(index.data(ROW).id)
 
-    def _favour(self, index: QModelIndex) -> None:
+    def _favour(self, row_id: str) -> None:
         """Make a model a favourite, or no longer one."""
-        pair = index.data(PAIR)
-        if pair and pair[1] and self._stars:
-            key = "/".join(pair)
-            (self._favourites.remove if key in self._favourites else self._favourites.append)(key)
-            self._fill(pair)
-            current = self.list.currentIndex()
+        if row_id not in ("", AUTOMATIC) and self._stars:
+            (self._favourites.remove if row_id in self._favourites else self._favourites.append)(row_id)
+            self._fill(row_id)
             self._filter()
-            self.list.setCurrentIndex(current)
+            self.list.choose(row_id)
             self.favourites_chosen.emit(tuple(self._favourites))
-
-    def _add(self, text: str, pair: tuple[str, str] | None, words: str) -> None:
-        """Add a model, found by `words`; without a model the heading of a provider, which cannot be chosen."""
-        item = QStandardItem(text)
-        item.setData(pair, PAIR)
-        if pair and pair[1] and self._stars:
-            keys = QKeySequence(FAVOUR).toString(QKeySequence.SequenceFormat.NativeText)
-            item.setToolTip(plain_tip(self._language("model.favour", keys=keys)))
-        item.setData(words, FOUND_BY)
-        if pair is None:
-            item.setData(text, HEADING)
-            item.setFlags(Qt.ItemFlag.NoItemFlags)
-        self._rows.appendRow(item)
 
     def _filter(self) -> None:
         """Show the models with all words of the search, each under its provider; choose the first."""
-        wanted = self.search.text()
-        found: list[int] = []
-        heading = -1
-        for place in range(self._rows.rowCount()):
-            item = self._rows.item(place)
-            shown = item.data(PAIR) is not None and fits(item.data(FOUND_BY), wanted)
-            self.list.setRowHidden(place, not shown)
-            if item.data(PAIR) is None:
+        wanted, found, heading = self.search.text(), list[int](), -1
+        for place, row in enumerate(self.list.rows.rows):
+            self.list.setRowHidden(place, True)
+            if isinstance(row, str):
                 heading = place
-            elif shown:
+            elif fits(self._words_of(row), wanted):
+                self.list.setRowHidden(place, False)
                 found.append(place)
                 if heading >= 0:
                     self.list.setRowHidden(heading, False)
-        self.list.setCurrentIndex(self._rows.index(found[0], 0) if found else QModelIndex())
+        self.list.setCurrentRow(found[0] if found else -1)
         self._none.setVisible(not found)
 
-    def _take(self, index: QModelIndex) -> None:
-        pair = index.data(PAIR)
-        if pair is not None:
+    def _words_of(self, row: RowItem) -> str:
+        """Return the words by which a model is found."""
+        status = self._statuses.get(seat_of(row.id)[0])
+        return f"{self._language.provider(status) if status else ''} {row.title}"
+
+    def _take(self, row_id: str) -> None:
+        if row_id:
             self.close()
-            (self.chosen_once if self._once.isChecked() else self.chosen).emit(*pair)
+            (self.chosen_once if self._once.isChecked() else self.chosen).emit(*seat_of(row_id))
 
 
 def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:

@@ -191,10 +191,6 @@ class AssistantForm(Form):
             servers.append(ChipOption(status.server.name, shown, status.detail, "", tone))
         self.servers.set_offers(servers)
 
-    def _retranslate(self) -> None:
-        super()._retranslate()
-        self.set_choices(self._choices)
-
 
 def _lines_of(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
@@ -258,8 +254,7 @@ class BusyChoice(QWidget):
         self.strategy.activated.connect(self._on_strategy)
         for box in (self.number, self.places):
             box.valueChanged.connect(lambda _value: self._on_numbers())
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def show_value(self, value: Busy | None) -> None:
         """Show a policy, None for that of the role."""

@@ -62,8 +62,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self.named = self.form.name
         self._lay_out()
         self.form.changed.connect(self._on_changed)
-        language.changed.connect(self._show_banner)
-        self._show_banner()
+        language.follow(self._show_banner)
 
     def show_assistant(
         self, agent: Agent, colour: int, *, built_in: bool, others: Sequence[str] = ()
@@ -191,25 +190,17 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self.form.name.setFocus()
 
     def _lay_out(self) -> None:
-        head = hbox(
-            self._avatar, (self._title, 1), self.state, self._versions, self._share, self._chat, spacing=10
-        )
+        edges = (MARGIN, 0, MARGIN, 0)
+        head = self._avatar, (self._title, 1), self.state, self._versions, self._share, self._chat
         if self._embedded:
             self._share.hide()
             self._chat.hide()
         said = hbox((self._banner_text, 1), self._banner_back, self._banner_act, margins=(14, 8, 10, 8))
         self._banner = frame("banner", said)
         self._banner.setProperty("tone", "accent")
-        body, edges = QWidget(), (MARGIN, 0, MARGIN, 0)
-        vbox(self.form, inside=body, margins=(MARGIN, 0, MARGIN, 18))
-        vbox(
-            hbox(head, margins=edges),
-            hbox(self._banner, margins=edges),
-            (scrolling(body, keeps_bar=True), 1),
-            inside=self,
-            margins=(0, 16, 0, 0),
-            spacing=12,
-        )
+        body = frame("", vbox(self.form, margins=(MARGIN, 0, MARGIN, 18)))
+        rows = hbox(*head, margins=edges, spacing=10), hbox(self._banner, margins=edges)
+        vbox(*rows, (scrolling(body, keeps_bar=True), 1), inside=self, margins=(0, 16, 0, 0), spacing=12)
 
 
 CARD_HEIGHT = 56
@@ -243,11 +234,7 @@ class AssistantCards(ItemList):
     EDITS = (*ItemList.EDITS, *ENTER)
 
     def __init__(
-        self,
-        language: Language,
-        look: Look,
-        name: str = "assistant_cards",
-        removal: str = "assistant.delete",
+        self, language: Language, look: Look, name: str = "assistant_cards", removal: str = "assistant.delete"
     ) -> None:
         super().__init__(look, name, CARDS, ordered=True)
         self._language, self._removal = language, removal
@@ -322,7 +309,6 @@ class AssistantsPage(QWidget):
         self._lay_out()
         self.cards.chosen.connect(self.show_assistant)
         self.cards.edit_requested.connect(self._on_edit)
-        language.changed.connect(lambda: self._show_cards(self.editor.definition_id))
         self._show_cards(self.editor.definition_id)
 
     def set_assistants(self, agents: Sequence[Agent], built_in: frozenset[str], choices: Choices) -> None:
@@ -382,12 +368,6 @@ class AssistantsPage(QWidget):
     def _lay_out(self) -> None:
         bring_in = button("plain", "assistants_bring_in", self.bring_in_requested)
         say(bring_in, self._language, "assistant.bring_in")
-        vbox(
-            self._title,
-            (self.cards, 1),
-            hbox(self._new, bring_in, STRETCH),
-            inside=self._side,
-            margins=(16, 14, 12, 14),
-            spacing=9,
-        )
+        foot = hbox(self._new, bring_in, STRETCH)
+        vbox(self._title, (self.cards, 1), foot, inside=self._side, margins=(16, 14, 12, 14), spacing=9)
         hbox(self._side, (self.editor, 1), inside=self, spacing=0)

@@ -5,7 +5,7 @@ from datetime import date
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.provider import last_part
@@ -72,23 +72,20 @@ class DecisionDetails(Details):
         self._steps: Steps | None = None
         # How often the parts have been made.
         self._turn = 0
-        body = QWidget()
         self._column = vbox(spacing=9)
-        vbox(self._column, STRETCH, inside=body, margins=(16, 14, 16, 14))
-        self.area = scrolling(body)
+        self.area = scrolling(frame("", vbox(self._column, STRETCH, margins=(16, 14, 16, 14))))
         self.memo = button("", "decision_memo", self._on_memo)
         self.memo.dress(look, "file-text", "text", room=6)
         self.open = ShorteningButton("", "decision_open")
         self.open.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.open.clicked.connect(self._on_open)
         self.open.dress(look, "external-link", "text", room=6)
-        self._foot = QWidget()
         self._back = say(
             icon_button(look, "chevron-left", "decision_back", self.left.emit), language, tip="journal.back"
         )
         self._back.hide()
         foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
-        vbox(thin_line(), foot, inside=self._foot, spacing=0)
+        self._foot = frame("", vbox(thin_line(), foot, spacing=0))
         vbox((self.area, 1), self._foot, inside=self, spacing=0)
         language.changed.connect(self._show)
 
@@ -164,7 +161,6 @@ class DecisionDetails(Details):
         for action in (CHANGE, DELETE):
             menu.addAction(words(f"journal.menu.{action}"), partial(self._ask, action))
         more.setMenu(menu)
-        more.setPopupMode(more.ToolButtonPopupMode.InstantPopup)
         title = named("decision_title", Paragraph("card_title", text=exact(decision.name)))
         above = hbox(
             HeadingIcon(self._look, icon_of(decision), "text_2"),
@@ -189,10 +185,12 @@ class DecisionDetails(Details):
         icon, colour = ICONS[standing(decision, self._today)]
         text = state_text(decision, self._today, self._language)
         said = decided_text(decision, self._language) if not decision.decided else ""
-        head = hbox(
-            HeadingIcon(self._look, icon, colour), plain_label("value", text=text), STRETCH, spacing=8
-        )
-        return [head, *([Paragraph("card_text", text=said)] if said else [])]
+        return [self._headed(icon, colour, text), *([Paragraph("card_text", text=said)] if said else [])]
+
+    def _headed(self, icon: str, colour: str, text: str, *more: QWidget) -> QHBoxLayout:
+        """Return the first line of a card: an icon, a text, and at the right what else is given."""
+        said = plain_label("value", text=text)
+        return hbox(HeadingIcon(self._look, icon, colour), said, STRETCH, *more, spacing=8)
 
     def _due_card(self, decision: Decision, *, late: bool) -> QWidget:
         words = self._language
@@ -231,15 +229,7 @@ class DecisionDetails(Details):
         said = said if decision.result in (HELD, FAILED) else words("journal.result.unknown")
         when = day_text(decision.known_at, self._today, words)
         text = " · ".join(filter(None, (said, when)))
-        parts: list[Part] = [
-            hbox(
-                HeadingIcon(self._look, icon, colour),
-                plain_label("value", text=text),
-                STRETCH,
-                change,
-                spacing=8,
-            )
-        ]
+        parts: list[Part] = [self._headed(icon, colour, text, change)]
         parts += [Paragraph("card_text", text=exact(decision.note))] if decision.note else []
         others = [option for option in decision.options if option != decision.decided]
         if decision.result == FAILED and others:
@@ -259,13 +249,7 @@ class DecisionDetails(Details):
         )
         due = day_text(decision.due, self._today, words)
         text = words("journal.look_again_on", date=due) if due else words("journal.never")
-        head = hbox(
-            HeadingIcon(self._look, "calendar", "text"),
-            plain_label("value", text=text),
-            STRETCH,
-            now,
-            spacing=8,
-        )
+        head = self._headed("calendar", "text", text, now)
         sign = words("journal.know_by", sign=exact(decision.sign)) if decision.sign else ""
         return self._card([head, *([Paragraph("card_text", text=sign)] if sign else [])])
 
@@ -386,6 +370,4 @@ class DecisionDetails(Details):
 
 def _box(*parts: Part) -> QWidget:
     """Return a part of the page: a column without a frame."""
-    box = QWidget()
-    vbox(*parts, inside=box, spacing=6)
-    return box
+    return frame("", vbox(*parts, spacing=6))

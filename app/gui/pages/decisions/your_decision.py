@@ -12,7 +12,7 @@ from app.core.council import Decision
 from app.engine.decisions.journal import MAX_TEXT, is_date
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, centred, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say
@@ -102,20 +102,10 @@ class YourDecision(QWidget):
         self._said = Paragraph("lead", centred=True)
         self._open = button("primary", "decision_open", self.opened)
         self._keep = say(button("primary", "decision_keep", self._on_keep), language, "journal.keep_it")
-        column = QWidget()
         self._place = vbox(spacing=0)
         heading = say(plain_label("page_title"), language, "journal.decide")
-        vbox(
-            heading,
-            self._place,
-            hbox(STRETCH, self._keep),
-            STRETCH,
-            inside=column,
-            margins=(18, 18, 18, 18),
-            spacing=12,
-        )
-        body = QWidget()
-        body.setLayout(centred(column, WIDEST))
+        column = vbox(heading, self._place, hbox(STRETCH, self._keep), STRETCH, margins=18, spacing=12)
+        body = frame("", centred(frame("", column), WIDEST))
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), body, self._on_keep).setContext(
                 Qt.ShortcutContext.WidgetWithChildrenShortcut

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu
 
 from app.core.definitions import Agent, Group, Leader
 from app.core.model_facts import ModelFacts
@@ -231,18 +231,13 @@ class GroupPage(DefinitionEditor[Group]):
         self.form = GroupForm(language, look)
         self.named = self.form.name
         self.editor = AssistantEditor(language, look, embedded=True)
-        self.tools = QWidget()
-        self._column = QFrame()
-        self._column.setProperty("kind", "cards")
-        self._empty = QWidget()
         self._empty_title = plain_label("page_title", wrap=True)
         self._empty_text = Paragraph("card_text")
         self._lay_out()
         self.form.changed.connect(self._on_changed)
         self.form.member_chosen.connect(lambda _member: self._show_member())
         self.form.cards.edit_requested.connect(self._on_edit)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def title(self) -> str:
         """Return the group's name as edited."""
@@ -337,16 +332,10 @@ class GroupPage(DefinitionEditor[Group]):
             self._empty_text.setText(words("group.gone.text" if member else "group.nobody.text"))
 
     def _lay_out(self) -> None:
-        hbox(self.state, self._share, self._chat, inside=self.tools, spacing=8)
-        vbox(scrolling(self.form, keeps_bar=True), inside=self._column)
-        vbox(
-            self._empty_title,
-            self._empty_text,
-            STRETCH,
-            inside=self._empty,
-            margins=(24, 20, 24, 20),
-            spacing=8,
-        )
+        self.tools = frame("", hbox(self.state, self._share, self._chat, spacing=8))
+        self._column = frame("cards", vbox(scrolling(self.form, keeps_bar=True)))
+        nobody = vbox(self._empty_title, self._empty_text, STRETCH, margins=(24, 20, 24, 20), spacing=8)
+        self._empty = frame("", nobody)
         hbox(self._column, (self.editor, 1), (self._empty, 1), inside=self, spacing=0)
 
     def _on_changed(self) -> None:

@@ -45,10 +45,7 @@ class DataPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
         super().__init__()
-        self._language = language
-        self._look = look
-        self._engine = engine
-        self._tasks = tasks
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self._data_dir = data_dir
         self._kept: tuple[Backup, ...] = ()
         self._thrown: tuple[Thrown, ...] = ()
@@ -70,8 +67,7 @@ class DataPage(QWidget):
         self._lay_out()
         self.backups.asked.connect(self._on_backups)
         self.bin.asked.connect(self._on_bin)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.follow(self.retranslate)
 
     def refresh(self) -> None:
         """Read the stored data again."""
@@ -97,6 +93,8 @@ class DataPage(QWidget):
     def _lay_out(self) -> None:
         body, open_folder = QWidget(), button("", "data_open_folder", self._on_open_folder)
         say(open_folder, self._language, "settings.data.open")
+        bring_in = say(button("", "data_import", self._on_import), self._language, "data.import")
+        export = say(button("", "data_export_all", self._on_export_all), self._language, "data.export_all")
         vbox(
             say(Paragraph("card_text"), self._language, "settings.data.text"),
             hbox((self._path, 1), (open_folder, 0, Qt.AlignmentFlag.AlignTop), spacing=10),
@@ -108,12 +106,7 @@ class DataPage(QWidget):
             8,
             say(plain_label("field"), self._language, "data.away"),
             say(plain_label("hint", wrap=True), self._language, "data.away.text"),
-            hbox(
-                say(button("", "data_import", self._on_import), self._language, "data.import"),
-                say(button("", "data_export_all", self._on_export_all), self._language, "data.export_all"),
-                STRETCH,
-                spacing=8,
-            ),
+            hbox(bring_in, export, STRETCH, spacing=8),
             8,
             self.bin,
             STRETCH,
@@ -121,12 +114,8 @@ class DataPage(QWidget):
             margins=(22, 20, 22, 14),
             spacing=10,
         )
-        vbox(
-            (scrolling(body, keeps_bar=True), 1),
-            hbox((self._line, 1), margins=(22, 4, 22, 0)),
-            inside=self,
-            spacing=0,
-        )
+        foot = hbox((self._line, 1), margins=(22, 4, 22, 0))
+        vbox((scrolling(body, keeps_bar=True), 1), foot, inside=self, spacing=0)
 
     async def _read(self) -> None:
         try:

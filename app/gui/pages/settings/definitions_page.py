@@ -37,28 +37,17 @@ class PartnersPage(QWidget):
         self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
         new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
         new.dress(look, "plus", "accent")
-        vbox(
-            say(Paragraph("card_text"), language, f"settings.{kind}.text"),
-            self._none,
-            (self.list, 1),
-            Stretch(0),
-            hbox(say(new, language, f"settings.{kind}.new"), STRETCH, self._edit),
-            inside=self,
-            margins=(22, 14, 22, 14),
-            spacing=10,
-        )
+        lead = say(Paragraph("card_text"), language, f"settings.{kind}.text")
+        foot = hbox(say(new, language, f"settings.{kind}.new"), STRETCH, self._edit)
+        parts = lead, self._none, (self.list, 1), Stretch(0), foot
+        vbox(*parts, inside=self, margins=(22, 14, 22, 14), spacing=10)
         self.list.activated.connect(lambda _index: self._open())
-        language.changed.connect(self.refresh)
-        self.refresh()
+        language.follow(self.refresh)
 
     def refresh(self) -> None:
         """Read the list again."""
-        self.list.show_rows(
-            [
-                RowItem(id=one.id, title=one.name, second=" ".join(about.split()))
-                for one, about in self._found()
-            ]
-        )
+        found = ((one, " ".join(about.split())) for one, about in self._found())
+        self.list.show_rows([RowItem(id=one.id, title=one.name, second=about) for one, about in found])
         self.list.setVisible(self.list.count() > 0)
         self._none.setVisible(self.list.count() == 0)
         self._edit.setEnabled(self.list.count() > 0)
@@ -110,8 +99,7 @@ class SavedPromptsPage(QWidget):
         self.list.edit_requested.connect(lambda _id: self._on_edit())
         self.list.delete_requested.connect(lambda _id: self._on_delete())
         self.list.currentItemChanged.connect(lambda *_: self._fit())
-        language.changed.connect(self.refresh)
-        self.refresh()
+        language.follow(self.refresh)
 
     def refresh(self) -> None:
         """Read the list again."""

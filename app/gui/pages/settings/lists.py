@@ -63,15 +63,9 @@ class KeptList(QWidget):
             for what, text in actions.items()
         }
         self._free = free
-        vbox(
-            say(plain_label("field"), language, title),
-            say(plain_label("hint", wrap=True), language, hint),
-            self._nothing,
-            self.list,
-            hbox(*self.buttons.values(), STRETCH, spacing=8),
-            inside=self,
-            spacing=6,
-        )
+        head = say(plain_label("field"), language, title), say(plain_label("hint", wrap=True), language, hint)
+        foot = hbox(*self.buttons.values(), STRETCH, spacing=8)
+        vbox(*head, self._nothing, self.list, foot, inside=self, spacing=6)
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.list.activated.connect(lambda _index: self._on_clicked(next(iter(self.buttons))))
 

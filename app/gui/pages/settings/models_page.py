@@ -75,8 +75,7 @@ class ModelsPage(QWidget):
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
         self.list.activated.connect(lambda _index: self._on_first())
         self.own.returnPressed.connect(self._on_add)
-        language.changed.connect(self.refresh)
-        self.refresh()
+        language.follow(self.refresh)
 
     def showEvent(self, event: QShowEvent) -> None:
         # Another page may have changed the data.
@@ -96,6 +95,7 @@ class ModelsPage(QWidget):
         self._filter()
 
     def _lay_out(self) -> None:
+        add = say(button("", "models_add", self._on_add), self._language, "models.add")
         vbox(
             say(Paragraph("card_text"), self._language, "models.text"),
             hbox((self.search, 1), self._refresh),
@@ -106,11 +106,7 @@ class ModelsPage(QWidget):
             hbox((self.voting, 1), self.check),
             hbox((self._window_label, 1), self.window_size),
             say(plain_label("field"), self._language, "models.own"),
-            hbox(
-                self._provider,
-                (self.own, 1),
-                say(button("", "models_add", self._on_add), self._language, "models.add"),
-            ),
+            hbox(self._provider, (self.own, 1), add),
             inside=self,
             margins=(22, 20, 22, 14),
             spacing=10,
@@ -522,17 +518,9 @@ class LocalModelCard(QFrame):
         }
         self.stops = (self.agree, *self.buttons.values())
         self._possible: set[str] = set()
-        vbox(
-            self.title,
-            self.facts,
-            self.about,
-            self.agree,
-            self.bar,
-            hbox((self.state, 1), *self.buttons.values()),
-            inside=self,
-            margins=(16, 12, 16, 12),
-            spacing=5,
-        )
+        foot = hbox((self.state, 1), *self.buttons.values())
+        parts = self.title, self.facts, self.about, self.agree, self.bar, foot
+        vbox(*parts, inside=self, margins=(16, 12, 16, 12), spacing=5)
 
     def show_model(
         self,

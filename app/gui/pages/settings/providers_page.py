@@ -55,10 +55,7 @@ class ProviderPage(QWidget):
         self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
     ) -> None:
         super().__init__()
-        self._language = language
-        self._engine = engine
-        self._status = status
-        self._tasks = tasks
+        self._language, self._engine, self._status, self._tasks = language, engine, status, tasks
         self._asked_at = 0.0
         config = status.config
         self._embedded, self._program = config.kind == EMBEDDED, config.kind == PROGRAM
@@ -167,18 +164,10 @@ class ProviderPage(QWidget):
         return not (self._embedded or self._program)
 
     def _lay_out(self) -> None:
-        vbox(
-            self._title,
-            self._about,
-            self._form,
-            5,
-            self.result,
-            hbox(self._copy_login, self._deny, self._allow, STRETCH),
-            STRETCH,
-            hbox(self._remove, STRETCH, self._test, self._save),
-            inside=self,
-            spacing=7,
-        )
+        login = hbox(self._copy_login, self._deny, self._allow, STRETCH)
+        foot = hbox(self._remove, STRETCH, self._test, self._save)
+        parts = self._title, self._about, self._form, 5, self.result, login
+        vbox(*parts, STRETCH, foot, inside=self, spacing=7)
         self._save.setVisible(not self._embedded)
         self._about.setVisible(self._embedded or self._program)
         self._remove.setVisible(self.provider_id not in BUILT_IN)
@@ -234,16 +223,7 @@ class ProviderPage(QWidget):
                 self._say("hint", "")
 
     def _hold(self, held: bool) -> None:
-        for widget in (
-            self.enabled,
-            self.key,
-            self._save,
-            self._save_key,
-            self._unlock,
-            self._remove_key,
-            self._remove,
-            self._test,
-        ):
+        for widget in (self._form, self._save, self._remove, self._test):
             widget.setEnabled(not held)
 
     def _on_save(self) -> None:
@@ -412,14 +392,8 @@ class ProvidersPage(QWidget):
             add = say(button("link", f"settings_add_{name}", act), language, key)
             add.dress(look, "plus", "accent")
             adds.append((add, 0, Qt.AlignmentFlag.AlignLeft))
-        vbox(
-            self._text,
-            self.offers,
-            (hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18), 1),
-            inside=self,
-            margins=(22, 14, 22, 14),
-            spacing=10,
-        )
+        both = hbox(vbox((self.list, 1), *adds, spacing=4), (self._pages, 1), spacing=18)
+        vbox(self._text, self.offers, (both, 1), inside=self, margins=(22, 14, 22, 14), spacing=10)
         self.list.currentItemChanged.connect(lambda *_: self._show())
         self.offers.use_requested.connect(self._on_use)
         language.changed.connect(self._mark)

@@ -41,9 +41,7 @@ class ServersPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language = language
-        self._engine = engine
-        self._tasks = tasks
+        self._language, self._engine, self._tasks = language, engine, tasks
         self._status: ServerStatus | None = None
         self._gone = False
         self._unsubscribe = engine.bus.subscribe(self._on_events)
@@ -76,8 +74,7 @@ class ServersPage(QWidget):
         self._lay_out()
         self.list.currentItemChanged.connect(lambda *_: self._show())
         self.enabled.clicked.connect(self._on_enabled)
-        language.changed.connect(self.refresh)
-        self.refresh()
+        language.follow(self.refresh)
 
     def _button(
         self, kind: str, name: str, task: str, act: Callable[[str], Awaitable[object]], key: str = ""
@@ -107,6 +104,8 @@ class ServersPage(QWidget):
         self._show()
 
     def _lay_out(self) -> None:
+        text = say(Paragraph("card_text"), self._language, "server.text")
+        edit = say(button("", "server_edit", self._on_edit), self._language, "server.edit")
         self._column = vbox(
             hbox((self._name, 1), self._state),
             self._label,
@@ -119,35 +118,13 @@ class ServersPage(QWidget):
             (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
             self.enabled,
             STRETCH,
-            hbox(
-                self._remove,
-                self._logout,
-                self.log,
-                STRETCH,
-                say(button("", "server_edit", self._on_edit), self._language, "server.edit"),
-                self._restart,
-                self.login,
-                self.allow,
-            ),
+            hbox(self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow),
             inside=self._shown,
             spacing=8,
         )
-        vbox(
-            say(Paragraph("card_text"), self._language, "server.text"),
-            (
-                hbox(
-                    vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0)),
-                    (self._shown, 1),
-                    Stretch(0),
-                    spacing=18,
-                ),
-                1,
-            ),
-            self.result,
-            inside=self,
-            margins=(22, 14, 22, 14),
-            spacing=10,
-        )
+        side = vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft), Stretch(0))
+        both = hbox(side, (self._shown, 1), Stretch(0), spacing=18)
+        vbox(text, (both, 1), self.result, inside=self, margins=(22, 14, 22, 14), spacing=10)
 
     def _show(self) -> None:
         """Show the chosen server."""
@@ -288,27 +265,16 @@ class PermissionsPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language = language
-        self._engine = engine
-        self._tasks = tasks
+        self._language, self._engine, self._tasks = language, engine, tasks
         self._shown: dict[str, Permission] = {}
         self._unsubscribe = engine.bus.subscribe(self._on_events)
         self.list = say(TwoLineList(look, "settings_permissions"), language, name="settings.permissions")
         self._text = say(Paragraph("card_text"), language, "permissions.text")
         self._none = say(named("permissions_none", plain_label("hint")), language, "permissions.none")
         self._revoke = say(button("", "permissions_revoke", self._on_revoke), language, "permissions.revoke")
-        vbox(
-            self._text,
-            self._none,
-            (self.list, 1),
-            Stretch(0),
-            hbox(STRETCH, self._revoke),
-            inside=self,
-            margins=(22, 14, 22, 14),
-            spacing=10,
-        )
-        language.changed.connect(self.refresh)
-        self.refresh()
+        parts = self._text, self._none, (self.list, 1), Stretch(0), hbox(STRETCH, self._revoke)
+        vbox(*parts, inside=self, margins=(22, 14, 22, 14), spacing=10)
+        language.follow(self.refresh)
 
     def leave(self) -> None:
         """Stop listening to events: the dialog is closing."""
@@ -319,12 +285,9 @@ class PermissionsPage(QWidget):
         """Read the permissions again."""
         found = self._engine.permissions.all()
         self._shown = {f"{one.session_id}/{one.server}/{'/'.join(one.keys)}": one for one in found}
-        self.list.show_rows(
-            [
-                RowItem(id=key, title=self._what(one), second=self._where(one))
-                for key, one in self._shown.items()
-            ]
-        )
+        shown = self._shown.items()
+        rows = [RowItem(id=key, title=self._what(one), second=self._where(one)) for key, one in shown]
+        self.list.show_rows(rows)
         self.list.setVisible(bool(found))
         self._text.setVisible(bool(found))
         self._none.setVisible(not found)

@@ -6,7 +6,6 @@ Also the pages that only inform: Privacy (what leaves this computer, and when) a
 import platform
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, qVersion
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
@@ -80,7 +79,6 @@ SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # space between dialog and window, in pixels
 # Restores what was removed; returns False if a key is restored for this run only.
 Undo = Callable[[], Awaitable[bool]]
-Page = TypeVar("Page", bound=QWidget)
 STYLE = ListStyle(height=32, left=9, space=6)
 
 
@@ -136,16 +134,15 @@ class SettingsDialog(QDialog):
         for name, act in (("undo", self._toasts.undo), ("notice", self._toasts.take_focus)):
             keys = QKeySequence(language.keys(name), QKeySequence.SequenceFormat.NativeText)
             QShortcut(keys, self, act)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
         self.resize(SIZE.boundedTo(parent.size() - FRAME))
 
     def show_page(self, page: str, provider_id: str = "", row: str = "") -> None:
         """Show a page of `PAGES`, and there a provider or a setting."""
         self.search.clear()
         self.pages.setCurrentRow(list(PAGES).index(page))
-        if provider_id:
-            self._page_as("providers", ProvidersPage).show_provider(provider_id)
+        if provider_id and isinstance(made := self.page("providers"), ProvidersPage):
+            made.show_provider(provider_id)
         self._go_to(page, row)
 
     def page(self, page: str) -> QWidget:
@@ -154,11 +151,6 @@ class SettingsDialog(QDialog):
             self._made[page], holder = self._make(page)
             self._places[page] = self._stack.addWidget(holder)
         return self._made[page]
-
-    def _page_as(self, page: str, kind: type[Page]) -> Page:
-        made = self.page(page)
-        assert isinstance(made, kind)
-        return made
 
     def offer_undo(self, text: str, undo: Undo) -> None:
         """Show a toast with an undo for a removal; it stays available after the dialog closes."""
@@ -178,19 +170,19 @@ class SettingsDialog(QDialog):
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far the download of a model is."""
-        if "local" in self._made:
-            self._page_as("local", LocalModelsPage).show_fetching(event)
+        if isinstance(page := self._made.get("local"), LocalModelsPage):
+            page.show_fetching(event)
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
-        if "providers" in self._made:
-            self._page_as("providers", ProvidersPage).show_keys()
+        if isinstance(page := self._made.get("providers"), ProvidersPage):
+            page.show_keys()
 
     def show_quick_keys(self, text: str, *, fails: bool) -> None:
         """Say where the keys of the quick chat work."""
         self._quick_keys = text, fails
-        if "shortcuts" in self._made:
-            self._page_as("shortcuts", ShortcutsPage).note_quick(text, fails=fails)
+        if isinstance(page := self._made.get("shortcuts"), ShortcutsPage):
+            page.note_quick(text, fails=fails)
 
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
@@ -265,21 +257,10 @@ class SettingsDialog(QDialog):
     def _lay_out(self) -> None:
         self._side.setProperty("kind", "side")
         vbox(self.search, self.pages, inside=self._side, margins=(10, 14, 10, 8), spacing=8)
-        hbox(
-            self._side,
-            (
-                vbox(
-                    hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0)),
-                    (self._stack, 1),
-                    8,
-                    hbox(STRETCH, self._close, margins=(22, 0, 22, 14)),
-                    spacing=0,
-                ),
-                1,
-            ),
-            inside=self,
-            spacing=0,
-        )
+        head = hbox((self._title, 1), self._reset, margins=(22, 16, 22, 0))
+        foot = hbox(STRETCH, self._close, margins=(22, 0, 22, 14))
+        page = vbox(head, (self._stack, 1), 8, foot, spacing=0)
+        hbox(self._side, (page, 1), inside=self, spacing=0)
 
     def _list_pages(self) -> None:
         """List the pages, or the pages and settings that match the search."""
@@ -373,9 +354,7 @@ class SettingsDialog(QDialog):
 
 
 def _with_margins(page: QWidget) -> QWidget:
-    body = QWidget()
-    vbox(page, STRETCH, inside=body, margins=(22, 14, 12, 20))
-    return body
+    return frame("", vbox(page, STRETCH, margins=(22, 14, 12, 20)))
 
 
 ICON = 17
@@ -477,16 +456,10 @@ class AboutPage(QWidget):
             for name, licence in PARTS
         ]
         card = frame("card", vbox(*lines, margins=(14, 8, 14, 8), spacing=6))
-        vbox(
-            hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16),
-            self._text,
-            say(plain_label("field"), language, "about.parts"),
-            card,
-            inside=self,
-            spacing=12,
-        )
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        head = hbox(mark, (vbox(STRETCH, self._name, self.version, STRETCH), 1), spacing=16)
+        parts = say(plain_label("field"), language, "about.parts")
+        vbox(head, self._text, parts, card, inside=self, spacing=12)
+        language.follow(self.retranslate)
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""

@@ -61,8 +61,7 @@ class AmountBox(QDoubleSpinBox):
         self.setKeyboardTracking(False)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setFixedWidth(NUMBER_WIDTH)
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def value(self) -> float:
         return int(super().value()) if self._whole else super().value()
@@ -87,13 +86,9 @@ class SettingRow(Row):
         if isinstance(field.control, TextBox):
             vbox(*told, 6, field.control, self.error, inside=self, margins=(14, 10, 14, 12), spacing=2)
         else:
-            hbox(
-                (vbox(STRETCH, *told, self.error, STRETCH, spacing=2), 1),
-                (field.control, 0, Qt.AlignmentFlag.AlignVCenter),
-                inside=self,
-                margins=(14, 10, 14, 10),
-                spacing=18,
-            )
+            said = vbox(STRETCH, *told, self.error, STRETCH, spacing=2)
+            control = (field.control, 0, Qt.AlignmentFlag.AlignVCenter)
+            hbox((said, 1), control, inside=self, margins=(14, 10, 14, 10), spacing=18)
 
 
 def field_of(language: Language, look: Look, name: str, value: object) -> Field:
@@ -219,13 +214,12 @@ class LimitsPage(SettingsPage):
         self.address = named("limits_address", QLineEdit())
         say(self.address, language, name="limits.engine.searxng", hint="limits.address.hint")
         self.problem = plain_label("error")
-        self._title = say(plain_label("field"), language, "limits.title")
         vbox(
             say(plain_label("field"), language, "limits.engine"),
             hbox(self.engine, (self.address, 1), Stretch(0)),
             self.problem,
             6,
-            self._title,
+            say(plain_label("field"), language, "limits.title"),
             say(Paragraph("hint"), language, "limits.text"),
             self.rows,
             inside=self,
@@ -233,8 +227,7 @@ class LimitsPage(SettingsPage):
         )
         self.engine.activated.connect(self._on_engine)
         self.address.editingFinished.connect(self._on_address)
-        language.changed.connect(self.retranslate)
-        self.refresh()
+        language.follow(self.refresh)
 
     def refresh(self) -> None:
         engine = self._settings().search_engine
@@ -243,12 +236,8 @@ class LimitsPage(SettingsPage):
         self.address.setVisible(own)
         self.problem.hide()
         super().refresh()
-        self.retranslate()
-        self.engine.choose(ENGINES[1] if own else ENGINES[0])
-
-    def retranslate(self) -> None:
-        """Show every text in the language in use."""
-        self.engine.offer((name, self._language(f"limits.engine.{name}")) for name in ENGINES)
+        offered = ((name, self._language(f"limits.engine.{name}")) for name in ENGINES)
+        self.engine.offer(offered, ENGINES[own])
 
     def _on_engine(self) -> None:
         own = self.engine.currentData() == ENGINES[1]
@@ -301,8 +290,7 @@ class ChatsPage(SettingsPage):
             spacing=8,
         )
         self.helper.activated.connect(lambda _row: self._choose("helper_model", self.helper.currentData()))
-        language.changed.connect(self.refresh)
-        self.refresh()
+        language.follow(self.refresh)
 
     def refresh(self) -> None:
         """Show the current settings, and the providers as they are now."""
@@ -416,12 +404,10 @@ class UsagePage(QWidget):
         self.used = named("usage_used", plain_label("hint"))
         self.tables = {name: UsageTable(language) for name in ("models", "authors", "sessions")}
         self._problem = plain_label("error", wrap=True)
-        self._foot = say(Paragraph("hint"), language, "usage.foot")
         self._lay_out()
         self.month.activated.connect(lambda _row: self._load_month())
         self.limit.chosen.connect(self._on_limit)
-        language.changed.connect(self.retranslate)
-        self.retranslate()
+        language.follow(self.retranslate)
 
     def refresh(self) -> None:
         """Read the months and the limit again."""
@@ -439,8 +425,8 @@ class UsagePage(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        body = QWidget()
-        column = vbox(
+        body, tables = QWidget(), [part for table in self.tables.values() for part in (6, table)]
+        vbox(
             hbox(self._title, self.month, STRETCH, self.export),
             self._problem,
             self.total,
@@ -450,16 +436,14 @@ class UsagePage(QWidget):
             self.limit,
             self.bar,
             self.used,
+            *tables,
+            4,
+            say(Paragraph("hint"), self._language, "usage.foot"),
+            STRETCH,
             inside=body,
             margins=(22, 20, 22, 14),
             spacing=8,
         )
-        for table in self.tables.values():
-            column.addSpacing(6)
-            column.addWidget(table)
-        column.addSpacing(4)
-        column.addWidget(self._foot)
-        column.addStretch(1)
         vbox(scrolling(body), inside=self)
 
     def _load_month(self) -> None:

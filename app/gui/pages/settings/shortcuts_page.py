@@ -80,14 +80,8 @@ class ShortcutRow(QWidget):
         self._both = QStackedWidget()
         self._both.setFixedWidth(KEYS_WIDTH)
         self._both.addWidget(self.keys)
-        vbox(
-            hbox((self._title, 1), self.reset, self._both, spacing=8),
-            self._note,
-            self.problem,
-            inside=self,
-            margins=(14, 5, 14, 5),
-            spacing=2,
-        )
+        head = hbox((self._title, 1), self.reset, self._both, spacing=8)
+        vbox(head, self._note, self.problem, inside=self, margins=(14, 5, 14, 5), spacing=2)
         self.problem.hide()
         self._note.hide()
 

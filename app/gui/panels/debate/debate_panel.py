@@ -11,6 +11,7 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import say
@@ -29,8 +30,8 @@ class DebatePanel(RightPanel):
     widen_requested = Signal(str)
     came = Signal()
 
-    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
-        setup = SetupView(language, look, engine)
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
+        setup = SetupView(language, look, engine, tasks)
         discussion = DiscussionView(language, look)
         history = HistoryView(language, look)
         self.summary = DebateSummary(language, look)

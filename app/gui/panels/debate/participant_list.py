@@ -21,8 +21,9 @@ from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine
 from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
+from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order, vbox
+from app.gui.widgets.boxes import STRETCH, drop, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import Choice, TickBox, icon_button
 from app.gui.widgets.model_choice import ModelButton, facts_text
 from app.gui.widgets.text import name_button, named
@@ -38,7 +39,6 @@ class ParticipantCard(QFrame):
     """The row of a participant, shown while it takes part; the user's changes survive a change of what is offered."""
 
     changed = Signal()
-    models_opened = Signal()
     prompt_requested = Signal()
     remove_requested = Signal()
 
@@ -77,10 +77,8 @@ class ParticipantCard(QFrame):
         self.tick.setHidden(added)
         self.tick.setObjectName(f"seat_{person}")
         self._avatar = Avatar(look)
-        self._name = QLineEdit()
+        self._name = QLineEdit(candidate.participant.name, maxLength=60)
         self._name.setProperty("kind", "name")
-        self._name.setMaxLength(60)
-        self._name.setText(candidate.participant.name)
         self._offered_name = self._name.text()
         self._model = ModelButton(
             language, look, f"model_{person}", lambda: tuple(statuses().values()), facts
@@ -92,9 +90,8 @@ class ParticipantCard(QFrame):
         self._prompt.setFixedSize(26, 26)
         self._remove = icon_button(look, "x", f"remove_{person}", self.leave_out)
         self._remove.setFixedSize(24, 24)
-        self._own = QLineEdit()
-        self._own.setMaxLength(400)
-        self._own.setVisible(False)
+        self._own = QLineEdit(maxLength=400)
+        self._own.hide()
         self._choices = QWidget()
         self._choices_row = hbox(inside=self._choices, spacing=SPACE)
         self._row = hbox(self._avatar, self._name, self._model, STRETCH, self._choices, spacing=SPACE)
@@ -109,7 +106,7 @@ class ParticipantCard(QFrame):
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
         self._model.chosen.connect(self._on_model_chosen)
-        self._model.opened.connect(self.models_opened)
+        self.models_opened = self._model.opened
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._show_state()
         self.retranslate()
@@ -196,7 +193,7 @@ class ParticipantCard(QFrame):
         if shown and not self._role_chosen and self._role_value == self._role_default:
             self._role_value = self._role_default = default
             if self._role is not None:
-                self._role.setCurrentIndex(self._role.findData(default))
+                self._role.choose(default)
         self._show_parts()
 
     def set_speaker_index(self, index: int, letters: str) -> None:
@@ -261,17 +258,18 @@ class ParticipantCard(QFrame):
         """Offer roles and efforts in the menus that are there."""
         words, name = self._language, self._name.text()
         if self._role is not None:
-            roles = [(role, words(f"role.{role}")) for role in (*BUILT_IN_ROLES, OWN)]
-            _fill(self._role, words("setup.role", name=name), roles, self._role_value)
+            roles = [(str(role), words(f"role.{role}")) for role in (*BUILT_IN_ROLES, OWN)]
+            self._role.offer(roles, self._role_value)
+            self._role.setAccessibleName(words("setup.role", name=name))
         if self._effort is not None:
-            efforts = [(one, words(f"setup.effort.{one}")) for one in (Effort.AUTO, *self._efforts)]
-            effort = self._style.get("effort", self._participant.effort)
-            _fill(self._effort, words("setup.effort", name=name), efforts, effort)
+            efforts = [(str(one), words(f"setup.effort.{one}")) for one in (Effort.AUTO, *self._efforts)]
+            self._effort.offer(efforts, self._style.get("effort", self._participant.effort))
+            self._effort.setAccessibleName(words("setup.effort", name=name))
             self._effort.setToolTip(words("answers.effort"))
 
-    def _new_menu(self, name: str, chosen: Callable[[], None]) -> Choice:
+    def _new_menu(self, name: str, chosen: Callable[[str], None]) -> Choice:
         menu = named(f"{name}_{self.candidate.participant.id}", Choice(self._look))
-        menu.activated.connect(chosen)
+        menu.activated.connect(lambda _row: chosen(menu.value()))
         self._choices_row.insertWidget(0 if name == "role" else -1, menu)
         return menu
 
@@ -349,15 +347,12 @@ class ParticipantCard(QFrame):
         self._prompt.setChecked(bool(self._participant.system_prompt))
         self.prompt_requested.emit()
 
-    def _on_effort_chosen(self) -> None:
-        if self._effort is not None:
-            self._style["effort"] = str(self._effort.currentData())
+    def _on_effort_chosen(self, effort: str) -> None:
+        self._style["effort"] = effort
         self.changed.emit()
 
-    def _on_role_activated(self) -> None:
-        self._role_chosen = True
-        if self._role is not None:
-            self._role_value = str(self._role.currentData())
+    def _on_role_activated(self, role: str) -> None:
+        self._role_chosen, self._role_value = True, role
         self._on_role_chosen()
 
     def _on_role_chosen(self) -> None:
@@ -365,14 +360,6 @@ class ParticipantCard(QFrame):
         if self._role_value == OWN and not self._own.text():
             self._own.setFocus(Qt.FocusReason.OtherFocusReason)
         self.changed.emit()
-
-
-def _fill(menu: Choice, name: str, rows: Iterable[tuple[str, str]], value: str) -> None:
-    menu.setAccessibleName(name)
-    menu.clear()
-    for row, text in rows:
-        menu.addItem(text, str(row))
-    menu.setCurrentIndex(max(0, menu.findData(value)))
 
 
 def _width_of(control: QWidget) -> int:
@@ -386,8 +373,7 @@ class ParticipantList(QWidget):
 
     They are made when they are asked for first: a window that opens need not wait for them.
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
-    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position), and facts_wanted() where a
-    list of models is opened.
+    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
     """
 
     changed = Signal()
@@ -395,13 +381,10 @@ class ParticipantList(QWidget):
     prompt_requested = Signal(object)
     set_up_requested = Signal(str)
     participant_removed = Signal(object, int)
-    facts_wanted = Signal()
 
-    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language = language
-        self._look = look
-        self._engine = engine
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self._added = 0
         self._statuses: dict[str, ProviderStatus] = {}
         self._made = False
@@ -410,7 +393,7 @@ class ParticipantList(QWidget):
         self._rows: dict[ParticipantCard, PickRow] = {}
         self.picker = ParticipantPicker(language, look, engine.connections.known_facts, self)
         self.picker.opened.connect(self._offer)
-        self.picker.opened.connect(self.facts_wanted)
+        self.picker.opened.connect(self.learn_facts)
         self.picker.model_chosen.connect(self._on_model_chosen)
         language.changed.connect(self._offer)
         self._column = vbox(inside=self, spacing=7)
@@ -494,8 +477,12 @@ class ParticipantList(QWidget):
         """Let a participant no longer take part."""
         next(card for card in self.cards if card.participant().id == participant_id).leave_out()
 
-    def show_facts(self) -> None:
-        """Show in the list what the models can do and cost, after more was learnt."""
+    def learn_facts(self) -> None:
+        """Learn what all models on offer can do and cost, and show it in the list."""
+        self._tasks.start("facts of the models on offer", self._learn_facts())
+
+    async def _learn_facts(self) -> None:
+        await self._engine.connections.learn_facts()
         for card, row in self._rows.items():
             self._show_in_list(card, row)
         self.picker.show_facts()
@@ -559,7 +546,7 @@ class ParticipantList(QWidget):
             parent=self,
         )
         card.changed.connect(self.changed)
-        card.models_opened.connect(self.facts_wanted)
+        card.models_opened.connect(self.learn_facts)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
         card.remove_requested.connect(lambda: self._on_remove(card))
         self._put(card)
@@ -626,8 +613,7 @@ class ParticipantList(QWidget):
         self._column.removeWidget(card)
         for gone in (card, self._rows.pop(card, None)):
             if gone is not None:
-                gone.hide()
-                gone.deleteLater()
+                drop(gone)
 
     def _on_remove(self, card: ParticipantCard) -> None:
         place, draft = self._cards.index(card), card.draft

@@ -11,11 +11,11 @@ from app.core.council import Panel
 from app.core.provider import ProviderStatus
 from app.core.texts import exact, fits
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.boxes import STRETCH, drop, hbox, put_in_tab_order, vbox, widgets_in
+from app.gui.widgets.boxes import STRETCH, drop, frame, hbox, put_in_tab_order, vbox, widgets_in
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
-from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip, say, show_or_hide
 
 SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.
@@ -89,10 +89,9 @@ class ParticipantPicker(SearchPopUp):
         self._panels: Sequence[Panel] = ()
         self.favourites: Callable[[], Sequence[str]] = tuple
         self._more = plain_label("hint", wrap=True)
-        body = QWidget()
         self._column = vbox(self._more, spacing=1)
-        vbox(self._column, STRETCH, inside=body, margins=(2, 0, 6, 0))
-        vbox(self.search, (scrolling(body), 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
+        area = scrolling(frame("", vbox(self._column, STRETCH, margins=(2, 0, 6, 0))))
+        vbox(self.search, (area, 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
         self.search.textChanged.connect(lambda _text: self._fill())
 
     def open(self, under: QWidget, panels: Sequence[Panel] = ()) -> None:
@@ -178,16 +177,8 @@ class ParticipantPicker(SearchPopUp):
                 self._column.addWidget(row)
                 row.show()
         rest = len(models) - MOST_SHOWN
-        words = self._language
-        text = (
-            words("setup.search.more", count=rest)
-            if rest > 0
-            else ""
-            if groups or panels
-            else words("setup.search.none")
-        )
-        self._more.setText(text)
-        self._more.setVisible(bool(text))
+        none = "" if groups or panels else self._language("setup.search.none")
+        show_or_hide(self._more, self._language("setup.search.more", count=rest) if rest > 0 else none)
         self._column.addWidget(self._more)
 
     def _add_panels(self, panels: Sequence[Panel]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends
 from app.core.draft import Draft, SetupDraft
@@ -36,8 +36,9 @@ from app.gui.display.descriptions import council_estimate_text, estimate_text
 from app.gui.files.user_files import CHARACTERS_PER_TOKEN, ContextList, pasted_text
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantList
+from app.gui.tasks import Tasks
 from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import (
     Button,
@@ -73,57 +74,37 @@ UNDER_TICK, ROOMY = 28, 420
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
-    `provider_requested` shows a provider in the settings, `connect_requested` adds one.
-
-    `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks; `sizes_wanted` the paths
-    of documents whose text was not read;
-    `participant_removed` the draft and the position of a participant, `pasted_removed` an attachment and its position.
+    `connect_requested` adds a provider; `draft_changed` carries a Draft, `sizes_wanted` the paths of
+    documents whose text was not read.
     A text that is too long for the topic becomes an attachment, which is given to the debate as context.
     """
 
     start_requested = Signal(object, tuple)
-    provider_requested = Signal(str)
     connect_requested = Signal()
     context_chosen = Signal(tuple)
     draft_changed = Signal(object)
-    prices_wanted = Signal(tuple)
     sizes_wanted = Signal(tuple)
-    participant_removed = Signal(object, int)
-    pasted_removed = Signal(object, int)
 
-    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language = language
-        self._look = look
-        self._engine = engine
+        self._language, self._engine, self._tasks = language, engine, tasks
         self._starting = self._filling = self._council = False
         # Gives a council of what is set up; the controller sets it.
         self.council_of: Callable[[DebateSetup], CouncilSetup] = lambda setup: CouncilSetup(setup=setup)
         self._seed: int | None = None
-        self.topic = say(
-            named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS)),
-            language,
-            name="setup.topic",
-            hint="setup.topic.placeholder",
-        )
+        self.topic = named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS))
+        say(self.topic, language, name="setup.topic", hint="setup.topic.placeholder")
         self.mode = say(named("debate_mode", Segmented(MODES)), language, name="setup.mode")
-        self.rounds = say(
-            named("debate_rounds", RoundsSlider(Qt.Orientation.Horizontal)), language, name="setup.rounds"
-        )
+        self.rounds = named("debate_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        say(self.rounds, language, name="setup.rounds")
         self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
         self.rounds.setPageStep(1)
         self.rounds.setValue(DEFAULT_ROUNDS)
         self.context = named("debate_context", WrappedTick(look))
         self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
         self.tools = say(named("debate_tools", Choice(look)), language, name="setup.tools")
-        for one in DebateTools:
-            self.tools.addItem("", one)
-        self.options = say(
-            named("debate_options", TextBox(submits=False, most=MOST_OPTIONS)),
-            language,
-            name="setup.options",
-            hint="setup.options.placeholder",
-        )
+        self.options = named("debate_options", TextBox(submits=False, most=MOST_OPTIONS))
+        say(self.options, language, name="setup.options", hint="setup.options.placeholder")
         self._add_options = ShorteningButton("link", "add_options")
         self._add_options.dress(look, "plus", "accent")
         self._add_options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -145,7 +126,7 @@ class SetupView(QWidget):
             key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
         }
         self._rounds_value = plain_label("value")
-        self._add = button("link", "add_voice", self._on_add)
+        self._add = button("link", "add_voice", lambda: self.seats.picker.open(self._add))
         say(self._add, language, "setup.add", name="setup.add_voice")
         self._add.dress(look, "plus", "accent")
         self.panels = MenuButton(look, "users", "panels_button", chevron=True)
@@ -153,21 +134,14 @@ class SetupView(QWidget):
         self._context_size.setIndent(UNDER_TICK)
         self._choose = say(button("link", "choose_context"), language, "setup.context.choose")
         self._honesty = say(Paragraph("hint"), language, "setup.embedded")
-        self._warning = QFrame()
-        self._warning.setProperty("kind", "banner")
+        self._warning_button = button("", "warning_providers", self.connect_requested)
+        say(self._warning_button, language, "first.connect.button")
+        warning = (say(Paragraph("warn"), language, "setup.embedded.not_english"), 1), self._warning_button
+        self._warning = frame("banner", hbox(*warning, margins=(12, 8, 10, 8), spacing=10))
         self._warning.setProperty("tone", "warn")
-        self._warning_text = say(Paragraph("warn"), language, "setup.embedded.not_english")
-        self._warning_button = say(
-            button("", "warning_providers", self.connect_requested),
-            language,
-            "first.connect.button",
-        )
         self._estimate = plain_label("hint", wrap=True)
-        self.seats = say(
-            named("debate_participants", ParticipantList(language, look, engine)),
-            language,
-            name="setup.participants",
-        )
+        self.seats = named("debate_participants", ParticipantList(language, look, engine, tasks))
+        say(self.seats, language, name="setup.participants")
         self._lay_out()
         self._connect()
         self.set_context_paths(engine.settings().project_context)
@@ -222,7 +196,7 @@ class SetupView(QWidget):
         self.mode.set_value(setup.mode)
         self.rounds.setValue(setup.rounds)
         self.opening.setChecked(setup.independent_opening)
-        self.tools.setCurrentIndex(max(0, self.tools.findData(setup.tools)))
+        self.tools.choose(setup.tools)
         self.conclusion.show_draft(setup)
         self.choose_helper(setup.helper)
         self.show_options(setup.options)
@@ -306,6 +280,20 @@ class SetupView(QWidget):
             card.retranslate()
         self._refresh()
 
+    def ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        """Ask what models cost and take, and show the estimate and the efforts.
+
+        Then it asks about all that can be chosen.
+        """
+        self._tasks.start("prices", self._ask_prices(pairs))
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        await self._engine.connections.learn_facts(pairs)
+        self.refresh_estimate()
+        # On its own: what is chosen meanwhile is asked about at once.
+        self.seats.learn_facts()
+
     def set_starting(self, starting: bool) -> None:
         """Disable Start while the debate is being started."""
         self._starting = starting
@@ -322,13 +310,6 @@ class SetupView(QWidget):
     def _lay_out(self) -> None:
         body = QWidget()
         rounds = (self._labels["rounds"], (self.rounds, 1), self._rounds_value)
-        hbox(
-            (self._warning_text, 1),
-            self._warning_button,
-            inside=self._warning,
-            margins=(12, 8, 10, 8),
-            spacing=10,
-        )
         vbox(
             self._labels["topic"],
             self.topic,
@@ -355,12 +336,8 @@ class SetupView(QWidget):
             margins=(18, 16, 18, 8),
             spacing=7,
         )
-        vbox(
-            (scrolling(body), 1),
-            hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15)),
-            inside=self,
-            spacing=0,
-        )
+        foot = hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15))
+        vbox((scrolling(body), 1), foot, inside=self, spacing=0)
 
     def _connect(self) -> None:
         for box in (self.topic, self.options):
@@ -377,9 +354,8 @@ class SetupView(QWidget):
         for rearranged in (self.seats.rearranged, self.pasted.changed):
             rearranged.connect(self._on_rearranged)
         self.seats.prompt_requested.connect(self._on_prompt)
-        self.seats.set_up_requested.connect(self.provider_requested)
-        self.seats.participant_removed.connect(self.participant_removed)
-        self.pasted.removed.connect(self.pasted_removed)
+        for models in (self.conclusion.judge, self.helper):
+            models.opened.connect(self.seats.learn_facts)
         self._choose.clicked.connect(self.files.ask)
         self.files.files_given.connect(self.add_files)
         self.files.kept.connect(self.context_chosen)
@@ -421,8 +397,7 @@ class SetupView(QWidget):
         folder, paths = self._folder, self.files.paths
         self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
         size = words("setup.context.size", count=len(paths), tokens=tokens_text(self.files.tokens(paths)))
-        self._context_size.setText(size)
-        self._context_size.setVisible(bool(paths))
+        show_or_hide(self._context_size, size if paths else "")
         self.files.setVisible(self.context.isChecked() and bool(paths))
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
@@ -454,7 +429,7 @@ class SetupView(QWidget):
         self.conclusion.show_prices(prices, judge, inside=inside)
         unasked = tuple(dict.fromkeys(one for each in (whole, *prices.values()) for one in each.unasked))
         if unasked and self.isVisible():
-            self.prices_wanted.emit(unasked)
+            self.ask_prices(unasked)
 
     def _facts(self) -> tuple[DebateSetup, int, str]:
         """Return what an estimate is of: the setup, the tokens of the files, and who would judge."""
@@ -538,9 +513,6 @@ class SetupView(QWidget):
         dialog.prompt_chosen.connect(card.set_system_prompt)
         dialog.open()
 
-    def _on_add(self) -> None:
-        self.seats.picker.open(self._add)
-
     def _on_rearranged(self) -> None:
         self._order_stops()
         self._refresh()
@@ -563,8 +535,7 @@ class SetupView(QWidget):
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        for place, one in enumerate(DebateTools):
-            self.tools.setItemText(place, words(f"setup.tools.{one}"))
+        self.tools.offer((one, words(f"setup.tools.{one}")) for one in DebateTools)
         for card in self.seats.made:
             card.retranslate()
         self._refresh()
@@ -602,17 +573,10 @@ class ConclusionChoice(QWidget):
             price = named(f"price_{what}", ElidedLabel("hint"))
             price.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             self._prices[what] = price
+        ends = self._label, self.choice, self.verdict, self.judge
         vbox(
             hbox(self.final_ballots, STRETCH, self._prices[Conclusion.FINAL_BALLOTS], spacing=4),
-            hbox(
-                self._label,
-                self.choice,
-                self.verdict,
-                self.judge,
-                STRETCH,
-                self._prices[Conclusion.VERDICT],
-                spacing=4,
-            ),
+            hbox(*ends, STRETCH, self._prices[Conclusion.VERDICT], spacing=4),
             hbox(self.polls, STRETCH, self._prices[Conclusion.POLLS], spacing=4),
             inside=self,
             spacing=3,

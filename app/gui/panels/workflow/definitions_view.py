@@ -40,8 +40,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
     ) -> None:
         super().__init__(language, "workflow_state")
-        self._look = look
-        self._faults = faults
+        self._look, self._faults = look, faults
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
         self.list = say(ItemList(look, "workflow_definitions", STYLE), language, name="tab.definitions")
@@ -83,8 +82,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._lay_out()
         self.list.currentItemChanged.connect(lambda item, _before: self._on_row(item))
         self._fields.changed.connect(lambda _name: self._on_changed())
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        language.follow(self._retranslate)
 
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
         """Show these definitions; the one being edited keeps its changes."""
@@ -409,8 +407,7 @@ class GraphView(QWidget):
         super().__init__()
         self.setObjectName("workflow_graph")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._language = language
-        self._look = look
+        self._language, self._look = language, look
         self._definition = WorkflowDefinition(id="", name="")
         self._wrong: frozenset[int] = frozenset()
         self._layers: list[list[int]] = []

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import (
@@ -29,8 +29,9 @@ from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.widgets.badge import Avatar, Chip, initials
-from app.gui.widgets.boxes import STRETCH, Stretch, empty, hbox, put_where, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, put_where, vbox
 from app.gui.widgets.controls import ENTER, button, icon_button, keep_place
+from app.gui.widgets.item_list import STEPS
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
@@ -253,7 +254,6 @@ def any_runs(session: WorkflowSession) -> bool:
 MARK = 14
 INDENT = 20
 MOST_INDENT = 5
-COPY = "copy"
 
 
 class StepMark(QWidget):
@@ -297,13 +297,12 @@ class StepMark(QWidget):
 class StepRow(QFrame):
     """The row of a step.
 
-    Signals: opened() to show its turn, acted(action), copied(text),
-    linked(address, text) to open a link of its result, stepped(step) when an arrow key leads to another row.
+    Signals: opened() to show its turn, acted(action), linked(address, text) to open a link of its result,
+    stepped(step) when an arrow key leads to another row.
     """
 
     opened = Signal()
     acted = Signal(str)
-    copied = Signal(str)
     linked = Signal(str, str)
     stepped = Signal(int)
 
@@ -328,8 +327,6 @@ class StepRow(QFrame):
         keep_place(self.more)
         self.menu = QMenu(self.more)
         self.more.setMenu(self.menu)
-        self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
-        self._below = QWidget()
         self._lay_out()
 
     @property
@@ -376,9 +373,8 @@ class StepRow(QFrame):
         return INDENT * min(self._shown.depth if self._shown else 0, MOST_INDENT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        if step:
-            self.stepped.emit(step)
+        if event.key() in STEPS:
+            self.stepped.emit(STEPS[Qt.Key(event.key())])
         elif Qt.Key(event.key()) in ENTER:
             self.opened.emit()
         else:
@@ -401,46 +397,35 @@ class StepRow(QFrame):
             name = words("step.do.open", name=visible(text)).replace("&", "&&")
             self.menu.addAction(name, partial(self.linked.emit, address, text))
         if shown.artifacts:
-            self.menu.addAction(words("step.do.copy"), partial(self.copied.emit, shown.artifacts))
+            copy = partial(QGuiApplication.clipboard().setText, shown.artifacts)
+            self.menu.addAction(words("step.do.copy"), copy)
         name_button(self.more, words("step.more", name=shown.name))
         self.more.setVisible(not self.menu.isEmpty())
 
     def _lay_out(self) -> None:
         for label in (self._name, self._who):
             label.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        hbox(
-            (self._why, 1),
-            Stretch(0),
-            (self.action, 0, Qt.AlignmentFlag.AlignBottom),
-            inside=self._below,
-            margins=(26, 0, 0, 0),
-            spacing=8,
-        )
-        vbox(
-            hbox(self._mark, self._name, self._avatar, self._who, STRETCH, self.chip, self.more, spacing=8),
-            self._below,
-            inside=self,
-            margins=(11, 6, 8, 6),
-            spacing=3,
-        )
+        below = (self._why, 1), Stretch(0), (self.action, 0, Qt.AlignmentFlag.AlignBottom)
+        self._below = frame("", hbox(*below, margins=(26, 0, 0, 0), spacing=8))
+        who = self._mark, self._name, self._avatar, self._who
+        head = hbox(*who, STRETCH, self.chip, self.more, spacing=8)
+        vbox(head, self._below, inside=self, margins=(11, 6, 8, 6), spacing=3)
 
 
 class StepList(QWidget):
     """Shows the steps in order, indented by their depth.
 
-    Signals: opened(step id), acted(step id, action), copied(text), linked(address, text).
+    Signals: opened(step id), acted(step id, action), linked(address, text).
     """
 
     opened = Signal(str)
     acted = Signal(str, str)
-    copied = Signal(str)
     linked = Signal(str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("workflow_steps")
-        self._language = language
-        self._look = look
+        self._language, self._look = language, look
         self.rows: dict[str, StepRow] = {}
         self._lines: dict[str, QWidget] = {}
         self._column = vbox(inside=self, spacing=8)
@@ -461,11 +446,9 @@ class StepList(QWidget):
             row = StepRow(self._language, self._look, look.id)
             row.opened.connect(lambda step_id=look.id: self.opened.emit(step_id))
             row.acted.connect(lambda action, step_id=look.id: self.acted.emit(step_id, action))
-            row.copied.connect(self.copied)
             row.linked.connect(self.linked)
             row.stepped.connect(lambda step, step_id=look.id: self._go(step_id, step))
-            line = QWidget()
-            hbox(row, inside=line, margins=None)
+            line = frame("", hbox(row, margins=None))
             self._column.addWidget(line)
             self.rows[look.id], self._lines[look.id] = row, line
         put_where(self, [stop for row in self.rows.values() for stop in row.stops])

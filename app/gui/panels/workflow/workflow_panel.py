@@ -1,25 +1,30 @@
 """The panel of workflows: Work, with the box that starts one, and Workflows as tabs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from app.core.definitions import STEP_ENDED, Fault, WorkflowDefinition
-from app.core.draft import Draft
+from app.core.catalog import EMBEDDED
+from app.core.definitions import STEP_ENDED, WorkflowDefinition
+from app.core.draft import COMMAND, Draft
+from app.core.message import Attachment
 from app.core.session import Status, WorkflowSession, resumable
 from app.core.texts import has_hangul, visible
+from app.engine.engine import Engine
 from app.engine.workflow.commands import by_keyword
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import state_of
+from app.gui.display.descriptions import estimate_text, state_of
 from app.gui.files.user_files import LONG_PASTE, pasted_text
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
+from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, restyle, say, show_or_hide
 
@@ -27,23 +32,21 @@ WORK, DEFINITIONS = 0, 1
 
 
 class StartBox(QFrame):
-    """Takes a command and shows the workflow recognised in it, which the user can change.
+    """Takes a command and starts the workflow recognised in it, which the user can change.
 
-    A long text that is pasted becomes an attachment. Signals: start_requested(command, definition id, attachments),
-    classify_requested(command) if no keyword matches, draft_changed(draft), estimate_wanted() when another workflow would
-    start, or the box gets the focus.
+    A long text that is pasted becomes an attachment. `folder` returns the id of the folder in which it
+    begins. Emits started(session id).
     """
 
-    start_requested = Signal(str, str, object)
-    classify_requested = Signal(str)
-    draft_changed = Signal(object)
-    estimate_wanted = Signal()
+    started = Signal(str)
 
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
+    ) -> None:
         super().__init__()
         self.setProperty("kind", "composer")
-        self._language = language
-        self._definitions: tuple[WorkflowDefinition, ...] = ()
+        self._language, self._engine, self._tasks, self._folder = language, engine, tasks, folder
+        self._definitions: Sequence[WorkflowDefinition] = ()
         self._picked = False
         self._hint_key = ""
         self._title = say(plain_label("field"), language, "workflow.command")
@@ -57,33 +60,27 @@ class StartBox(QFrame):
         self.strip = named("workflow_attachments", AttachmentStrip(language, look))
         self._english_only = False
         self._lay_out()
+        self.show_draft(engine.drafts.of(COMMAND))
         for changed in (self.box.textChanged, self.strip.changed):
             changed.connect(self._on_text)
         self.box.long_text_given.connect(lambda text: self.strip.add((pasted_text(text, language),)))
         self.box.submitted.connect(self._on_start)
         self.box.focus_changed.connect(lambda focused: restyle(self, focused=focused))
         self.choice.activated.connect(self._on_picked)
-        for changed in (
-            self.box.textChanged,
-            self.strip.changed,
-            self.choice.currentIndexChanged,
-            self.box.focus_changed,
-        ):
-            changed.connect(lambda *_: self.estimate_wanted.emit())
-        language.changed.connect(self._retranslate)
-        self._retranslate()
+        for wanted in (self.choice.currentIndexChanged, self.box.focus_changed):
+            wanted.connect(lambda _value: self._show_estimate())
 
-    def set_definitions(self, definitions: Sequence[WorkflowDefinition]) -> None:
-        """Set the workflows to choose from."""
-        if tuple(definitions) != self._definitions:
-            self._definitions = tuple(definitions)
-            self._fill()
-            self.estimate_wanted.emit()
-
-    def set_english_only(self, english_only: bool) -> None:
-        """Show a note under Korean text, which the model would not understand."""
-        self._english_only = english_only
+    def refresh(self) -> None:
+        """Show the workflows as they are, and what the models that are ready make of the command."""
+        engine = self._engine
+        self._definitions = engine.workflows.all()
+        self._english_only = {one.config.kind for one in engine.providers() if one.ready} <= {EMBEDDED}
+        offered = [(each.id, visible(each.name)) for each in self._definitions]
+        self.choice.offer([("", self._language("workflow.choose")), *offered])
+        self._say(self._hint_key)
         self._show_limit()
+        # The start of the program must not wait for prices.
+        self._show_estimate(ask=self.isVisible())
 
     def chosen(self) -> str:
         """Return the id of the workflow that would start, "" for none."""
@@ -103,66 +100,29 @@ class StartBox(QFrame):
         """Return what says which workflow is wanted: the text, or the beginning of the first attachment."""
         return self.box.text() or next((one.text[:LONG_PASTE] for one in self.strip.attachments()), "")
 
-    def show_recognised(self, command: str, definition: WorkflowDefinition | None) -> None:
-        """Show the workflow a model recognised in a command; None lets the user choose."""
-        if command != self.words() or self._picked:
-            return
-        self.set_waiting(False)
-        if definition is not None:
-            self.choice.choose(definition.id)
-        self._say("workflow.by_model" if definition else "workflow.pick")
-        if definition is None:
-            self.choice.setFocus()
-
-    def show_estimate(self, text: str) -> None:
-        """Show the estimate of the work, "" for none."""
-        show_or_hide(self._estimate, text)
-
-    def set_waiting(self, waiting: bool) -> None:
-        """Disable Start while the workflow is being recognised or started."""
-        self.start.setEnabled(not waiting)
-
-    def clear(self) -> None:
-        """Clear the box for the next command."""
-        self._picked = False
-        self.box.clear()
-        self.strip.show_attachments(())
-        self.set_waiting(False)
-        self.choice.choose("")
-        self._say("")
-
     def _lay_out(self) -> None:
         self._limit.hide()
         self._estimate.hide()
-        vbox(
-            self._title,
-            self.strip,
-            self.box,
-            self._hint,
-            self._limit,
-            self._estimate,
-            hbox(self.choice, STRETCH, self.start, spacing=8),
-            inside=self,
-            margins=(12, 9, 10, 10),
-            spacing=6,
-        )
+        foot = hbox(self.choice, STRETCH, self.start, spacing=8)
+        parts = self._title, self.strip, self.box, self._hint, self._limit, self._estimate, foot
+        vbox(*parts, inside=self, margins=(12, 9, 10, 10), spacing=6)
         self._title.setBuddy(self.box)
 
     def _on_text(self) -> None:
-        self.draft_changed.emit(self.draft)
+        self._engine.drafts.keep(COMMAND, self.draft)
         self._show_limit()
-        if self._picked:
-            return
-        text = self.box.text()
-        self.start.setEnabled(True)
-        found = by_keyword(text, self._definitions) if text else None
-        self.choice.choose(found.id if found else "")
-        self._say("workflow.recognised" if found else "")
+        if not self._picked:
+            text = self.box.text()
+            self.start.setEnabled(True)
+            found = by_keyword(text, self._definitions) if text else None
+            self.choice.choose(found.id if found else "")
+            self._say("workflow.recognised" if found else "")
+        self._show_estimate()
 
     def _on_picked(self, _place: int) -> None:
         self._picked = bool(self.chosen())
         # A choice of the user ends the wait for the model.
-        self.set_waiting(False)
+        self.start.setEnabled(True)
         self._say("")
 
     def _on_start(self) -> None:
@@ -170,98 +130,102 @@ class StartBox(QFrame):
         if not words:
             self.box.setFocus()
         elif chosen:
-            self.start_requested.emit(self.box.text(), chosen, self.strip.attachments())
+            work = self._begin(self.box.text(), chosen, self.strip.attachments())
+            self._tasks.start("workflow", work)
         elif self.start.isEnabled():
-            self.set_waiting(True)
+            self.start.setEnabled(False)
             self._say("workflow.looking")
-            self.classify_requested.emit(words)
+            self._tasks.replace("classify", self._classify(words))
+
+    async def _begin(self, command: str, definition_id: str, attachments: tuple[Attachment, ...]) -> None:
+        """Start a workflow, and clear the box for the next command. Raises MootError."""
+        self.start.setEnabled(False)
+        try:
+            session_id = await self._engine.workflows.start(
+                command, definition_id, attachments, self._folder()
+            )
+        finally:
+            self.start.setEnabled(True)
+        self._picked = False
+        self.box.clear()
+        self.strip.show_attachments(())
+        self.choice.choose("")
+        self._say("")
+        self.started.emit(session_id)
+
+    async def _classify(self, command: str) -> None:
+        """Show the workflow that a model recognises in a command; if it finds none, the user chooses."""
+        found = None
+        try:
+            found = await self._engine.workflows.classify(command)
+        finally:
+            if command == self.words() and not self._picked:
+                self.start.setEnabled(True)
+                self._say("workflow.by_model" if found else "workflow.pick")
+                if found is not None:
+                    self.choice.choose(found.id)
+                else:
+                    self.choice.setFocus()
+
+    def _show_estimate(self, *, ask: bool = True) -> None:
+        """Show what the workflow would cost; `ask` fetches prices that are not known."""
+        sent = "\n".join((self.box.text(), *(one.text for one in self.strip.attachments())))
+        chosen = self.chosen()
+        if not sent.strip() or not chosen:
+            self._estimate.hide()
+            return
+        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), sent)
+        show_or_hide(self._estimate, estimate_text(self._language, estimate, "steps"))
+        if ask and estimate.unasked:
+            self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._show_estimate(ask=False)
 
     def _say(self, key: str) -> None:
         self._hint_key = key
         show_or_hide(self._hint, self._language(key) if key else "")
 
     def _show_limit(self) -> None:
+        """Show a note under Korean text, which none of the models that are ready would understand."""
         self._limit.setVisible(self._english_only and has_hangul(self.box.text()))
-
-    def _fill(self) -> None:
-        offered = [(each.id, visible(each.name)) for each in self._definitions]
-        self.choice.offer([("", self._language("workflow.choose")), *offered])
-
-    def _retranslate(self) -> None:
-        self._fill()
-        self._say(self._hint_key)
 
 
 class WorkView(QWidget):
-    """Shows a workflow at work.
+    """Shows a workflow at work."""
 
-    Signals: pause_requested(), resume_requested(), cancel_requested() of the session shown.
-    """
-
-    pause_requested = Signal()
-    resume_requested = Signal()
-    cancel_requested = Signal()
-
-    def __init__(self, language: Language, look: Look) -> None:
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
+    ) -> None:
         super().__init__()
-        self._language = language
+        self._language, self._tasks = language, tasks
         self._session: WorkflowSession | None = None
-        self._read_only = False
-        self.start_box = StartBox(language, look)
+        self.start_box = StartBox(language, look, engine, tasks, folder)
         self._title = ElidedLabel("card_title")
         self._matched, self._done, self._state = Chip(look), Chip(look), Chip(look)
         self._reason = Paragraph("warn")
-        self.pause = say(button("", "workflow_pause", self.pause_requested), language, "discussion.pause")
-        self.pause.dress(look, "pause", "text")
-        self.resume = say(button("", "workflow_resume", self.resume_requested), language, "discussion.resume")
-        self.resume.dress(look, "play", "text")
-        self.cancel = say(button("", "workflow_cancel", self.cancel_requested), language, "workflow.cancel")
-        self.cancel.dress(look, "square", "text")
+        self.pause, self.resume, self.cancel = (
+            say(button("", f"workflow_{name}", partial(self._run, command)), language, key)
+            for name, command, key in (
+                ("pause", engine.pause, "discussion.pause"),
+                ("resume", engine.resume, "discussion.resume"),
+                ("cancel", engine.stop, "workflow.cancel"),
+            )
+        )
+        for shown, icon in ((self.pause, "pause"), (self.resume, "play"), (self.cancel, "square")):
+            shown.dress(look, icon, "text")
         self._buttons = FlowBox()
-        self._head = QWidget()
         self._teach = say(Paragraph("hint"), language, "workflow.teach")
         self.steps = StepList(language, look)
         self._lay_out()
-        language.changed.connect(self._retranslate)
-        self._retranslate()
 
     def show_work(
         self, session: WorkflowSession | None, looks: Sequence[StepLook], *, read_only: bool
     ) -> None:
         """Show a workflow's session, or None."""
-        self._session, self._read_only = session, read_only
+        self._session, words = session, self._language
         self.steps.show_steps(looks)
-        self._retranslate()
-
-    def _lay_out(self) -> None:
-        body = QWidget()
-        hbox(
-            (self._title, 1),
-            self._matched,
-            self._state,
-            self._done,
-            inside=self._head,
-            margins=(0, 6, 0, 0),
-            spacing=8,
-        )
-        for one in (self.pause, self.cancel, self.resume):
-            self._buttons.add(one)
-        vbox(
-            self.start_box,
-            self._teach,
-            self._head,
-            self._reason,
-            self._buttons,
-            self.steps,
-            STRETCH,
-            inside=body,
-            margins=(18, 14, 14, 18),
-            spacing=10,
-        )
-        vbox(scrolling(body), inside=self)
-
-    def _retranslate(self) -> None:
-        words, session = self._language, self._session
         self._teach.setVisible(session is None)
         for part in (self._head, self.steps, self._buttons):
             part.setVisible(session is not None)
@@ -285,7 +249,7 @@ class WorkView(QWidget):
         self._done.set_text(done, "accent")
         reason = words.reason(session.reason) if session.reason and stands else ""
         show_or_hide(self._reason, reason)
-        editable = not self._read_only
+        editable = not read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
         # Resume comes where no button was: a second click on Pause must not undo the first.
         if self.pause.hasFocus() and stands:
@@ -297,14 +261,31 @@ class WorkView(QWidget):
         self.cancel.setVisible(editable and (status in (Status.RUNNING, Status.WAITING) or stands) and left)
         self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))
 
+    def _run(
+        self, command: Callable[[str], Coroutine[object, object, object]], _checked: bool = False
+    ) -> None:
+        """Run a command of the engine with the session that is shown."""
+        if self._session is not None:
+            self._tasks.add("workflow", command(self._session.id))
+
+    def _lay_out(self) -> None:
+        head = (self._title, 1), self._matched, self._state, self._done
+        self._head = frame("", hbox(*head, margins=(0, 6, 0, 0), spacing=8))
+        for one in (self.pause, self.cancel, self.resume):
+            self._buttons.add(one)
+        parts = self.start_box, self._teach, self._head, self._reason, self._buttons, self.steps
+        body = frame("", vbox(*parts, STRETCH, margins=(18, 14, 14, 18), spacing=10))
+        vbox(scrolling(body), inside=self)
+
 
 class WorkflowPanel(RightPanel):
-    """The panel with the tabs Work and Workflows; `faults` returns what keeps a definition from running."""
+    """The panel with the tabs Work and Workflows; `folder` returns the id of the folder where one begins."""
 
     def __init__(
-        self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
+        self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
     ) -> None:
-        work, definitions = WorkView(language, look), DefinitionsView(language, look, faults)
+        work = WorkView(language, look, engine, tasks, folder)
+        definitions = DefinitionsView(language, look, engine.workflows.faults)
         super().__init__(
             language,
             look,
