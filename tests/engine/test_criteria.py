@@ -94,7 +94,12 @@ def shown(made: Bench, session_id: str) -> tuple[str, str, list[Criterion]]:
 
 def ended(made: Bench, session_id: str) -> tuple[str, str, list[str], list[int]]:
     status, reason, criteria = shown(made, session_id)
-    return status, reason, [(not one.settled and one.doubt) or one.state for one in criteria], [one.round for one in criteria]
+    return (
+        status,
+        reason,
+        [(not one.settled and one.doubt) or one.state for one in criteria],
+        [one.round for one in criteria],
+    )
 
 
 def answers(made: Bench, session_id: str) -> list[Message]:

@@ -31,7 +31,10 @@ MUTANTS = [
     ("if blocked:", "if False:"),
     ("by_id[one].state not in STEP_ENDED", "by_id[one].state != 'done'"),
     ("blocked = any(", "blocked = all("),
-    ("state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED\n", "state.state == StepStatus.SKIPPED\n"),
+    (
+        "state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED\n",
+        "state.state == StepStatus.SKIPPED\n",
+    ),
     ("again.add(one)\n                due.append(one)", "again.add(one)"),
     ("again = {step_id}", "again = set()"),
     ("return settled(definition, fresh)", "return fresh"),

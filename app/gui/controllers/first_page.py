@@ -309,6 +309,8 @@ class FirstPageController(Controller):
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)
             self._add(WORKFLOW, workflow.id, workflow.name, steps)
+        menu.addSeparator()
+        menu.addAction(self._page.chat_composer.done_means)
 
     def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
         menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
@@ -385,8 +387,10 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            work = self._engine.workflows.start(text, definition_id, attachments, self.folder_id)
-            self.session_requested.emit(await work)
+            start, means = self._engine.workflows.start, self._chats.new_means
+            begun = await start(text, definition_id, attachments, self.folder_id, done_means=means)
+            self._chats.new_means = ()
+            self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)
             raise
