@@ -81,7 +81,7 @@ def workflow_end(session: Session, texts: Texts) -> str:
         for step in steps
         for key, wanted in (
             ("retry_with", step.state == StepStatus.FAILED),
-            ("accept_with", step.state == StepStatus.WAITING and step.reason == Reason.NO_MARKER),
+            ("accept_with", step.reason in (Reason.NO_MARKER, Reason.CRITERIA_UNMET)),
         )
         if wanted
     ]

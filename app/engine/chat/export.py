@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from app.core.criteria import CriterionState, shown_by
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.texts import closed
@@ -23,6 +24,7 @@ class ChatDocument:
         self._session = live.chat_session
         self._messages = live.shown()
         self._lines = prompts.lines(self._session.chat.language, "export")
+        self._doubts = prompts.lines(self._session.chat.language, "criteria")
         self._approvals = {
             one.id
             for one in self._messages
@@ -34,12 +36,29 @@ class ChatDocument:
         yield DocumentHead(
             title=self._session.title, language=self._session.chat.language, facts=self._facts()
         )
+        yield from self._outcome()
         if plan := self._session.plan:
             items = tuple(ListItem(text=item.text, done=item.done) for item in plan.items)
             yield Section(heading=self._lines["plan"], text=plan.goal, lines=items)
         if steps := self._steps():
             yield Section(heading=self._lines["steps"], lines=steps)
         yield from self._entries()
+
+    def _outcome(self) -> Iterator[Section]:
+        """Yield what was asked for and how its criteria stand, where it has some."""
+        if not (criteria := self._session.criteria):
+            return
+        asked = next(
+            (one.content for one in reversed(self._messages) if one.by_user and one.answers is None), ""
+        )
+        lines = []
+        for one in criteria:
+            by = f" ({one.checked_by.name})" if one.checked_by is not None else ""
+            shown = shown_by(one, lambda doubt: self._doubts.get(doubt, doubt))
+            state = named(self._lines, "criterion", one.state)
+            text = " · ".join(filter(None, (one.text, state, f"{shown}{by}" if shown else "")))
+            lines.append(ListItem(text=text, done=one.state == CriterionState.MET))
+        yield Section(heading=self._lines["done_means"], text=" ".join(asked.split()), lines=tuple(lines))
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
         is_work = self._session.workflow is not None

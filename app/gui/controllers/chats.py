@@ -7,6 +7,7 @@ the user wants that, and chosen.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
@@ -20,14 +21,14 @@ from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Consent, Message, MessageState, Role
 from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
-from app.core.texts import trimmed, visible
+from app.core.texts import clock_text, trimmed, visible
 from app.core.usage import near_text
 from app.engine.library.agents import AgentModel, tools_off
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
-from app.gui.dialogs.ask_dialogs import LongChatDialog
+from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
-from app.gui.display.descriptions import colours_of, names_of
+from app.gui.display.descriptions import Spending, colours_of, names_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
@@ -66,6 +67,8 @@ class ChatController(PageController):
         self._new_limits: RunLimits | None = None
         # What is to be said of limits that are nearly reached, by the sessions' ids.
         self._near: dict[str, str] = {}
+        # The criteria of a new session.
+        self.new_means: tuple[str, ...] = ()
         # The session whose next message another model answers, and that.
         self._once = ("", "", "")
         self._wire()
@@ -98,6 +101,7 @@ class ChatController(PageController):
             self._near.pop(event.session_id, None)
         if event.session_id == self.page.session_id:
             self._show_limits()
+            self._show_result()
         if event.status_changed and self._engine.titles.wanted(event.session_id):
             self._tasks.start(f"title {event.session_id}", self._engine.titles.write(event.session_id))
 
@@ -154,6 +158,7 @@ class ChatController(PageController):
         known = self._engine.assistants.all()
         page.transcript.feed.set_assistants(colours_of(known), names_of(known))
         self._dress(chosen, name)
+        self._show_result()
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
         servers = chosen.mcp_servers if chosen else ()
         shown = chosen.id if chosen else ""
@@ -162,6 +167,41 @@ class ChatController(PageController):
             if servers:
                 self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
+
+    @property
+    def _means(self) -> tuple[str, ...]:
+        """What must be true of the work that is written about when it is done."""
+        session = self.page.session
+        return self.new_means if session is None else tuple(one.text for one in session.criteria)
+
+    def _on_done_means(self) -> None:
+        dialog, session_id = DoneMeansDialog(self._language, self._means, self._window), self.page.session_id
+        dialog.given.connect(partial(self._choose_means, session_id))
+        dialog.open()
+
+    def _choose_means(self, session_id: str, means: tuple[str, ...]) -> None:
+        if session_id:
+            self._start(self._engine.criteria.choose(session_id, means))
+        else:
+            self.new_means = means
+            self.refresh()
+
+    def _show_result(self) -> None:
+        """Show what came of the session in front, where that was said to be checked."""
+        live, page = self._engine.live(self.page.session_id), self.page
+        page.chat_composer.show_done_means(len(live.session.criteria if live else self.new_means))
+        if live is None or not live.session.criteria or live.session.chat is None:
+            page.result.show_result(None, "", "")
+            return
+        spending = Spending()
+        spending.add(live.messages)
+        asked = [one for one in live.messages if one.by_user and one.answers is None]
+        since = asked[-1].id if asked else ""
+        said = (one for one in live.messages if one.created_at and one.id >= since)
+        times = [datetime.fromisoformat(one.created_at) for one in said]
+        taken = clock_text(int((times[-1] - times[0]).total_seconds())) if times else ""
+        spent = " · ".join(filter(None, (spending.short_text(self._language), taken)))
+        page.result.show_result(live.chat_session, asked[-1].content if asked else "", spent)
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
@@ -265,6 +305,10 @@ class ChatController(PageController):
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, self._extend)
+        composer.done_means.triggered.connect(self._on_done_means)
+        page.result.accept_requested.connect(
+            lambda: self._start(self._engine.criteria.accept(page.session_id))
+        )
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
         composer.tool_switched.connect(lambda tool, on: self._switch_tool(self._assistant(), tool, on))
@@ -398,6 +442,7 @@ class ChatController(PageController):
                 self._new_mode,
                 folder=self.folder_id,
                 limits=self.take_limits(),
+                done_means=self.new_means,
             )
         else:
             agent = self._assistant()
@@ -415,8 +460,10 @@ class ChatController(PageController):
                 model=model,
                 once=bool(once[0]),
                 limits=self.take_limits(),
+                done_means=self.new_means,
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
+        self.new_means = ()
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

@@ -310,6 +310,8 @@ class FirstPageController(Controller):
         for workflow in self._engine.workflows.all():
             steps = ", ".join(step.name for step in workflow.steps)
             self._add(WORKFLOW, workflow.id, workflow.name, steps)
+        menu.addSeparator()
+        menu.addAction(self._page.chat_composer.done_means)
 
     def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
         menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
@@ -386,11 +388,16 @@ class FirstPageController(Controller):
     ) -> None:
         """Begin a workflow; if that fails, put the text back."""
         try:
-            limits = self._chats.take_limits()
-            work = self._engine.workflows.start(
-                text, definition_id, attachments, self.folder_id, limits=limits
+            begun = await self._engine.workflows.start(
+                text,
+                definition_id,
+                attachments,
+                self.folder_id,
+                done_means=self._chats.new_means,
+                limits=self._chats.take_limits(),
             )
-            self.session_requested.emit(await work)
+            self._chats.new_means = ()
+            self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)
             raise

@@ -199,6 +199,22 @@ class SummaryDialog(ValueDialog):
         return super().value() or None
 
 
+class DoneMeansDialog(ValueDialog):
+    """Asks what must be true when work is done, one criterion a line."""
+
+    def __init__(self, words: Language, texts: Sequence[str], parent: QWidget) -> None:
+        title = words("criteria.title")
+        super().__init__(words, parent, "done_means", title, ("save", words("dialog.save")))
+        self.before, box = tuple(texts), named("done_means_text", TextBox(lines=6, most=10, submits=False))
+        box.setPlainText("\n".join(texts))
+        lead = Paragraph("card_text", text=words("criteria.text"))
+        self.ask(lead, Field("text", box, says="criteria.title"), STRETCH, width=520, height=340)
+
+    def value(self) -> object:
+        lines = str(super().value() or "").splitlines()
+        return tuple(line.strip() for line in lines if line.strip())
+
+
 class LongChatDialog(AskDialog):
     """Asks what of a long imported chat is sent; emits `chosen` with a ChatStart."""
 

@@ -135,6 +135,8 @@ class ChatComposer(AttachingComposer):
         self.settings_mode.setCheckable(True)
         self.ask_several = QAction(self)
         self.permissions = QAction(self)
+        self.done_means = QAction(self)
+        self.show_done_means(0)
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -215,7 +217,9 @@ class ChatComposer(AttachingComposer):
             words = self._language("member.write", name=unmarked(member))
             self.group.choices.addAction(words, partial(self.message_box.begin_with, member))
         self.group.choices.addSeparator()
-        self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
+        self.group.choices.addActions(
+            [self.done_means, self.ask_several, self.settings_mode, self.permissions]
+        )
         self.message_box.set_names(tuple(members))
         self._show_parts()
         self._show_stop()
@@ -286,7 +290,7 @@ class ChatComposer(AttachingComposer):
         if menu.isEmpty():
             menu.addAction(words("chat.tools.none")).setEnabled(False)
         menu.addSeparator()
-        menu.addActions([self.ask_several, self.settings_mode, self.permissions])
+        menu.addActions([self.done_means, self.ask_several, self.settings_mode, self.permissions])
         self._fit_hint()
 
     def _show_tools_later(self) -> None:
@@ -341,6 +345,11 @@ class ChatComposer(AttachingComposer):
         self.gauge.setProperty("tone", "warn" if above else "")
         self.gauge.style().polish(self.gauge)
         self._fit_hint()
+
+    def show_done_means(self, count: int) -> None:
+        """Say how many criteria the work has that is written about."""
+        key = "criteria.menu.count" if count else "criteria.menu"
+        self.done_means.setText(self._language(key, count=count))
 
     def pass_escape(self) -> None:
         """Let Escape emit `escaped` also while an answer is written."""

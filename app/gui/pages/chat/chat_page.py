@@ -22,12 +22,13 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Attachment, Author, Message, Role
-from app.core.session import Chat, ChatSession, Status, at_limit, resumable
+from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.limits_menu import LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.chat.result_card import ResultCard
 from app.gui.pages.chat.session_files import FilesList
 from app.gui.pages.chat.working_strip import WorkingStrip
 from app.gui.pages.first_page import FirstPage
@@ -87,7 +88,8 @@ class ChatPage(ConversationView):
         self.queue.after = self.state_line.resume
         self.files = FilesList(language, look)
         self.working = WorkingStrip(language, look, lambda: self.transcript.model.book)
-        for part in (self.queue, self.state_line, self.files, self.working):
+        self.result = ResultCard(language, look)
+        for part in (self.queue, self.state_line, self.files, self.working, self.result):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
@@ -286,6 +288,7 @@ class ChatPage(ConversationView):
             self.layout().activate()
         self._place_empty()
         self.box.set_room(self.height() * 2 // 5 - 40)
+        self.result.set_room(self.height() // 4)
 
     # Display
 
@@ -366,7 +369,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.working, self.state_line, self.box, self.files, self.queue, self.composer)
+        parts = (self.result, self.working, self.state_line, self.box, self.files, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
@@ -394,6 +397,9 @@ class ChatPage(ConversationView):
         self.working.stop_requested.connect(self.asking(self.stop_turn_requested))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
+        self.result.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
+        self.result.changes_requested.connect(composer.box.setFocus)
+        self.result.rest_requested.connect(self.asking(self.resume_requested))
         self.queue.written.connect(self._on_written)
         self.state_line.resume_requested.connect(self.asking(self.resume_requested))
         transcript.action_requested.connect(self._on_action)
@@ -454,7 +460,7 @@ class ChatPage(ConversationView):
 
 def _said_in(messages: Sequence[Message]) -> list[str]:
     """Return the texts the user wrote, without answers to questions."""
-    return [one.content for one in messages if one.role == Role.USER and one.content and one.answers is None]
+    return [one.content for one in messages if one.by_user and one.content and one.answers is None]
 
 
 class StateLine(QFrame):
@@ -552,7 +558,8 @@ class StateLine(QFrame):
 
     def _words(self) -> tuple[str, str]:
         words, session = self._language, self._session
-        if session is None:
+        if session is None or session.reason == Reason.CRITERIA_UNMET:
+            # The card of the result says it.
             return "warn", ""
         if self._read_only:
             return "warn", words("chat.read_only")

@@ -222,6 +222,8 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
             return "", (SKIP,)
         case ("waiting", "question"):
             return ANSWER, (RETRY, SKIP)
+        case ("failed", "criteria_unmet"):
+            return RETRY, (ACCEPT, SKIP)
         case ("failed", _):
             return RETRY, (SKIP,)
         case ("cancelled", _):
