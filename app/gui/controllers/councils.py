@@ -11,7 +11,7 @@ from app.core.errors import MootError
 from app.core.session import Debate, DebateMode
 from app.core.texts import exact
 from app.gui.controllers.controller import Parts
-from app.gui.controllers.debates import COMPARE, ENDS, DecisionController
+from app.gui.controllers.debates import COMPARE, ENDS, VerdictController
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.panel_dialog import PanelDialog
@@ -22,7 +22,7 @@ from app.gui.panels.debate.setup_view import SetupView
 from app.gui.window_frame import WindowFrame
 
 
-class CouncilController(DecisionController):
+class CouncilController(VerdictController):
     """Answers what the user asks on the page of a council.
 
     Emits settings_requested(page, provider id), session_requested(session id) to show another council.

@@ -39,7 +39,7 @@ TIMES = 3
 SHOWN, TAB = "panel", "tab"
 
 
-class DecisionController(Controller):
+class VerdictController(Controller):
     """What the views of debates and of councils ask for alike."""
 
     def _wire_decision(self, view: DecisionView, sessions: SessionController) -> None:
@@ -57,7 +57,7 @@ class DecisionController(Controller):
         view.blind.offers_chosen.connect(lambda on: self._state.keep(OFFERS_BLIND, on))
 
 
-class DebateController(DecisionController):
+class DebateController(VerdictController):
     """Answers what the user asks in the debate panel and on the debate page.
 
     Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
