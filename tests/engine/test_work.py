@@ -109,7 +109,7 @@ async def test_a_limit_says_which_and_how_much(tmp_path: Path) -> None:
     row = found(made, session_id)
     assert brief(row) == (WorkState.NEEDS_YOU, Needs.LIMIT, WorkAction.RESUME, "Paused at 3 calls")
     assert korean(made, session_id) == "호출 3회에서 일시 정지"
-    assert (row.reason_code, row.limits) == ("budget", (30, 3, 2.0))
+    assert (row.reason_code, row.limits) == ("budget_calls", (30, 3, 2.0))
 
 
 async def test_what_was_spent_since_the_last_message_counts(tmp_path: Path) -> None:

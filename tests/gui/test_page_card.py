@@ -125,7 +125,7 @@ def test_an_address_asks_for_the_link_and_answers_nothing(made):
 
 def test_in_a_chat_an_address_is_asked_for_once(qtbot, qapp, view):
     words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
-    cards = QuestionCards(words, look, view, {})
+    cards = QuestionCards(words, look, view, {}, names=dict, together=lambda one: (one,))
     links: list[str] = []
     cards.link_requested.connect(links.append)
     card = cards.make(asked("https://exämple.org/day", "text/uri-list"))

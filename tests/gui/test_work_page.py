@@ -124,6 +124,7 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     assert other.messages[-1].author.id == "other"
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_a_row_says_where_it_waits_and_is_given_to_somebody_else(busy):
     person, pace = busy
     engine = person.window.controller.engine
@@ -266,7 +267,7 @@ async def test_where_there_is_little_room_the_details_cover_the_list(busy):
     QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_F6)
     await until(page.list.hasFocus, what="F6 back to the list")
     await person.click("work_stop")
-    await until(lambda: status(person, session_id) == Status.IDLE)
+    await until(lambda: status(person, session_id) == Status.STOPPED)
 
 
 @pytest.mark.slow
@@ -358,4 +359,4 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     await until(lambda: states()[3] == "skipped")
     await person.click("workflow_cancel")
     await until(lambda: page.session.status in (Status.STOPPED, Status.COMPLETED))
-    assert not {"running", "waiting", "ready"} & set(states())
+    assert not {"running", "waiting"} & set(states())

@@ -380,8 +380,14 @@ class ChatComposer(AttachingComposer):
         self._fit_hint()
 
     def _fit_hint(self) -> None:
-        """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided."""
+        """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided.
+
+        The words of the limits give way to those of all others.
+        """
         parts = [part for part in widgets_in(self.foot) if part is not self._hint and not part.isHidden()]
+        wide = sum(part.sizeHint().width() + self.foot.spacing() for part in parts)
+        fits = wide <= self.contentsRect().width() - MARGINS
+        self.budget.setMaximumWidth(self.width() if fits else self.budget.minimumSizeHint().width())
         menus = [part for part in parts if isinstance(part, MenuButton)]
         widths = (
             max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth())) for part in parts
