@@ -408,7 +408,7 @@ class Canvas(QObject):
             row = self.rows.get(row_id)
             if row is not None:
                 self.rows.renew(index, row)
-            self.scroller.heights.set_size(index, *self._model.size(index))
+            self.scroller.heights.splice(index, 1, [self._model.size(index)])
         self.refresh(changed)
 
     def renew_all(self) -> None:
@@ -440,7 +440,7 @@ class Canvas(QObject):
         self.dirty.clear()
         self._held = None
         heights = RowHeights(self._estimate())
-        heights.prepend([self._model.size(index) for index in range(len(self._model.entries))])
+        heights.splice(0, 0, [self._model.size(index) for index in range(len(self._model.entries))])
         self.placed = []
         self.scroller = RowScroller(heights, self._measure)
         self.scroller.footer = footer
@@ -448,7 +448,7 @@ class Canvas(QObject):
 
     def rows_prepended(self, count: int) -> None:
         """Follow the model, which has `count` new rows before the first; what is on screen stays."""
-        self.scroller.heights.prepend([self._model.size(index) for index in range(count)])
+        self.scroller.heights.splice(0, 0, [self._model.size(index) for index in range(count)])
         self.scroller.rows_prepended(count)
         self.placed = [replace(each, row=each.row + count) for each in self.placed]
         if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
@@ -463,13 +463,12 @@ class Canvas(QObject):
             return []
         heights, scroller, model = self.scroller.heights, self.scroller, self._model
         sizes = [model.size(start + place) for place in range(len(added))]
-        if not removed and start == len(heights):
-            for size in sizes:
-                heights.append(*size)
+        at_end = start == len(heights)
+        heights.splice(start, len(removed), sizes)
+        if at_end:
             return []
         inside = 0 <= scroller.row - start < len(removed)
         anchor, offset = (removed[scroller.row - start].id, scroller.offset) if inside else ("", 0)
-        heights.splice(start, len(removed), sizes)
         scroller.rows_spliced(start, len(removed), len(added))
         if anchor in model:
             scroller.row, scroller.offset = model.index(anchor), offset

@@ -443,7 +443,7 @@ class Feed(QObject):
                 canvas.dirty.discard(row_id)
                 if row_id in model:
                     index = model.index(row_id)
-                    canvas.scroller.heights.set_size(index, *model.size(index))
+                    canvas.scroller.heights.splice(index, 1, [model.size(index)])
                     canvas.rows.drop(row_id)
         canvas.refresh(grown)
         self._last_cost_ms = (thread_time() - began) * 1000
