@@ -31,7 +31,7 @@ from app.gui.transcript.call_rows import (
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
-from app.gui.transcript.row_pixels import RowPictures, move_pixels, paint_row
+from app.gui.transcript.row_pixels import RowPictures
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
@@ -582,16 +582,33 @@ class Canvas(QObject):
         self._area.viewport().update()
 
     def _move_pixels(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
-        rows = {placed.row for placed in self.placed if self._model.id(placed.row) in changed}
-        return move_pixels(
-            self._area.viewport(), self._overlays, old, self.placed, rows, self._take_changed_from
-        )
-
-    def _take_changed_from(self, index: int) -> int:
-        """Return how far down a row still stands as it was painted, and count it as painted."""
-        row = self.row(index)
-        top, row.changed_from = row.changed_from, 0
-        return top
+        """Move the pixels of the rows that only moved and update the others; return False where all must be painted."""
+        viewport, now = self._area.viewport(), self.placed
+        width, height = viewport.width(), viewport.height()
+        distances = {placed.top - old[placed.row].top for placed in now if placed.row in old}
+        if len(distances) != 1 and now:
+            return False
+        distance = distances.pop() if distances else 0
+        if abs(distance) >= height:
+            return False
+        if distance:
+            over = [child.geometry() for child in self._overlays if child.isVisible()]
+            if over:
+                viewport.scroll(0, distance, QRect(0, 0, width, height))
+                for box in over:
+                    viewport.update(box.united(box.translated(0, distance)))
+            else:
+                viewport.scroll(0, distance)
+        for placed in now:
+            before = old.get(placed.row)
+            if before is None:
+                viewport.update(0, placed.top, width, placed.height)
+            elif placed.height != before.height or self._model.id(placed.row) in changed:
+                row = self.row(placed.row)
+                top, row.changed_from = placed.top + row.changed_from, 0
+                end = height if placed.height != before.height else placed.top + placed.height
+                viewport.update(0, top, width, end - top)
+        return True
 
     def paint(
         self, painter: QPainter, area: QRect, ranges_of: Callable[[int, PaintedRow], Sequence[Range]]
@@ -612,7 +629,13 @@ class Canvas(QObject):
             if pictures.can_have(row) and not ranges:
                 painter.drawImage(0, placed.top, pictures.get(row, self._width, ratio))
             else:
-                paint_row(painter, area, placed, row, ranges)
+                clip = area.intersected(QRect(0, placed.top, self._width, placed.height))
+                painter.save()
+                painter.setClipRect(clip)
+                painter.fillRect(clip, background)
+                painter.translate(0, placed.top)
+                row.paint(painter, clip.translated(0, -placed.top), ranges)
+                painter.restore()
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""

@@ -46,7 +46,7 @@ from app.gui.transcript.row_words import (
     thought_of,
     tip_of,
 )
-from app.gui.widgets.boxes import put_in_tab_order, stops_in
+from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
@@ -558,9 +558,8 @@ class QuestionWidgets(QObject):
             self._widgets[message.id] = widget
             self._overlays.append(widget)
             put_in_tab_order((self._area, *stops_in(widget)))
-        height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
-        self._heights[message.id] = (width, height)
-        return height
+        self._heights[message.id] = (width, _height_in(widget, width))
+        return self._heights[message.id][1]
 
     def place(self, boxes: Mapping[str, QRect]) -> None:
         """Show the widgets of these questions in their rectangles, and hide the others."""
@@ -581,15 +580,17 @@ class QuestionWidgets(QObject):
             focused = self._area.window().focusWidget()
             if focused in (widget, *widget.findChildren(QWidget)):
                 self._area.setFocus()
-            widget.hide()
-            widget.deleteLater()
+            drop(widget)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
             for message_id, widget in self._widgets.items():
                 width, height = self._heights.get(message_id, (0, 0))
-                if widget is watched and width:
-                    wanted = widget.heightForWidth(width) if widget.hasHeightForWidth() else -1
-                    if (wanted if wanted >= 0 else widget.sizeHint().height()) != height:
-                        self.resized.emit(message_id)
+                if widget is watched and width and _height_in(widget, width) != height:
+                    self.resized.emit(message_id)
         return super().eventFilter(watched, event)
+
+
+def _height_in(widget: QWidget, width: int) -> int:
+    """Return the height that a widget takes in a width."""
+    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()

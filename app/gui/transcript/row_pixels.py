@@ -1,19 +1,13 @@
-"""The pixels of rows: pictures of finished rows, rows painted without one, and pixels moved by scrolling.
+"""Pictures of finished rows: scrolling copies pixels instead of painting text."""
 
-Scrolling copies pixels instead of laying out and painting text.
-"""
-
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from mmap import mmap
 from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
-from PySide6.QtWidgets import QWidget
 
 from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.row_heights import Placed
-from app.gui.transcript.row_text import Range
 
 MAX_HEIGHT = 1_600
 """Taller rows are painted each time, in pixels."""
@@ -90,54 +84,3 @@ class RowPictures:
         smallest = min(fits, key=len)
         self._free.remove(smallest)
         return smallest
-
-
-def paint_row(
-    painter: QPainter, area: QRect, placed: Placed, row: PaintedRow, ranges: Sequence[Range]
-) -> None:
-    """Paint the part of a row that lies in `area`, with what is marked in it."""
-    painter.save()
-    painter.translate(0, placed.top)
-    clip = area.translated(0, -placed.top).intersected(QRect(0, 0, painter.device().width(), placed.height))
-    painter.setClipRect(clip)
-    painter.fillRect(clip, QColor(row.style.tokens.bg))
-    row.paint(painter, clip, ranges)
-    painter.restore()
-
-
-def move_pixels(
-    viewport: QWidget,
-    overlays: Sequence[QWidget],
-    old: dict[int, Placed],
-    now: Sequence[Placed],
-    changed: Collection[int],
-    changed_from: Callable[[int], int],
-) -> bool:
-    """Move the pixels of the rows that only moved and update the others; return False where all must be painted.
-
-    `changed` are the rows with new content; `changed_from` returns how far down, in pixels, such a row is as before.
-    """
-    width, height = viewport.width(), viewport.height()
-    distances = {placed.top - old[placed.row].top for placed in now if placed.row in old}
-    if len(distances) != 1 and now:
-        return False
-    distance = distances.pop() if distances else 0
-    if abs(distance) >= height:
-        return False
-    if distance:
-        over = [child.geometry() for child in overlays if child.isVisible()]
-        if over:
-            viewport.scroll(0, distance, QRect(0, 0, width, height))
-            for box in over:
-                viewport.update(box.united(box.translated(0, distance)))
-        else:
-            viewport.scroll(0, distance)
-    for placed in now:
-        before = old.get(placed.row)
-        if before is None:
-            viewport.update(0, placed.top, width, placed.height)
-        elif placed.row in changed or placed.height != before.height:
-            top = placed.top + changed_from(placed.row)
-            end = height if placed.height != before.height else placed.top + placed.height
-            viewport.update(0, top, width, end - top)
-    return True

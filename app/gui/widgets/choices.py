@@ -1,6 +1,6 @@
 """Choices: segments of which one is chosen, as tabs or as a switch, and chips for several things."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -56,11 +56,6 @@ class Segmented(QFrame):
         """Set the texts of the segments in order; `hints` are their tool tips."""
         for segment, text, hint in zip(self._segments, texts, hints, strict=True):
             segment.show_words(text, plain_tip(hint))
-
-    def set_usable(self, values: Collection[str]) -> None:
-        """Let only these be chosen; the others are grey."""
-        for value, segment in zip(self._values, self._segments, strict=True):
-            segment.setEnabled(value in values)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
