@@ -321,9 +321,7 @@ CALM_SLICE_S = 0.004
 
 def single_shot(parent: QObject, slot: Callable[[], None]) -> QTimer:
     """Return a timer that calls `slot` once after each start."""
-    timer = QTimer(parent)
-    timer.setSingleShot(True)
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer = QTimer(parent, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
     timer.timeout.connect(slot)
     return timer
 

@@ -214,7 +214,7 @@ class TypingIndicator(QObject):
     def wake(self) -> None:
         """Start the timer if the transcript is on the screen."""
         if self._speaker is not None and self._widget.isVisible():
-            self._timer.start(TICK_MS if self._animated() else SECOND_MS)
+            self._timer.start(TICK_MS if animated(self._widget) else SECOND_MS)
 
     def waiting_text(self) -> str:
         """Return what is waited for, and how long it has taken."""
@@ -261,7 +261,7 @@ class TypingIndicator(QObject):
         paint_header(painter, style, pieces)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
-            lit = not self._animated() or dot == self._step % 3
+            lit = not animated(self._widget) or dot == self._step % 3
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
             painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + style.header + 10, 6, 6))
         words_left = text_left + 44
@@ -282,9 +282,6 @@ class TypingIndicator(QObject):
             self._stop_rect = QRect(at, room.top(), style.meta_metrics.horizontalAdvance(stop), room.height())
             painter.setPen(QColor(style.tokens.accent))
             painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
-
-    def _animated(self) -> bool:
-        return animated(self._widget)
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():
