@@ -5,7 +5,7 @@ position is a row and an offset in it, so it holds while heights above change.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import thread_time
 
@@ -31,7 +31,6 @@ from app.gui.transcript.call_rows import (
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
-from app.gui.transcript.row_pixels import RowPictures
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
@@ -69,7 +68,6 @@ class Rows:
     def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
         self._model = model
         self._height_of = height_of
-        self.pictures = RowPictures()
         self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
@@ -175,14 +173,12 @@ class Rows:
         return self._rows.get(row_id)
 
     def drop(self, row_id: str) -> None:
-        """Drop a row and its picture."""
+        """Drop a row if it is held."""
         self._rows.pop(row_id, None)
-        self.pictures.drop(row_id)
 
     def clear(self) -> None:
         """Drop all rows."""
         self._rows.clear()
-        self.pictures.keep(())
 
     def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> PaintedRow:
         """Return a row, made if it is not held; those of `keep` are not dropped."""
@@ -206,7 +202,6 @@ class Rows:
         runs = lex(segment.blocks[0].language, segment.blocks[0].text)
         if runs and segment.document is not None:
             colour(segment.document, segment.blocks[0].text, runs, row.style.tokens)
-            self.pictures.drop(row.row_id)
         return bool(runs)
 
     def _drop_oldest(self, keep: Callable[[], set[str]]) -> None:
@@ -249,71 +244,7 @@ def _of_step(message: Message) -> bool:
 
 
 AHEAD_MS = 3
-
-
-class LookAhead(QObject):
-    """Finds rows to make before they are seen; emits `row_wanted(index)` for one at a time between frames."""
-
-    row_wanted = Signal(int)
-
-    def __init__(
-        self,
-        model: TranscriptModel,
-        rows: Rows,
-        on_screen: Callable[[], list[Placed]],
-        area: QAbstractScrollArea,
-    ) -> None:
-        super().__init__(area)
-        self._model = model
-        self._rows = rows
-        self._on_screen = on_screen
-        self._area = area
-        self._downwards = True
-        self._timer = single_shot(self, self._on_time)
-
-    def start(self, *, downwards: bool) -> None:
-        """Look for rows within a screen in the direction of the scroll, once the frame is done."""
-        self._downwards = downwards
-        self._timer.start(AHEAD_MS)
-
-    def stop(self) -> None:
-        """Stop looking for rows."""
-        self._timer.stop()
-
-    def _on_time(self) -> None:
-        row = self._next_row()
-        if row is not None:
-            self.row_wanted.emit(row)
-            self._timer.start(AHEAD_MS)
-
-    def near(self) -> set[str]:
-        """Return the ids of the held rows on screen or within a screen of it."""
-        result = {self._model.id(each.row) for each in self._on_screen()}
-        beyond = (each for step in (1, -1) for each in self._beyond(step))
-        return result | {made.row_id for _, made in beyond if made is not None}
-
-    def _next_row(self) -> int | None:
-        """Return the nearest row in the direction of the scroll that is not made yet."""
-        pictures = self._rows.pictures
-        for row, made in self._beyond(1 if self._downwards else -1):
-            if made is None or (pictures.can_have(made) and not pictures.has(made)):
-                return row
-        return None
-
-    def _beyond(self, step: int) -> Iterator[tuple[int, PaintedRow | None]]:
-        """Yield the rows within a screen below (1) or above (-1) what is seen, to the first not made."""
-        placed = self._on_screen()
-        row = placed[-1 if step > 0 else 0].row + step if placed else -1
-        room = self._area.viewport().height()
-        while 0 <= row < len(self._model.entries) and room > 0:
-            made = self._rows.get(self._model.id(row))
-            yield row, made
-            if made is None:
-                return
-            room -= made.height
-            row += step
-
-
+"""After a frame and this time, a row that comes next is made."""
 CALM_MS = 80
 """Code is coloured when nothing has been scrolled for this time."""
 CALM_SLICE_S = 0.004
@@ -355,8 +286,8 @@ class Canvas(QObject):
         self.rows = Rows(model, height_of)
         self._width = area.viewport().width()
         self.scroller = RowScroller(RowHeights(style.estimate(self._width)), self._measure)
-        self._ahead = LookAhead(model, self.rows, lambda: self.placed, area)
-        self._ahead.row_wanted.connect(self._on_row_wanted)
+        self._ahead = single_shot(self, self._on_ahead)
+        self._step = 1
         self._calm = single_shot(self, self._on_calm)
         self._held: tuple[str, int, int] | None = None
         self._bar = area.verticalScrollBar()
@@ -569,8 +500,6 @@ class Canvas(QObject):
         self.placed = self.scroller.visible()
         if not bar_holds or self._synced != self.scroller.heights.version or not self.scroller.row:
             self._sync_bar()
-        if old.keys() != {placed.row for placed in self.placed}:
-            self.rows.pictures.keep(self._ahead.near())
         if changed is None or not self._move_pixels(old, changed):
             self._area.viewport().update()
         self.refreshed.emit()
@@ -616,7 +545,6 @@ class Canvas(QObject):
         end = self.placed[-1].top + self.placed[-1].height if self.placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        pictures, ratio = self.rows.pictures, self._area.devicePixelRatioF()
         for placed in self.placed:
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
@@ -624,16 +552,13 @@ class Canvas(QObject):
             ranges = ranges_of(placed.row, row)
             if not self._calm.isActive() and self.rows.plain_code(row):
                 self._calm.start(CALM_MS)
-            if pictures.can_have(row) and not ranges:
-                painter.drawImage(0, placed.top, pictures.get(row, self._width, ratio))
-            else:
-                clip = area.intersected(QRect(0, placed.top, self._width, placed.height))
-                painter.save()
-                painter.setClipRect(clip)
-                painter.fillRect(clip, background)
-                painter.translate(0, placed.top)
-                row.paint(painter, clip.translated(0, -placed.top), ranges)
-                painter.restore()
+            clip = area.intersected(QRect(0, placed.top, self._width, placed.height))
+            painter.save()
+            painter.setClipRect(clip)
+            painter.fillRect(clip, background)
+            painter.translate(0, placed.top)
+            row.paint(painter, clip.translated(0, -placed.top), ranges)
+            painter.restore()
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""
@@ -652,13 +577,19 @@ class Canvas(QObject):
                 if self.rows.highlight(row, segment):
                     self._area.viewport().update(0, placed.top, self._width, placed.height)
 
-    def _on_row_wanted(self, index: int) -> None:
-        """Make a row before it comes on screen."""
-        self._measure(index)
-        row = self.row(index)
-        if self.rows.pictures.can_have(row):
-            self.rows.pictures.get(row, self._width, self._area.devicePixelRatioF())
-        self._sync_bar()
+    def _on_ahead(self) -> None:
+        """Make the nearest row within a screen in the direction of the scroll before it is seen, later the next."""
+        row = self.placed[-1 if self._step > 0 else 0].row + self._step if self.placed else -1
+        room = self.scroller.viewport
+        while 0 <= row < len(self._model.entries) and room > 0:
+            made = self.rows.get(self._model.id(row))
+            if made is None:
+                self._measure(row)
+                self._sync_bar()
+                self._ahead.start(AHEAD_MS)
+                return
+            room -= made.height
+            row += self._step
 
     # The scroll bar
 
@@ -691,6 +622,7 @@ class Canvas(QObject):
         else:
             self.scroller.scroll_to(value)
         self.refresh((), bar_holds=not self.scroller.follow)
-        self._ahead.start(downwards=distance > 0)
+        self._step = 1 if distance > 0 else -1
+        self._ahead.start(AHEAD_MS)
         if self._calm.isActive():
             self._calm.start(CALM_MS)

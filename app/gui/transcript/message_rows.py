@@ -203,7 +203,7 @@ class MessageRow(ContextRow[MessageContext]):
             self._links += self._pictures.links
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
-        # A message without visible text needs a height, or its picture is empty or cuts the initial.
+        # A message without visible text needs a height that does not cut the initial.
         least = style.avatar if self._headed and style.wide else 8
         self.height = max(bottom + self.below, top + least)
 
@@ -328,11 +328,6 @@ class MessageRow(ContextRow[MessageContext]):
             return self._thought.position_rect(shown[0])
         return super().hit_rect(hit)
 
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return self.message.state != MessageState.STREAMING and super().settled
-
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         style, tokens, speaker = self.style, self.style.tokens, self.context.speaker
         if self.context.separator:
@@ -449,11 +444,6 @@ class QuestionRow(ContextRow[QuestionContext]):
     def open(self) -> bool:
         """Whether the question has a widget, not an answer."""
         return self.message.prompt is not None and self.message.prompt.open
-
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return super().settled and not self.open
 
     def answer_text(self) -> str:
         """Return the answer in words."""

@@ -365,7 +365,6 @@ class ContextRow(ABC, Generic[ContextT]):
         self.changed_from = 0
         self.counted = -1
         self._width = width
-        self.version = 0
         self.text = SegmentStack(style)
         self._links: list[Link] = []
         self._pieces: list[Piece] = []
@@ -397,8 +396,7 @@ class ContextRow(ABC, Generic[ContextT]):
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay everything out anew; pictures of the row become outdated."""
-        self.version += 1
+        """Lay everything out anew."""
         self.counted = -1
         self.changed_from = 0
         self._links = []
@@ -526,11 +524,6 @@ class ContextRow(ABC, Generic[ContextT]):
     def unfolded(self) -> bool | None:
         """Whether the row is unfolded; None if it cannot be folded."""
         return None
-
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return True
 
 
 PaintedRow: TypeAlias = ContextRow[Any]
