@@ -30,7 +30,7 @@ from app.gui.transcript.call_rows import (
 )
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
-from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
+from app.gui.transcript.row_heights import Placed, RowHeights, RowScroller
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
@@ -59,16 +59,16 @@ _FAILED_CHIPS: dict[str, str] = {
 MAX_DOCUMENTS = 48
 
 
-class Rows:
+class Rows(OrderedDict[str, PaintedRow]):
     """Makes the rows of a model and holds those that are near the screen, by id.
 
     `height_of` gives the height of the widget of an open question.
     """
 
     def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
+        super().__init__()
         self._model = model
         self._height_of = height_of
-        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
@@ -163,34 +163,15 @@ class Rows:
             frame=model.frame(index, style.tokens),
         )
 
-    @property
-    def rows(self) -> list[PaintedRow]:
-        """The rows that are held."""
-        return list(self._rows.values())
-
-    def get(self, row_id: str) -> PaintedRow | None:
-        """Return a row if it is held."""
-        return self._rows.get(row_id)
-
-    def drop(self, row_id: str) -> None:
-        """Drop a row if it is held."""
-        self._rows.pop(row_id, None)
-
-    def clear(self) -> None:
-        """Drop all rows."""
-        self._rows.clear()
-
     def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> PaintedRow:
         """Return a row, made if it is not held; those of `keep` are not dropped."""
         row_id = self._model.id(index)
-        row = self._rows.get(row_id)
-        if row is not None:
-            self._rows.move_to_end(row_id)
-            return row
-        row = self.make(index, style, width)
-        self._rows[row_id] = row
-        self._drop_oldest(keep)
-        return row
+        if row_id in self:
+            self.move_to_end(row_id)
+        else:
+            self[row_id] = self.make(index, style, width)
+            self._drop_oldest(keep)
+        return self[row_id]
 
     def plain_code(self, row: PaintedRow) -> Segment | None:
         """Return the first piece of a row's finished code that has no colours yet."""
@@ -205,16 +186,15 @@ class Rows:
         return bool(runs)
 
     def _drop_oldest(self, keep: Callable[[], set[str]]) -> None:
-        held = sum([row.text.documents for row in self._rows.values()])
+        held = sum([row.text.documents for row in self.values()])
         if held <= MAX_DOCUMENTS:
             return
         kept = keep()
-        for row_id in list(self._rows)[:-1]:
+        for row_id in list(self)[:-1]:
             if held <= MAX_DOCUMENTS:
                 return
             if row_id not in kept:
-                held -= self._rows[row_id].text.documents
-                self.drop(row_id)
+                held -= self.pop(row_id).text.documents
 
 
 def shown_text(message: Message, text: str, texts: Texts) -> str:
@@ -356,9 +336,7 @@ class Canvas(QObject):
                 self.rows.renew(index, row)
             self.dirty.discard(row.row_id)
         row.set_width(self._width)
-        if row.counted != row.height:
-            row.counted = row.height
-            self.scroller.heights.measure(index, row.height)
+        self.scroller.heights.measure(index, row.height)
         return row.height
 
     # Rows that come and go
@@ -368,7 +346,7 @@ class Canvas(QObject):
         self.rows.clear()
         self.dirty.clear()
         self._held = None
-        heights = RowHeights(self._estimate())
+        heights = RowHeights(self.style.estimate(self._width))
         heights.splice(0, 0, [self._model.size(index) for index in range(len(self._model.entries))])
         self.placed = []
         self.scroller = RowScroller(heights, self._measure)
@@ -415,7 +393,7 @@ class Canvas(QObject):
         self.placed = placed
         for entry in removed:
             if entry.id not in model:
-                self.rows.drop(entry.id)
+                self.rows.pop(entry.id, None)
         return [entry.id for entry in removed if entry.id in model]
 
     # The position
@@ -456,7 +434,7 @@ class Canvas(QObject):
         """Paint in another look."""
         self.style = style
         self.rows.clear()
-        self._hold_place(self._forget_heights)
+        self._forget_heights()
         self.refresh(None)
 
     def resized(self) -> None:
@@ -465,27 +443,21 @@ class Canvas(QObject):
         width = self._area.viewport().width()
         if width != self._width:
             self._width = width
-            self._hold_place(self._forget_heights)
+            self._forget_heights()
         self.refresh(None)
 
-    def _estimate(self) -> RowEstimate:
-        return self.style.estimate(self._area.viewport().width())
-
     def _forget_heights(self) -> None:
-        self.scroller.heights.set_estimate(self._estimate())
-
-    def _hold_place(self, change: Callable[[], None]) -> None:
         """Lay out anew so that the text at the upper edge stays there, however often this is done."""
-        scroller = self.scroller
+        scroller, estimate = self.scroller, self.style.estimate(self._width)
         if scroller.follow or not self.placed:
-            change()
+            scroller.heights.set_estimate(estimate)
             return
         if self._held is None:
             row = self.row(scroller.row)
             position = row.position_at(QPoint(0, scroller.offset))
             below = scroller.offset - row.position_rect(position).top()
             self._held = (row.row_id, position, below)
-        change()
+        scroller.heights.set_estimate(estimate)
         row_id, position, below = self._held
         index = self._model.index(row_id)
         self._measure(index)

@@ -361,8 +361,7 @@ class MessageRow(ContextRow[MessageContext]):
     def _paint_separator(self, painter: QPainter) -> None:
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
-        top = style.lead if self.frame.first else self.frame.gap
-        box = QRect(left, top, right - left, style.tall(SEPARATOR) - 12)
+        box = QRect(left, self.top, right - left, style.tall(SEPARATOR) - 12)
         painter.setFont(style.label_font)
         width = painter.fontMetrics().horizontalAdvance(self.context.separator)
         painter.setPen(QColor(style.tokens.text_2))

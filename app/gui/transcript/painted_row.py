@@ -20,7 +20,7 @@ from app.core.message import Attachment, Message
 from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
-from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
+from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
 from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
 from app.gui.widgets.badge import chip_colours, paint_chip
 
@@ -363,7 +363,6 @@ class ContextRow(ABC, Generic[ContextT]):
         self.context = context
         self.height = 0
         self.changed_from = 0
-        self.counted = -1
         self._width = width
         self.text = SegmentStack(style)
         self._links: list[Link] = []
@@ -397,7 +396,6 @@ class ContextRow(ABC, Generic[ContextT]):
 
     def lay_out(self) -> None:
         """Lay everything out anew."""
-        self.counted = -1
         self.changed_from = 0
         self._links = []
         self._place()
@@ -446,7 +444,7 @@ class ContextRow(ABC, Generic[ContextT]):
     @property
     def top(self) -> int:
         """The upper edge of the content."""
-        return (self.style.lead if self.frame.first else 0) + (0 if self.frame.first else self.frame.gap)
+        return self.style.lead if self.frame.first else self.frame.gap
 
     @property
     def below(self) -> int:
@@ -556,14 +554,10 @@ class ThoughtLine:
         self._words = words
         if text == self._text:
             return
-        same = 0
         blocks = thought_blocks(text[-THOUGHT_KEPT:])
-        old = self._stack.blocks
-        while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
-            same += 1
         self._text = text
         self._cut = None
-        self._stack.set_blocks(blocks, same)
+        self._stack.set_blocks(blocks, same_start(self._stack.blocks, blocks))
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge in pixels."""

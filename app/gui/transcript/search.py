@@ -391,7 +391,7 @@ class Search(QObject):
         for opened, key in ((model.unfolded, name), (model.whole, hit.row_id)):
             if hit.part != REST and canvas.row(index).range_of(hit) is None:
                 opened.add(key)
-                canvas.rows.drop(hit.row_id)
+                canvas.rows.pop(hit.row_id, None)
         rect = canvas.row(index).hit_rect(hit)
         canvas.show(index, rect.top() - canvas.scroller.viewport // 3)
 

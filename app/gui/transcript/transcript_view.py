@@ -353,7 +353,7 @@ class TranscriptView(QAbstractScrollArea):
             return False
         if row_id != message_id:
             model.unfolded.add(row_id)
-            self.canvas.rows.drop(row_id)
+            self.canvas.rows.pop(row_id, None)
         self.canvas.show(model.index(row_id))
         return True
 
@@ -398,7 +398,7 @@ class TranscriptView(QAbstractScrollArea):
             self._copy_text(row.text.code_at(point))
         elif action == UNFOLD:
             self.model.unfolded.add(row.row_id)
-            self.canvas.rows.drop(row.row_id)
+            self.canvas.rows.pop(row.row_id, None)
             self.canvas.scroller.follow = False
             self.canvas.refresh(None)
         elif action in (FOLD, SHOW_ALL, THOUGHT):
