@@ -88,20 +88,17 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
 
 def panel_partners(panels: Sequence[Panel], words: Language) -> list[Partner]:
     """Return the rows of panels, each with the number of those who are asked."""
-    rows = []
-    for panel in panels:
-        count = len(panel.participants)
-        rows.append(
-            Partner(
-                id=panel.id,
-                name=panel.name,
-                meta=str(count),
-                said=f"{panel.name}, {words('panel.count', count=count)}",
-                about=", ".join(one.name for one in panel.participants),
-                icon="scale",
-            )
+    return [
+        Partner(
+            id=panel.id,
+            name=panel.name,
+            meta=str(len(panel.participants)),
+            said=f"{panel.name}, {words('panel.count', count=len(panel.participants))}",
+            about=", ".join(one.name for one in panel.participants),
+            icon="scale",
         )
-    return rows
+        for panel in panels
+    ]
 
 
 class PartnerRows(ItemModel):
