@@ -1,4 +1,4 @@
-"""The tree of heights against a plain list, and the anchor against heights that change."""
+"""The heights against a plain list, and the anchor against heights that change."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ ESTIMATE = RowEstimate(60, 17, 0.25)
 
 
 class HeightsMachine(RuleBasedStateMachine):
-    """Every operation on the tree, mirrored by a list of heights."""
+    """Every operation on the heights, mirrored by a list of heights."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,12 +27,12 @@ class HeightsMachine(RuleBasedStateMachine):
 
     @rule(size=SIZES)
     def append(self, size: tuple[int, int]) -> None:
-        self.heights.append(*size)
+        self.heights.splice(len(self.sizes), 0, [size])
         self.sizes.append(size)
 
     @rule(sizes=st.lists(SIZES, max_size=200))
     def prepend(self, sizes: list[tuple[int, int]]) -> None:
-        self.heights.prepend(sizes)
+        self.heights.splice(0, 0, sizes)
         self.sizes[:0] = sizes
         self.measured = {row + len(sizes): height for row, height in self.measured.items()}
 
@@ -47,7 +47,7 @@ class HeightsMachine(RuleBasedStateMachine):
     @rule(data=st.data(), size=SIZES)
     def grow(self, data: st.DataObject, size: tuple[int, int]) -> None:
         row = data.draw(st.integers(0, len(self.sizes) - 1))
-        self.heights.set_size(row, *size)
+        self.heights.splice(row, 1, [size])
         self.sizes[row] = size
         self.measured.pop(row, None)
 
@@ -89,7 +89,7 @@ TestHeights = pytest.mark.repeats(HeightsMachine.TestCase)
 def scroller(true: list[int], viewport: int = 500) -> RowScroller:
     """Return a scroller over rows whose true heights are only known when measured."""
     heights = RowHeights(ESTIMATE)
-    heights.prepend([(400, 2)] * len(true))
+    heights.splice(0, 0, [(400, 2)] * len(true))
 
     def measure(row: int) -> int:
         heights.measure(row, true[row])
@@ -135,6 +135,6 @@ def test_prepending_keeps_the_rows_in_place() -> None:
     place.show_row(20, 30)
     before = [(each.row, each.top) for each in place.visible()]
     true[:0] = [333] * 40
-    place.heights.prepend([(400, 2)] * 40)
+    place.heights.splice(0, 0, [(400, 2)] * 40)
     place.rows_prepended(40)
     assert [(each.row - 40, each.top) for each in place.visible()] == before

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QPushButton, QS
 from app.core.texts import Texts
 from app.gui.display.appearance import Look, sized, style_sheet, tall
 from app.gui.display.theme import DARK, LIGHT
+from app.gui.transcript.painted_row import animated
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import Paragraph
@@ -104,9 +105,9 @@ def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
     def duration() -> int:
         return view.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, view)
 
-    assert look.moves and duration() > 0 and view.typing._animated()
+    assert look.moves and duration() > 0 and animated(view)
     look.choose_motion("reduced")
-    assert not look.moves and duration() == 0 and not view.typing._animated()
+    assert not look.moves and duration() == 0 and not animated(view)
     look.choose_motion("system")
     assert look.moves
     look._desktop.reduced_motion = True

@@ -54,9 +54,7 @@ class AppLoop(qasync.QEventLoop):
         self._posted = False
         self._draining = False
         self._waker = _Waker(self._drain)
-        self._alarm = QTimer()
-        self._alarm.setSingleShot(True)
-        self._alarm.setTimerType(Qt.TimerType.PreciseTimer)
+        self._alarm = QTimer(singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._alarm.timeout.connect(self._on_alarm)
         super().__init__(app)
         self.set_default_executor(ThreadPoolExecutor(max_workers=4, thread_name_prefix="moot"))

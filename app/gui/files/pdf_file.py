@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
     QFont,
-    QFontDatabase,
     QPageLayout,
     QPageSize,
     QPainter,
@@ -47,7 +46,7 @@ from app.gui.markdown.blocks import (
     finished,
 )
 from app.gui.markdown.document import INDENT, ITEM_GAP, BlockDocument, TextStyle, gap_between
-from app.gui.transcript.row_text import group
+from app.gui.transcript.row_text import code_font, group
 
 DOTS_PER_INCH = 96
 MARGIN_MM = 18
@@ -105,9 +104,7 @@ class _Pages:
         self._painter = painter
         body = QFont(font)
         body.setPixelSize(BODY_PX)
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        fixed.setPixelSize(BODY_PX - 1)
-        self._style = TextStyle(body, fixed, LIGHT)
+        self._style = TextStyle(body, code_font(BODY_PX - 1), LIGHT)
         self._foot_font = QFont(body)
         self._foot_font.setPixelSize(BODY_PX - 3)
         self._width = float(writer.width())

@@ -8,7 +8,7 @@ and never parsed again; `finish` parses the whole once, because link definitions
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -98,6 +98,12 @@ class Block:
         if self.kind == TABLE:
             return "\n".join("\t".join(plain(cell) for cell in row) for row in self.rows)
         return plain(self.spans)
+
+
+def same_start(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return how many of the first items of two sequences are the same."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def plain(spans: Cell) -> str:
@@ -568,10 +574,7 @@ class StreamingBlocks:
         """Parse the whole text; return the index of the first block that changed."""
         whole = parse(self.source)
         old, self.blocks = self.blocks, whole
-        for index, (before, after) in enumerate(zip(old, whole, strict=False)):
-            if before != after:
-                return index
-        return min(len(old), len(whole))
+        return same_start(old, whole)
 
     def _join(self, parsed: Parsed) -> None:
         """Complete the first block of the tail from the final part before it."""

@@ -56,6 +56,7 @@ from app.gui.markdown.blocks import (
     Cell,
     Span,
     plain,
+    same_start,
     stands_apart,
 )
 
@@ -297,9 +298,7 @@ class BlockDocument(QTextDocument):
     def patch(self, blocks: list[Block]) -> bool:
         """Change the content to `blocks` with few edits; return False if the document must be made anew."""
         old = self.blocks
-        same = 0
-        while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
-            same += 1
+        same = same_start(old, blocks)
         if same == len(old) == len(blocks):
             return True
         if same == len(old):
@@ -408,9 +407,7 @@ class BlockDocument(QTextDocument):
     def _grow(self, old: Block, new: Block) -> None:
         """Change the last block from where its text differs."""
         cursor = QTextCursor(self)
-        same = 0
-        while same < min(len(old.spans), len(new.spans)) and old.spans[same] == new.spans[same]:
-            same += 1
+        same = same_start(old.spans, new.spans)
         stale = sum([_length(span) for span in old.spans[same:]])
         rest = list(new.spans[same:])
         if same < len(old.spans) and rest:

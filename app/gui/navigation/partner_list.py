@@ -68,20 +68,17 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
 
 def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
     """Return the rows of panels, each with the number of those who are asked."""
-    rows = []
-    for panel in panels:
-        count = len(panel.participants)
-        rows.append(
-            RowItem(
-                id=panel.id,
-                title=panel.name,
-                note=str(count),
-                spoken=f"{panel.name}, {words('panel.count', count=count)}",
-                tip=", ".join(one.name for one in panel.participants),
-                icon="scale",
-            )
+    return [
+        RowItem(
+            id=panel.id,
+            title=panel.name,
+            note=str(len(panel.participants)),
+            spoken=f"{panel.name}, {words('panel.count', count=len(panel.participants))}",
+            tip=", ".join(one.name for one in panel.participants),
+            icon="scale",
         )
-    return rows
+        for panel in panels
+    ]
 
 
 class PartnerRows(ItemModel):

@@ -14,7 +14,7 @@ from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
 from app.gui.widgets.controls import icon_button
-from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle
 
 MOST_CHARACTERS = 200
 
@@ -48,11 +48,8 @@ class TitleField(QWidget):
         super().__init__()
         self._can_rename = False
         self._before: QWidget | None = None
-        self._label = ElidedLabel("title")
-        self._label.setObjectName("session_title")
-        self._box = TitleBox()
-        self._box.setObjectName("title_box")
-        self._box.setMaxLength(MOST_CHARACTERS)
+        self._label = named("session_title", ElidedLabel("title"))
+        self._box = named("title_box", TitleBox(maxLength=MOST_CHARACTERS))
         self._box.hide()
         hbox(self._label, self._box, inside=self)
         self._box.returnPressed.connect(self._on_written)

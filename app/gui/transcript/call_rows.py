@@ -210,11 +210,6 @@ class CardRow(ContextRow[CardContext]):
                 links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
         return links
 
-    @property
-    def settled(self) -> bool:
-        """Whether the card is painted the same until the context changes."""
-        return super().settled and self.context.state not in (CallState.GROWING, CallState.RUNNING)
-
     def state_words(self) -> str:
         """Return the state of the call in words, after what the user said to it."""
         permission, texts = self.context.permission, self.style.texts
@@ -412,11 +407,6 @@ class GroupContext(RowContext):
 
 class GroupRow(ContextRow[GroupContext]):
     """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
-
-    @property
-    def settled(self) -> bool:
-        """Whether the head is painted the same until the context changes."""
-        return not self.context.runs
 
     def summary(self) -> str:
         """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""

@@ -5,7 +5,7 @@ position is a row and an offset in it, so it holds while heights above change.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import thread_time
 
@@ -30,8 +30,7 @@ from app.gui.transcript.call_rows import (
 )
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
-from app.gui.transcript.row_heights import Placed, RowEstimate, RowHeights, RowScroller
-from app.gui.transcript.row_pixels import RowPictures, move_pixels, paint_row
+from app.gui.transcript.row_heights import Placed, RowHeights, RowScroller
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import GUIDED, one_line, title
 from app.gui.transcript.transcript_model import (
@@ -60,17 +59,16 @@ _FAILED_CHIPS: dict[str, str] = {
 MAX_DOCUMENTS = 48
 
 
-class Rows:
+class Rows(OrderedDict[str, PaintedRow]):
     """Makes the rows of a model and holds those that are near the screen, by id.
 
     `height_of` gives the height of the widget of an open question.
     """
 
     def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
+        super().__init__()
         self._model = model
         self._height_of = height_of
-        self.pictures = RowPictures()
-        self._rows: OrderedDict[str, PaintedRow] = OrderedDict()
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
@@ -165,36 +163,15 @@ class Rows:
             frame=model.frame(index, style.tokens),
         )
 
-    @property
-    def rows(self) -> list[PaintedRow]:
-        """The rows that are held."""
-        return list(self._rows.values())
-
-    def get(self, row_id: str) -> PaintedRow | None:
-        """Return a row if it is held."""
-        return self._rows.get(row_id)
-
-    def drop(self, row_id: str) -> None:
-        """Drop a row and its picture."""
-        self._rows.pop(row_id, None)
-        self.pictures.drop(row_id)
-
-    def clear(self) -> None:
-        """Drop all rows."""
-        self._rows.clear()
-        self.pictures.keep(())
-
     def row(self, index: int, style: RowStyle, width: int, keep: Callable[[], set[str]]) -> PaintedRow:
         """Return a row, made if it is not held; those of `keep` are not dropped."""
         row_id = self._model.id(index)
-        row = self._rows.get(row_id)
-        if row is not None:
-            self._rows.move_to_end(row_id)
-            return row
-        row = self.make(index, style, width)
-        self._rows[row_id] = row
-        self._drop_oldest(keep)
-        return row
+        if row_id in self:
+            self.move_to_end(row_id)
+        else:
+            self[row_id] = self.make(index, style, width)
+            self._drop_oldest(keep)
+        return self[row_id]
 
     def plain_code(self, row: PaintedRow) -> Segment | None:
         """Return the first piece of a row's finished code that has no colours yet."""
@@ -206,20 +183,18 @@ class Rows:
         runs = lex(segment.blocks[0].language, segment.blocks[0].text)
         if runs and segment.document is not None:
             colour(segment.document, segment.blocks[0].text, runs, row.style.tokens)
-            self.pictures.drop(row.row_id)
         return bool(runs)
 
     def _drop_oldest(self, keep: Callable[[], set[str]]) -> None:
-        held = sum([row.text.documents for row in self._rows.values()])
+        held = sum([row.text.documents for row in self.values()])
         if held <= MAX_DOCUMENTS:
             return
         kept = keep()
-        for row_id in list(self._rows)[:-1]:
+        for row_id in list(self)[:-1]:
             if held <= MAX_DOCUMENTS:
                 return
             if row_id not in kept:
-                held -= self._rows[row_id].text.documents
-                self.drop(row_id)
+                held -= self.pop(row_id).text.documents
 
 
 def shown_text(message: Message, text: str, texts: Texts) -> str:
@@ -249,71 +224,7 @@ def _of_step(message: Message) -> bool:
 
 
 AHEAD_MS = 3
-
-
-class LookAhead(QObject):
-    """Finds rows to make before they are seen; emits `row_wanted(index)` for one at a time between frames."""
-
-    row_wanted = Signal(int)
-
-    def __init__(
-        self,
-        model: TranscriptModel,
-        rows: Rows,
-        on_screen: Callable[[], list[Placed]],
-        area: QAbstractScrollArea,
-    ) -> None:
-        super().__init__(area)
-        self._model = model
-        self._rows = rows
-        self._on_screen = on_screen
-        self._area = area
-        self._downwards = True
-        self._timer = single_shot(self, self._on_time)
-
-    def start(self, *, downwards: bool) -> None:
-        """Look for rows within a screen in the direction of the scroll, once the frame is done."""
-        self._downwards = downwards
-        self._timer.start(AHEAD_MS)
-
-    def stop(self) -> None:
-        """Stop looking for rows."""
-        self._timer.stop()
-
-    def _on_time(self) -> None:
-        row = self._next_row()
-        if row is not None:
-            self.row_wanted.emit(row)
-            self._timer.start(AHEAD_MS)
-
-    def near(self) -> set[str]:
-        """Return the ids of the held rows on screen or within a screen of it."""
-        result = {self._model.id(each.row) for each in self._on_screen()}
-        beyond = (each for step in (1, -1) for each in self._beyond(step))
-        return result | {made.row_id for _, made in beyond if made is not None}
-
-    def _next_row(self) -> int | None:
-        """Return the nearest row in the direction of the scroll that is not made yet."""
-        pictures = self._rows.pictures
-        for row, made in self._beyond(1 if self._downwards else -1):
-            if made is None or (pictures.can_have(made) and not pictures.has(made)):
-                return row
-        return None
-
-    def _beyond(self, step: int) -> Iterator[tuple[int, PaintedRow | None]]:
-        """Yield the rows within a screen below (1) or above (-1) what is seen, to the first not made."""
-        placed = self._on_screen()
-        row = placed[-1 if step > 0 else 0].row + step if placed else -1
-        room = self._area.viewport().height()
-        while 0 <= row < len(self._model.entries) and room > 0:
-            made = self._rows.get(self._model.id(row))
-            yield row, made
-            if made is None:
-                return
-            room -= made.height
-            row += step
-
-
+"""After a frame and this time, a row that comes next is made."""
 CALM_MS = 80
 """Code is coloured when nothing has been scrolled for this time."""
 CALM_SLICE_S = 0.004
@@ -321,9 +232,7 @@ CALM_SLICE_S = 0.004
 
 def single_shot(parent: QObject, slot: Callable[[], None]) -> QTimer:
     """Return a timer that calls `slot` once after each start."""
-    timer = QTimer(parent)
-    timer.setSingleShot(True)
-    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer = QTimer(parent, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
     timer.timeout.connect(slot)
     return timer
 
@@ -357,8 +266,8 @@ class Canvas(QObject):
         self.rows = Rows(model, height_of)
         self._width = area.viewport().width()
         self.scroller = RowScroller(RowHeights(style.estimate(self._width)), self._measure)
-        self._ahead = LookAhead(model, self.rows, lambda: self.placed, area)
-        self._ahead.row_wanted.connect(self._on_row_wanted)
+        self._ahead = single_shot(self, self._on_ahead)
+        self._step = 1
         self._calm = single_shot(self, self._on_calm)
         self._held: tuple[str, int, int] | None = None
         self._bar = area.verticalScrollBar()
@@ -408,7 +317,7 @@ class Canvas(QObject):
             row = self.rows.get(row_id)
             if row is not None:
                 self.rows.renew(index, row)
-            self.scroller.heights.set_size(index, *self._model.size(index))
+            self.scroller.heights.splice(index, 1, [self._model.size(index)])
         self.refresh(changed)
 
     def renew_all(self) -> None:
@@ -427,9 +336,7 @@ class Canvas(QObject):
                 self.rows.renew(index, row)
             self.dirty.discard(row.row_id)
         row.set_width(self._width)
-        if row.counted != row.height:
-            row.counted = row.height
-            self.scroller.heights.measure(index, row.height)
+        self.scroller.heights.measure(index, row.height)
         return row.height
 
     # Rows that come and go
@@ -439,8 +346,8 @@ class Canvas(QObject):
         self.rows.clear()
         self.dirty.clear()
         self._held = None
-        heights = RowHeights(self._estimate())
-        heights.prepend([self._model.size(index) for index in range(len(self._model.entries))])
+        heights = RowHeights(self.style.estimate(self._width))
+        heights.splice(0, 0, [self._model.size(index) for index in range(len(self._model.entries))])
         self.placed = []
         self.scroller = RowScroller(heights, self._measure)
         self.scroller.footer = footer
@@ -448,7 +355,7 @@ class Canvas(QObject):
 
     def rows_prepended(self, count: int) -> None:
         """Follow the model, which has `count` new rows before the first; what is on screen stays."""
-        self.scroller.heights.prepend([self._model.size(index) for index in range(count)])
+        self.scroller.heights.splice(0, 0, [self._model.size(index) for index in range(count)])
         self.scroller.rows_prepended(count)
         self.placed = [replace(each, row=each.row + count) for each in self.placed]
         if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
@@ -463,13 +370,12 @@ class Canvas(QObject):
             return []
         heights, scroller, model = self.scroller.heights, self.scroller, self._model
         sizes = [model.size(start + place) for place in range(len(added))]
-        if not removed and start == len(heights):
-            for size in sizes:
-                heights.append(*size)
+        at_end = start == len(heights)
+        heights.splice(start, len(removed), sizes)
+        if at_end:
             return []
         inside = 0 <= scroller.row - start < len(removed)
         anchor, offset = (removed[scroller.row - start].id, scroller.offset) if inside else ("", 0)
-        heights.splice(start, len(removed), sizes)
         scroller.rows_spliced(start, len(removed), len(added))
         if anchor in model:
             scroller.row, scroller.offset = model.index(anchor), offset
@@ -487,7 +393,7 @@ class Canvas(QObject):
         self.placed = placed
         for entry in removed:
             if entry.id not in model:
-                self.rows.drop(entry.id)
+                self.rows.pop(entry.id, None)
         return [entry.id for entry in removed if entry.id in model]
 
     # The position
@@ -528,7 +434,7 @@ class Canvas(QObject):
         """Paint in another look."""
         self.style = style
         self.rows.clear()
-        self._hold_place(self._forget_heights)
+        self._forget_heights()
         self.refresh(None)
 
     def resized(self) -> None:
@@ -537,27 +443,21 @@ class Canvas(QObject):
         width = self._area.viewport().width()
         if width != self._width:
             self._width = width
-            self._hold_place(self._forget_heights)
+            self._forget_heights()
         self.refresh(None)
 
-    def _estimate(self) -> RowEstimate:
-        return self.style.estimate(self._area.viewport().width())
-
     def _forget_heights(self) -> None:
-        self.scroller.heights.set_estimate(self._estimate())
-
-    def _hold_place(self, change: Callable[[], None]) -> None:
         """Lay out anew so that the text at the upper edge stays there, however often this is done."""
-        scroller = self.scroller
+        scroller, estimate = self.scroller, self.style.estimate(self._width)
         if scroller.follow or not self.placed:
-            change()
+            scroller.heights.set_estimate(estimate)
             return
         if self._held is None:
             row = self.row(scroller.row)
             position = row.position_at(QPoint(0, scroller.offset))
             below = scroller.offset - row.position_rect(position).top()
             self._held = (row.row_id, position, below)
-        change()
+        scroller.heights.set_estimate(estimate)
         row_id, position, below = self._held
         index = self._model.index(row_id)
         self._measure(index)
@@ -572,8 +472,6 @@ class Canvas(QObject):
         self.placed = self.scroller.visible()
         if not bar_holds or self._synced != self.scroller.heights.version or not self.scroller.row:
             self._sync_bar()
-        if old.keys() != {placed.row for placed in self.placed}:
-            self.rows.pictures.keep(self._ahead.near())
         if changed is None or not self._move_pixels(old, changed):
             self._area.viewport().update()
         self.refreshed.emit()
@@ -583,16 +481,33 @@ class Canvas(QObject):
         self._area.viewport().update()
 
     def _move_pixels(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
-        rows = {placed.row for placed in self.placed if self._model.id(placed.row) in changed}
-        return move_pixels(
-            self._area.viewport(), self._overlays, old, self.placed, rows, self._take_changed_from
-        )
-
-    def _take_changed_from(self, index: int) -> int:
-        """Return how far down a row still stands as it was painted, and count it as painted."""
-        row = self.row(index)
-        top, row.changed_from = row.changed_from, 0
-        return top
+        """Move the pixels of the rows that only moved and update the others; return False where all must be painted."""
+        viewport, now = self._area.viewport(), self.placed
+        width, height = viewport.width(), viewport.height()
+        distances = {placed.top - old[placed.row].top for placed in now if placed.row in old}
+        if len(distances) != 1 and now:
+            return False
+        distance = distances.pop() if distances else 0
+        if abs(distance) >= height:
+            return False
+        if distance:
+            over = [child.geometry() for child in self._overlays if child.isVisible()]
+            if over:
+                viewport.scroll(0, distance, QRect(0, 0, width, height))
+                for box in over:
+                    viewport.update(box.united(box.translated(0, distance)))
+            else:
+                viewport.scroll(0, distance)
+        for placed in now:
+            before = old.get(placed.row)
+            if before is None:
+                viewport.update(0, placed.top, width, placed.height)
+            elif placed.height != before.height or self._model.id(placed.row) in changed:
+                row = self.row(placed.row)
+                top, row.changed_from = placed.top + row.changed_from, 0
+                end = height if placed.height != before.height else placed.top + placed.height
+                viewport.update(0, top, width, end - top)
+        return True
 
     def paint(
         self, painter: QPainter, area: QRect, ranges_of: Callable[[int, PaintedRow], Sequence[Range]]
@@ -602,7 +517,6 @@ class Canvas(QObject):
         end = self.placed[-1].top + self.placed[-1].height if self.placed else 0
         if end <= area.bottom():
             painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
-        pictures, ratio = self.rows.pictures, self._area.devicePixelRatioF()
         for placed in self.placed:
             if placed.top > area.bottom() or placed.top + placed.height < area.top():
                 continue
@@ -610,10 +524,13 @@ class Canvas(QObject):
             ranges = ranges_of(placed.row, row)
             if not self._calm.isActive() and self.rows.plain_code(row):
                 self._calm.start(CALM_MS)
-            if pictures.can_have(row) and not ranges:
-                painter.drawImage(0, placed.top, pictures.get(row, self._width, ratio))
-            else:
-                paint_row(painter, area, placed, row, ranges)
+            clip = area.intersected(QRect(0, placed.top, self._width, placed.height))
+            painter.save()
+            painter.setClipRect(clip)
+            painter.fillRect(clip, background)
+            painter.translate(0, placed.top)
+            row.paint(painter, clip.translated(0, -placed.top), ranges)
+            painter.restore()
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""
@@ -632,13 +549,19 @@ class Canvas(QObject):
                 if self.rows.highlight(row, segment):
                     self._area.viewport().update(0, placed.top, self._width, placed.height)
 
-    def _on_row_wanted(self, index: int) -> None:
-        """Make a row before it comes on screen."""
-        self._measure(index)
-        row = self.row(index)
-        if self.rows.pictures.can_have(row):
-            self.rows.pictures.get(row, self._width, self._area.devicePixelRatioF())
-        self._sync_bar()
+    def _on_ahead(self) -> None:
+        """Make the nearest row within a screen in the direction of the scroll before it is seen, later the next."""
+        row = self.placed[-1 if self._step > 0 else 0].row + self._step if self.placed else -1
+        room = self.scroller.viewport
+        while 0 <= row < len(self._model.entries) and room > 0:
+            made = self.rows.get(self._model.id(row))
+            if made is None:
+                self._measure(row)
+                self._sync_bar()
+                self._ahead.start(AHEAD_MS)
+                return
+            room -= made.height
+            row += self._step
 
     # The scroll bar
 
@@ -671,6 +594,7 @@ class Canvas(QObject):
         else:
             self.scroller.scroll_to(value)
         self.refresh((), bar_holds=not self.scroller.follow)
-        self._ahead.start(downwards=distance > 0)
+        self._step = 1 if distance > 0 else -1
+        self._ahead.start(AHEAD_MS)
         if self._calm.isActive():
             self._calm.start(CALM_MS)

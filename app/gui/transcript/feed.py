@@ -265,7 +265,7 @@ class Feed(QObject):
         self._need_turn(message.turn_id, message.parent_turn_id)
         again = message.id in self._model.live  # What it said so far was thinking.
         if again or not self._model.knows(message.id):
-            self._canvas.rows.drop(message.id)
+            self._canvas.rows.pop(message.id, None)
             follows = again or self._canvas.scroller.follow
             splice = self._model.put(message)
             if message.state == MessageState.STREAMING:
@@ -443,8 +443,8 @@ class Feed(QObject):
                 canvas.dirty.discard(row_id)
                 if row_id in model:
                     index = model.index(row_id)
-                    canvas.scroller.heights.set_size(index, *model.size(index))
-                    canvas.rows.drop(row_id)
+                    canvas.scroller.heights.splice(index, 1, [model.size(index)])
+                    canvas.rows.pop(row_id, None)
         canvas.refresh(grown)
         self._last_cost_ms = (thread_time() - began) * 1000
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts, exact
@@ -15,6 +15,7 @@ from app.gui.transcript.message_rows import CONTINUE, RETRY, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
 from app.gui.transcript.row_text import RowStyle
 from app.gui.transcript.row_words import is_cut
+from app.gui.widgets.boxes import hbox
 
 COPY = "copy"
 EDIT = "edit"
@@ -126,9 +127,7 @@ class ActionBar(QWidget):
         self._message_id = ""
         self._colours = ("", "")
         self._buttons: dict[str, QToolButton] = {}
-        self._line = QHBoxLayout(self)
-        self._line.setContentsMargins(2, 2, 2, 2)
-        self._line.setSpacing(0)
+        self._line = hbox(inside=self, margins=2, spacing=0)
         canvas.scrolled.connect(self.hide)
         canvas.refreshed.connect(self._on_refreshed)
         self.hide()

@@ -46,7 +46,7 @@ from app.gui.transcript.row_words import (
     thought_of,
     tip_of,
 )
-from app.gui.widgets.boxes import put_in_tab_order, stops_in
+from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
@@ -203,7 +203,7 @@ class MessageRow(ContextRow[MessageContext]):
             self._links += self._pictures.links
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
-        # A message without visible text needs a height, or its picture is empty or cuts the initial.
+        # A message without visible text needs a height that does not cut the initial.
         least = style.avatar if self._headed and style.wide else 8
         self.height = max(bottom + self.below, top + least)
 
@@ -328,11 +328,6 @@ class MessageRow(ContextRow[MessageContext]):
             return self._thought.position_rect(shown[0])
         return super().hit_rect(hit)
 
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return self.message.state != MessageState.STREAMING and super().settled
-
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         style, tokens, speaker = self.style, self.style.tokens, self.context.speaker
         if self.context.separator:
@@ -366,8 +361,7 @@ class MessageRow(ContextRow[MessageContext]):
     def _paint_separator(self, painter: QPainter) -> None:
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
-        top = style.lead if self.frame.first else self.frame.gap
-        box = QRect(left, top, right - left, style.tall(SEPARATOR) - 12)
+        box = QRect(left, self.top, right - left, style.tall(SEPARATOR) - 12)
         painter.setFont(style.label_font)
         width = painter.fontMetrics().horizontalAdvance(self.context.separator)
         painter.setPen(QColor(style.tokens.text_2))
@@ -449,11 +443,6 @@ class QuestionRow(ContextRow[QuestionContext]):
     def open(self) -> bool:
         """Whether the question has a widget, not an answer."""
         return self.message.prompt is not None and self.message.prompt.open
-
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return super().settled and not self.open
 
     def answer_text(self) -> str:
         """Return the answer in words."""
@@ -558,9 +547,8 @@ class QuestionWidgets(QObject):
             self._widgets[message.id] = widget
             self._overlays.append(widget)
             put_in_tab_order((self._area, *stops_in(widget)))
-        height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
-        self._heights[message.id] = (width, height)
-        return height
+        self._heights[message.id] = (width, _height_in(widget, width))
+        return self._heights[message.id][1]
 
     def place(self, boxes: Mapping[str, QRect]) -> None:
         """Show the widgets of these questions in their rectangles, and hide the others."""
@@ -581,15 +569,17 @@ class QuestionWidgets(QObject):
             focused = self._area.window().focusWidget()
             if focused in (widget, *widget.findChildren(QWidget)):
                 self._area.setFocus()
-            widget.hide()
-            widget.deleteLater()
+            drop(widget)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
             for message_id, widget in self._widgets.items():
                 width, height = self._heights.get(message_id, (0, 0))
-                if widget is watched and width:
-                    wanted = widget.heightForWidth(width) if widget.hasHeightForWidth() else -1
-                    if (wanted if wanted >= 0 else widget.sizeHint().height()) != height:
-                        self.resized.emit(message_id)
+                if widget is watched and width and _height_in(widget, width) != height:
+                    self.resized.emit(message_id)
         return super().eventFilter(watched, event)
+
+
+def _height_in(widget: QWidget, width: int) -> int:
+    """Return the height that a widget takes in a width."""
+    return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()

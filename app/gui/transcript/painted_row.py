@@ -20,7 +20,7 @@ from app.core.message import Attachment, Message
 from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
-from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
+from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
 from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
 from app.gui.widgets.badge import chip_colours, paint_chip
 
@@ -214,7 +214,7 @@ class TypingIndicator(QObject):
     def wake(self) -> None:
         """Start the timer if the transcript is on the screen."""
         if self._speaker is not None and self._widget.isVisible():
-            self._timer.start(TICK_MS if self._animated() else SECOND_MS)
+            self._timer.start(TICK_MS if animated(self._widget) else SECOND_MS)
 
     def waiting_text(self) -> str:
         """Return what is waited for, and how long it has taken."""
@@ -261,7 +261,7 @@ class TypingIndicator(QObject):
         paint_header(painter, style, pieces)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
-            lit = not self._animated() or dot == self._step % 3
+            lit = not animated(self._widget) or dot == self._step % 3
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
             painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + style.header + 10, 6, 6))
         words_left = text_left + 44
@@ -282,9 +282,6 @@ class TypingIndicator(QObject):
             self._stop_rect = QRect(at, room.top(), style.meta_metrics.horizontalAdvance(stop), room.height())
             painter.setPen(QColor(style.tokens.accent))
             painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
-
-    def _animated(self) -> bool:
-        return animated(self._widget)
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():
@@ -366,9 +363,7 @@ class ContextRow(ABC, Generic[ContextT]):
         self.context = context
         self.height = 0
         self.changed_from = 0
-        self.counted = -1
         self._width = width
-        self.version = 0
         self.text = SegmentStack(style)
         self._links: list[Link] = []
         self._pieces: list[Piece] = []
@@ -400,9 +395,7 @@ class ContextRow(ABC, Generic[ContextT]):
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay everything out anew; pictures of the row become outdated."""
-        self.version += 1
-        self.counted = -1
+        """Lay everything out anew."""
         self.changed_from = 0
         self._links = []
         self._place()
@@ -451,7 +444,7 @@ class ContextRow(ABC, Generic[ContextT]):
     @property
     def top(self) -> int:
         """The upper edge of the content."""
-        return (self.style.lead if self.frame.first else 0) + (0 if self.frame.first else self.frame.gap)
+        return self.style.lead if self.frame.first else self.frame.gap
 
     @property
     def below(self) -> int:
@@ -530,11 +523,6 @@ class ContextRow(ABC, Generic[ContextT]):
         """Whether the row is unfolded; None if it cannot be folded."""
         return None
 
-    @property
-    def settled(self) -> bool:
-        """Whether the row is painted the same until it is laid out again."""
-        return True
-
 
 PaintedRow: TypeAlias = ContextRow[Any]
 """A row of any kind."""
@@ -566,14 +554,10 @@ class ThoughtLine:
         self._words = words
         if text == self._text:
             return
-        same = 0
         blocks = thought_blocks(text[-THOUGHT_KEPT:])
-        old = self._stack.blocks
-        while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
-            same += 1
         self._text = text
         self._cut = None
-        self._stack.set_blocks(blocks, same)
+        self._stack.set_blocks(blocks, same_start(self._stack.blocks, blocks))
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge in pixels."""

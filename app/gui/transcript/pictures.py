@@ -33,12 +33,8 @@ Key = tuple[str, int, int, int]
 
 def shown_pictures(message: Message) -> list[Shown]:
     """Return the pictures of a message that can be shown, with the place and the size in pixels of each."""
-    found = []
-    for place, one in enumerate(message.attachments):
-        size = pixels_of(one)
-        if size is not None:
-            found.append((place, one, size))
-    return found
+    sized = [(place, one, pixels_of(one)) for place, one in enumerate(message.attachments)]
+    return [(place, one, size) for place, one, size in sized if size is not None]
 
 
 def pixels_of(attachment: Attachment) -> QSize | None:

@@ -413,13 +413,6 @@ class Segment:
                 position = at + len(span.text)
         return "".join([*parts, text[position:]])
 
-    def _places_of_blocks(self) -> Iterator[tuple[int, Block]]:
-        """Yield the blocks and their positions in the plain text."""
-        position = self.start
-        for block in self.blocks:
-            yield position, block
-            position += len(block.text) + 1
-
     @property
     def _origin(self) -> QPointF:
         return QPointF(self.rect.left() + self._padding, self.rect.top() + self._head)
@@ -455,13 +448,13 @@ class Segment:
         result.format = text_format
         return result
 
-    def _tick_boxes(self) -> list[tuple[int, bool]]:
-        """Return the positions of the items of task lists, and whether they are done."""
-        return [
-            (position, block.marker == TICKED)
-            for position, block in self._places_of_blocks()
-            if block.marker in TICK_BOXES
-        ]
+    def _tick_boxes(self) -> Iterator[tuple[int, bool]]:
+        """Yield the positions of the items of task lists, and whether they are done."""
+        position = self.start
+        for block in self.blocks:
+            if block.marker in TICK_BOXES:
+                yield position, block.marker == TICKED
+            position += len(block.text) + 1
 
     def _paint_tick_box(self, painter: QPainter, position: int, ticked: bool) -> None:
         """Paint the box before an item; Qt's own looks the same ticked and not."""

@@ -181,7 +181,6 @@ class Finder:
         self.current = -1
         self._leads = False
         self._by_root: dict[str, list[SearchHit]] = {}
-        self._by_row: dict[str, list[SearchHit]] = {}
         self._known: dict[str, _Known] = {}
         self._seen: set[str] = set()
         self._changed: dict[str, None] = {}
@@ -238,7 +237,7 @@ class Finder:
 
     def in_row(self, row_id: str) -> list[SearchHit]:
         """Return the hits of a row."""
-        return self._by_row.get(row_id, [])
+        return [hit for hit in self.hits if hit.row_id == row_id]
 
     def is_current(self, hit: SearchHit) -> bool:
         """Whether a hit is the one shown."""
@@ -313,12 +312,9 @@ class Finder:
         """
         roots = sorted(self._by_root, key=self._model.start_of)
         self.hits = [hit for root in roots for hit in self._by_root[root]][-MAX_HITS:]
-        self._by_row = {}
-        for hit in self.hits:
-            self._by_row.setdefault(hit.row_id, []).append(hit)
         if self._chosen is None:
             return
-        if self._chosen in self._by_row.get(self._chosen.row_id, ()):
+        if self._chosen in self.hits:
             self.current = self.hits.index(self._chosen)
         elif whole:
             self.current = min(self.current, len(self.hits) - 1)
@@ -395,7 +391,7 @@ class Search(QObject):
         for opened, key in ((model.unfolded, name), (model.whole, hit.row_id)):
             if hit.part != REST and canvas.row(index).range_of(hit) is None:
                 opened.add(key)
-                canvas.rows.drop(hit.row_id)
+                canvas.rows.pop(hit.row_id, None)
         rect = canvas.row(index).hit_rect(hit)
         canvas.show(index, rect.top() - canvas.scroller.viewport // 3)
 

@@ -19,7 +19,7 @@ from app.core.tool import ToolProgress
 from app.core.turns import Item, ItemKind, Turns
 from app.engine.turns.context import TurnState
 from app.gui.display.theme import Tokens
-from app.gui.markdown.blocks import clean
+from app.gui.markdown.blocks import clean, same_start
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.message_rows import MessageContext
 from app.gui.transcript.painted_row import RowFrame, RowSpeaker
@@ -524,12 +524,8 @@ class TranscriptModel:
         start, end = self._span(root)
         now = tree_rows(self.book, [root], self.folded)
         before = self.entries[start:end]
-        same = 0
-        while same < min(len(now), len(before)) and now[same] == before[same]:
-            same += 1
-        tail = 0
-        while tail < min(len(now), len(before)) - same and now[-1 - tail] == before[-1 - tail]:
-            tail += 1
+        same = same_start(now, before)
+        tail = same_start(now[same:][::-1], before[same:][::-1])
         removed = tuple(before[same : len(before) - tail])
         added = tuple(now[same : len(now) - tail])
         if not removed and not added:

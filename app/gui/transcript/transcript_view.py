@@ -251,7 +251,7 @@ class TranscriptView(QAbstractScrollArea):
             WayToEnd(self.pill, self.canvas, self.feed)
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
-        self._pictures.ready.connect(self._on_thumbnail)
+        self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
         self.feed.finished.connect(self._read_out)
@@ -353,7 +353,7 @@ class TranscriptView(QAbstractScrollArea):
             return False
         if row_id != message_id:
             model.unfolded.add(row_id)
-            self.canvas.rows.drop(row_id)
+            self.canvas.rows.pop(row_id, None)
         self.canvas.show(model.index(row_id))
         return True
 
@@ -362,10 +362,6 @@ class TranscriptView(QAbstractScrollArea):
         if self.go_to(message_id, 0):
             self.selection.select_row(message_id)
             self.viewport().update()
-
-    def _on_thumbnail(self, row_id: str) -> None:
-        self.canvas.rows.pictures.drop(row_id)
-        self.canvas.renew((row_id,))
 
     def _on_session_shown(self) -> None:
         self.selection.clear()
@@ -402,7 +398,7 @@ class TranscriptView(QAbstractScrollArea):
             self._copy_text(row.text.code_at(point))
         elif action == UNFOLD:
             self.model.unfolded.add(row.row_id)
-            self.canvas.rows.drop(row.row_id)
+            self.canvas.rows.pop(row.row_id, None)
             self.canvas.scroller.follow = False
             self.canvas.refresh(None)
         elif action in (FOLD, SHOW_ALL, THOUGHT):

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame
 from app.gui.display.appearance import Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import TextBox, button
-from app.gui.widgets.text import ElidedLabel, name_button, plain_tip, restyle
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle
 
 LEAST_BOX = 60
 
@@ -22,8 +22,7 @@ class Composer(QFrame):
         """`box` replaces the plain text box."""
         super().__init__()
         self.setProperty("kind", "composer")
-        self.box = box or TextBox()
-        self.box.setObjectName(box_name)
+        self.box = named(box_name, box or TextBox())
         self._hint = ElidedLabel("hint")
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)

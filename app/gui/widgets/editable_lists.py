@@ -6,8 +6,6 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QEnterEvent,
-    QFocusEvent,
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
@@ -150,6 +148,8 @@ class EditableRow(QFrame):
 HEIGHT = 27
 MARK = 13
 TEXT_LEFT = 23
+COMES_OR_GOES = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
+"""What the mouse or the focus does with a row."""
 
 
 class PlanRow(EditableRow):
@@ -217,22 +217,13 @@ class PlanRow(EditableRow):
         if event.position().x() >= TEXT_LEFT:
             self._begin()
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        super().enterEvent(event)
-        self._show_or_hide_tools()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self._show_or_hide_tools()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.entered.emit()
-        self._show_or_hide_tools()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._show_or_hide_tools()
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() == QEvent.Type.FocusIn:
+            self.entered.emit()
+        if event.type() in COMES_OR_GOES:
+            self._show_or_hide_tools()
+        return done
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

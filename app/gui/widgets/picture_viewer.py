@@ -236,8 +236,7 @@ class PictureViewer(QDialog):
         self._scale.setAutoDefault(False)
         say(self._scale, words, tip="picture.fit")
         several = len(pictures) > 1
-        steps = []
-        for icon, name, key, act in (
+        steps = (
             ("chevron-left", "previous", "picture.previous", lambda: self.step(-1)),
             ("chevron-right", "next", "picture.next", lambda: self.step(1)),
             ("zoom-out", "zoom_out", "picture.zoom_out", lambda: self.canvas.zoom(1 / STEP)),
@@ -245,9 +244,11 @@ class PictureViewer(QDialog):
             ("download", "save", "transcript.save_picture", self._save),
             ("copy", "copy", "transcript.copy_picture", self._copy),
             ("x", "close", "dialog.close", self.reject),
-        ):
-            steps.append(say(icon_button(look, icon, f"picture_{name}", act), words, tip=key))
-        before, after, smaller, larger, save, copy, close = steps
+        )
+        before, after, smaller, larger, save, copy, close = (
+            say(icon_button(look, icon, f"picture_{name}", act), words, tip=key)
+            for icon, name, key, act in steps
+        )
         for one in (before, after, self._place):
             one.setVisible(several)
         foot = hbox(
