@@ -1,16 +1,13 @@
-"""What runs and turns share, how far a turn came, and the view of a session that a running tool has."""
+"""What runs and turns share, and how far a turn came."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from app.core.definitions import Agent
-from app.core.message import Author, Message, Prompt, ToolCall
-from app.core.session import Plan
+from app.core.message import Message, ToolCall
 from app.core.store import SessionStore
-from app.core.tool import ToolProgress
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
 from app.engine.history import TokenCount
@@ -84,38 +81,3 @@ class TreeContext:
     waits: Callable[[], AbstractContextManager[None]]
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True)
-class ToolRun:
-    """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
-
-    A plan that the tool changes is written in one batch with the call's result: a tool that runs again finds the
-    plan as it was.
-    """
-
-    live: LiveSession
-    author: Author
-    message_id: str
-    mode: str
-    pages: Sequence[str]
-    members: Sequence[Agent]
-    # Puts a question of the tool to the user.
-    ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
-    # Shows how far it is.
-    report: Callable[[ToolProgress], None]
-    new_plan: tuple[Plan | None, ...] = ()
-
-    @property
-    def session_id(self) -> str:
-        return self.live.id
-
-    @property
-    def plan(self) -> Plan | None:
-        return self.new_plan[0] if self.new_plan else self.live.session.plan
-
-    def change_plan(self, plan: Plan | None) -> None:
-        self.new_plan = (plan,)
-
-    def messages(self) -> Sequence[Message]:
-        return self.live.messages

@@ -25,6 +25,7 @@ from app.core.tool import (
     ServerProblem,
     ServerState,
     Tool,
+    ToolContext,
     ToolError,
     ToolProgress,
     ToolResult,
@@ -36,7 +37,7 @@ from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, file_tools, in_mode
-from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
+from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.speaker_turn import SpeakerTurn
@@ -349,16 +350,17 @@ class ToolCalls:
         self._live.start_message(
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
-        ask, report = partial(self.ask, turn, call), partial(self._report, turn, call, tool)
-        run = ToolRun(
-            self._live,
-            turn.author,
-            started.id,
-            turn.mode,
-            turn.agent.pages,
-            self._context.members,
-            ask,
-            report,
+        run = ToolContext(
+            session_id=self._live.id,
+            author=turn.author,
+            message_id=started.id,
+            mode=turn.mode,
+            pages=turn.agent.pages,
+            members=self._context.members,
+            messages=lambda: self._live.messages,
+            plan_before=lambda: self._live.session.plan,
+            ask=partial(self.ask, turn, call),
+            report=partial(self._report, turn, call, tool),
         )
         plan: tuple[Plan | None, ...] = ()
         try:
