@@ -151,8 +151,7 @@ class Connections:
 
     async def learn_about(self, models: Sequence[AgentModel]) -> None:
         """Look up what is known about these models, so that `known_facts` says it."""
-        for one in models:
-            await self._models.facts(one.provider, one.model)
+        await self.learn_facts([(one.provider, one.model) for one in models])
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""

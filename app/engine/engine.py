@@ -132,7 +132,6 @@ class Engine:
         self._documents = documents
         self._secrets = plugs.secrets
         self._models = models
-        self._tools = tools
         self.files = plugs.files
         self.session_files = plugs.session_files
         self.network = plugs.network

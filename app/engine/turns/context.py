@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from app.core.definitions import Agent
 from app.core.message import Message, ToolCall
+from app.core.provider import ModelRequest
 from app.core.store import SessionStore
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
@@ -14,7 +15,7 @@ from app.engine.history import TokenCount
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import AgentTurn
+from app.engine.request import AgentTurn, Attempt, build_request
 from app.engine.turns.limits import Budget
 from app.engine.turns.metered_models import MeteredModels
 
@@ -35,6 +36,15 @@ class Services:
     count: TokenCount
     clock: Callable[[], float]
     outsider: Callable[[Sequence[str]], str]
+
+    def request(
+        self, turn: AgentTurn, live: LiveSession, attempt: Attempt, *, wrap_up: bool = False
+    ) -> ModelRequest:
+        """Return the request of a turn's next call, with the tools that its assistant has there."""
+        functions = self.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
+        language, about = live.chat_session.chat.language, self.directory.about_user(turn.agent)
+        sent = (turn, live, functions, attempt, self.prompts, language)
+        return build_request(*sent, about_user=about, wrap_up=wrap_up)
 
 
 def about_call(live: LiveSession, turn: AgentTurn, call: ToolCall) -> dict[str, str]:

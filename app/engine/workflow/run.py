@@ -26,7 +26,7 @@ from app.core.definitions import (
 from app.core.events import Event, StepChanged
 from app.core.files import with_files
 from app.core.ids import new_id, utc_now
-from app.core.message import Author, Message, MessageState, Role, ToolCall
+from app.core.message import Author, Message, MessageState, Role, ToolCall, new_message
 from app.core.owned_tasks import end_tasks
 from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import FILES, read_arguments
@@ -209,10 +209,8 @@ class WorkflowRun(ChatRun):
 
     def stop_step(self, step_id: str) -> bool:
         """Stop a step that runs or waits for its turn; false where it does neither."""
-        if self._state(step_id).state not in (
-            StepStatus.RUNNING,
-            StepStatus.WAITING,
-        ) or not self._cancel_step(step_id):
+        taken = self._state(step_id).state in (StepStatus.RUNNING, StepStatus.WAITING)
+        if not taken or not self._cancel_step(step_id):
             return False
         self._stopped.add(step_id)
         return True
@@ -516,7 +514,7 @@ class WorkflowRun(ChatRun):
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
-        message = self._own(tool_calls=(call,))
+        message = self._own(Role.ASSISTANT, tool_calls=(call,))
         self._change_steps(state, messages=(message,))
         return state
 
@@ -538,24 +536,16 @@ class WorkflowRun(ChatRun):
             ended_at="" if state == StepStatus.READY else utc_now(),
         )
         result = self._own(
-            role=Role.TOOL,
+            Role.TOOL,
             tool_call_id=call_id(before),
             content=text[:MAX_RESULT] or reason,
             state=MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED,
         )
         self._change_steps(after, messages=(result,))
 
-    def _own(self, **fields: object) -> Message:
+    def _own(self, role: str, **fields: object) -> Message:
         """Return a message of the workflow itself."""
-        message = Message(
-            id=new_id(),
-            turn_id=self._root,
-            role=Role.ASSISTANT,
-            author=self._author(),
-            follows=self._command().turn_id,
-            created_at=utc_now(),
-        )
-        return replace(message, **fields)  # type: ignore[arg-type]
+        return new_message(role, self._author(), self._root, follows=self._command().turn_id, **fields)
 
     def _author(self) -> Author:
         return Author(id=WORKFLOW, name=self._work.definition.name, kind="orchestrator", path=(WORKFLOW,))
