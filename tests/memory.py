@@ -10,9 +10,9 @@ from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, Role
 from app.core.servers import McpServer
-from app.core.session import Folder, Session, SessionSummary, Status
+from app.core.session import Folder, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -31,6 +31,7 @@ from app.core.store import (
 )
 from app.core.tool import ServerStatus, Tool, Tools
 from app.core.usage import Total, UsageEntry, totals
+from app.storage.records import mended_message, mended_session
 
 
 class MemoryTools(Tools):
@@ -257,13 +258,8 @@ class MemoryStore(SessionStore):
                     messages[event.message.id] = event.message
         if session is None:
             raise NotFound("session_not_found", session=session_id)
-        if session.status == Status.RUNNING:
-            session = replace(session, status=Status.PAUSED, reason="app_restart")
-        mended = [
-            replace(one, state=MessageState.STOPPED) if one.state == MessageState.STREAMING else one
-            for one in messages.values()
-        ]
-        return StoredSession(session=session, messages=mended)
+        mended = [mended_message(one) for one in messages.values()]
+        return StoredSession(session=mended_session(session), messages=mended)
 
 
 class MemoryDrafts(DraftFiles):

@@ -210,7 +210,7 @@ async def test_a_used_up_budget_makes_it_unknown_and_the_check_is_made_once_it_i
     made = bench(checks(honest))
     await made.engine.change_settings(lambda _: Settings(max_model_calls=1))
     session_id = await ask(made)
-    assert ended(made, session_id) == (Status.PAUSED, "budget_model_calls", [Doubt.NO_ANSWER] * 2, [1, 1])
+    assert ended(made, session_id) == (Status.PAUSED, "budget_model_calls:1", [Doubt.NO_ANSWER] * 2, [1, 1])
     assert len(made.models.requests) == 1
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)

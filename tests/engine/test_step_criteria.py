@@ -205,7 +205,7 @@ async def test_a_gate_without_budget_waits_and_is_checked_once_it_is_extended() 
     )
     await made.engine.change_settings(lambda _: Settings(max_model_calls=1))
     session_id = await run(made)
-    assert session_of(made, session_id).reason == "budget_model_calls"
+    assert session_of(made, session_id).reason == "budget_model_calls:1"
     assert states(made, session_id)["gate"][0] == "ready"
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)
