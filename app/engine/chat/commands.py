@@ -400,9 +400,7 @@ class Chats:
         await self._sessions.interrupt(live)
         self._change(live, head=turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
-            await self._say(
-                live, self._prompts.line(live.chat_session.chat.language, "assistant", "continue"), ()
-            )
+            await self._say(live, self._prompts.line(live.session.language, "assistant", "continue"), ())
 
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
@@ -474,7 +472,7 @@ class Chats:
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
         if at_limit(live.session) and not main_code(live.session.reason).startswith("budget_"):
-            words = self._prompts.line(live.chat_session.chat.language, "assistant", "continue")
+            words = self._prompts.line(live.session.language, "assistant", "continue")
             await self._say(live, words, ())
             return
         if at_limit(live.session) or live.session.reason == Reason.CRITERIA_UNMET:

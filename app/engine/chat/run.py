@@ -177,7 +177,7 @@ class ChatRun(Run):
             live=self._live,
             services=services,
             budget=Budget(self._limits, spent, services.clock, self._live.tell_near),
-            language=self._live.chat_session.chat.language,
+            language=self._live.session.language,
             waits=self._waits,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),

@@ -57,7 +57,7 @@ class Titles:
         self._asked.add(session_id)
         question, answer, model = source
         text = self._prompts.text(
-            live.chat_session.chat.language,
+            live.session.language,
             "title",
             question=question.content[:EXCERPT],
             answer=answer.content[:EXCERPT],

@@ -42,7 +42,7 @@ class Services:
     ) -> ModelRequest:
         """Return the request of a turn's next call, with the tools that its assistant has there."""
         functions = self.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-        language, about = live.chat_session.chat.language, self.directory.about_user(turn.agent)
+        language, about = live.session.language, self.directory.about_user(turn.agent)
         sent = (turn, live, functions, attempt, self.prompts, language)
         return build_request(*sent, about_user=about, wrap_up=wrap_up)
 
