@@ -275,15 +275,11 @@ class ToolCalls:
     async def _answer_now(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
         try:
             arguments = read_arguments(call.arguments)
-            if call.by:
-                if self._may_run(turn, call, lost := lost_call(call)):
-                    await self._run(turn, call, lost, arguments)
-                    return None
-                return Outcome(TurnState.WAITING)
-            check_not_repeated(call, alike)
-            if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
-                return await self._delegate(turn, call, arguments)
-            tool = self._tool(turn, call.name)
+            if not call.by:
+                check_not_repeated(call, alike)
+                if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
+                    return await self._delegate(turn, call, arguments)
+            tool = lost_call(call) if call.by else self._tool(turn, call.name)
             if not self._may_run(turn, call, tool):
                 return Outcome(TurnState.WAITING)
             await self._run(turn, call, tool, arguments)

@@ -284,12 +284,9 @@ class WorkflowRun(ChatRun):
 
     def _send_back(self, missing: str) -> bool:
         """Let the last steps mend what is not met."""
-        work, language = self._work, self._live.chat_session.chat.language
-        words = self._services.prompts.lines(language, "assistant")
-        names = {step.id: step.name for step in work.definition.steps}
-        workers = last_workers(work.definition)
+        work, workers = self._work, last_workers(self._work.definition)
         last = [one for one in work.steps if one.id in workers and one.state == StepStatus.DONE]
-        made = (f"{words['step_result'].format(name=names[one.id])}\n{one.result}" for one in last)
+        made = (self._titled(one.id, one.result) for one in last)
         text, steps = "\n\n".join((missing, *made)), work.steps
         for one in last:
             steps = reopened(work.definition, steps, one.id)
@@ -397,7 +394,7 @@ class WorkflowRun(ChatRun):
                 criteria = self._state(step.id).criteria
                 if reason or number >= MOST_ROUNDS or all(one.settled for one in criteria):
                     break
-                told = told_missing(criteria, self._services.prompts, self._live.chat_session.chat.language)
+                told = told_missing(criteria, self._services.prompts, self._live.session.language)
                 said = turn.message(Role.USER, author=MOOT, content=told, created_at=utc_now())
                 self._live.finish_message(said)
                 outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
@@ -428,7 +425,7 @@ class WorkflowRun(ChatRun):
             self._held.append(reason)
             self._change_steps(replace(state, state=StepStatus.READY, reason=reason))
             return
-        words = self._services.prompts.lines(self._live.chat_session.chat.language, "criteria")
+        words = self._services.prompts.lines(self._live.session.language, "criteria")
         shown = ((one.text, shown_by(one, words.__getitem__) or words["unmet"]) for one in state.criteria)
         text = "\n".join(f"- {what}: {why}" for what, why in shown)
         met = all(one.settled for one in state.criteria)
@@ -488,7 +485,7 @@ class WorkflowRun(ChatRun):
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
-        language = self._live.chat_session.chat.language
+        language = self._live.session.language
         text = self._services.prompts.line(language, "assistant", "step_again")
         message = turn.message(Role.USER, author=self._author(), content=text, created_at=utc_now())
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
@@ -553,27 +550,26 @@ class WorkflowRun(ChatRun):
     def _command(self) -> Message:
         return self._live.messages[0]
 
+    def _titled(self, step_id: str, result: str) -> str:
+        """Return what a step made, below its name."""
+        name = next(one.name for one in self._work.definition.steps if one.id == step_id)
+        prompts, language = self._services.prompts, self._live.session.language
+        return f"{prompts.line(language, 'assistant', 'step_result', name=name)}\n{result}"
+
     def _prompt(self, step: WorkflowStep) -> str:
-        language, prompts = self._live.chat_session.chat.language, self._services.prompts
-        names = {one.id: one.name for one in self._work.definition.steps}
-        results = "\n\n".join(
-            f"{prompts.line(language, 'assistant', 'step_result', name=names[one])}\n{self._state(one).result}"
-            for one in step.depends_on
-            if self._state(one).result
-        )
-        words = prompts.lines(language, "assistant")
+        language, prompts = self._live.session.language, self._services.prompts
+        before, words = map(self._state, step.depends_on), prompts.lines(language, "assistant")
+        results = "\n\n".join(self._titled(one.id, one.result) for one in before if one.result)
         said = self._live.turns.said(self._root)
         added = "\n".join(with_files(one, words) for one in said if one.role == Role.USER)
         command = with_files(self._command(), words)
         if added:
-            before = call_id(replace(self._state(step.id), attempt=self._state(step.id).attempt - 1))
-            made = [
-                one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE
-            ]
-            title = prompts.line(language, "assistant", "step_result", name=step.name)
-            results += "".join(f"\n\n{title}\n{one}" for one in made)
-            results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
-        means = (prompts.line(language, "assistant", "done_means"), *(f"- {one}" for one in step.done_means))
+            state = self._state(step.id)
+            call = call_id(replace(state, attempt=state.attempt - 1))
+            made = (one for one in said if one.tool_call_id == call and one.state == MessageState.DONE)
+            results += "".join(f"\n\n{self._titled(step.id, one.content)}" for one in made)
+            results = f"{words['step_added']}\n{added}\n\n{results}"
+        means = (words["done_means"], *(f"- {one}" for one in step.done_means))
         prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt
         return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
