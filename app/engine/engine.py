@@ -61,7 +61,7 @@ from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.usage_book import UsageBook
 from app.engine.voting import VotingChecks
-from app.engine.work import WorkList
+from app.engine.work import AllWork
 from app.engine.workflow.commands import Workflows
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
@@ -170,7 +170,7 @@ class Engine:
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._directory, documents, bus)
-        self.work = WorkList(store, self._sessions, self.queues, self._directory, documents)
+        self.work = AllWork(store, self._sessions, self.queues, self._directory, documents)
         self.keys = providers.Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.local_models = LocalModels(documents, models, bus, self.settings, self.save_provider)

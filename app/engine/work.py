@@ -116,7 +116,7 @@ _IN_USD = (Reason.BUDGET_COST, "budget_month")
 
 
 @dataclass(eq=False, repr=False)
-class WorkList:
+class AllWork:
     """Makes the rows; those of sessions that are not open are made once."""
 
     _store: SessionStore
