@@ -258,9 +258,8 @@ class MemoryStore(SessionStore):
                     messages[event.message.id] = event.message
         if session is None:
             raise NotFound("session_not_found", session=session_id)
-        return StoredSession(
-            session=mended_session(session), messages=list(map(mended_message, messages.values()))
-        )
+        mended = [mended_message(one) for one in messages.values()]
+        return StoredSession(session=mended_session(session), messages=mended)
 
 
 class MemoryDrafts(DraftFiles):

@@ -101,32 +101,32 @@ class CallsStreamed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStarted(Event):
-    """A tool runs for a call of a turn; `arguments` is the JSON text as the model wrote it."""
+class ToolEvent(Event):
+    """Something about a call of a turn."""
 
     turn_id: str
     tool_call_id: str
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(ToolEvent):
+    """A tool runs for a call; `arguments` is the JSON text as the model wrote it."""
+
     arguments: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolProgressed(Event):
+class ToolProgressed(ToolEvent):
     """A running tool says how far it is."""
 
-    turn_id: str
-    tool_call_id: str
-    name: str
     progress: ToolProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolFinished(Event):
+class ToolFinished(ToolEvent):
     """A call has its result; `content` is what the model is sent."""
 
-    turn_id: str
-    tool_call_id: str
-    name: str
     ok: bool
     content: str
 

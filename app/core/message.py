@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.errors import Failure
 from app.core.forms import FormField
+from app.core.ids import new_id, utc_now
 from app.core.texts import Texts, exact
 
 
@@ -409,6 +410,12 @@ class Message:
     def by_user(self) -> bool:
         """Whether the user wrote it; a workflow's own request to a step has the role user as well."""
         return self.role == Role.USER and self.author.kind != "orchestrator"
+
+
+def new_message(role: str, author: Author, turn_id: str = "", **fields: Any) -> Message:
+    """Return a message that is made now, in a turn of its own where none is named."""
+    made = {"id": new_id(), "turn_id": turn_id or new_id(), "created_at": utc_now()}
+    return Message(role=role, author=author, **{**made, **fields})
 
 
 def user_name(author: Author, texts: Texts) -> str:

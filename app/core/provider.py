@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.core.catalog import COMPATIBLE, EMBEDDED, KINDS, LOCAL, ProviderConfig
 from app.core.definitions import Effort
@@ -221,24 +221,10 @@ class ModelRequest:
     folder: str = ""
 
 
-def one_message(
-    provider: str,
-    model: str,
-    content: object,
-    *,
-    max_tokens: int | None = None,
-    temperature: float | None = None,
-    schema: Mapping[str, object] | None = None,
-) -> ModelRequest:
+def one_message(provider: str, model: str, content: object, **fields: Any) -> ModelRequest:
     """Return a request that has a single message, the user's."""
-    return ModelRequest(
-        provider=provider,
-        model=model,
-        messages=({"role": "user", "content": content},),
-        max_tokens=max_tokens,
-        temperature=temperature,
-        schema=schema,
-    )
+    messages = ({"role": "user", "content": content},)
+    return ModelRequest(provider=provider, model=model, messages=messages, **fields)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -438,6 +438,12 @@ class Session:
         return self.chat.mode if self.chat is not None else AgentMode.DEFAULT
 
     @property
+    def language(self) -> str:
+        """The language in which its models are told what Moot tells them."""
+        state = self.chat or self.debate
+        return state.language if state is not None else "en"
+
+    @property
     def always(self) -> tuple[str, ...]:
         """The consent keys of tools that need not ask again in the session."""
         state = self.chat or self.debate

@@ -4,7 +4,7 @@ Also the arguments of a call as rows, for those who are asked whether it may run
 """
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol
@@ -96,48 +96,43 @@ class ToolProgress:
     refused: bool = False
 
 
-class ToolContext(Protocol):
-    """What a running tool may know and do."""
+@dataclass(slots=True, kw_only=True)
+class ToolContext:
+    """What a running tool may know and do.
 
-    @property
-    def session_id(self) -> str:
-        """The session it runs in."""
+    A plan that it changes is written in one batch with the call's result: a tool that runs again finds the plan as it
+    was.
+    """
 
-    @property
-    def author(self) -> Author:
-        """Who called it."""
-
-    @property
-    def message_id(self) -> str:
-        """The message that its result will be."""
-
-    @property
-    def mode(self) -> str:
-        """The agent mode: default or settings."""
-
-    @property
-    def pages(self) -> Sequence[str]:
-        """The addresses of the agent's definition."""
-
-    def messages(self) -> Sequence[Message]:
-        """Return the session's messages, oldest first."""
+    session_id: str
+    # Who called it.
+    author: Author
+    # The message that its result will be.
+    message_id: str
+    # An AgentMode.
+    mode: str
+    # The addresses of the agent's definition.
+    pages: Sequence[str]
+    # The assistants of the session's group, in order; empty outside groups.
+    members: Sequence[Agent]
+    # Returns the session's messages, oldest first.
+    messages: Callable[[], Sequence[Message]]
+    # Returns the session's plan as it is without what this tool does.
+    plan_before: Callable[[], Plan | None]
+    # Puts a question to the user while the tool runs; None when it was dismissed.
+    ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
+    # Shows how far the tool is.
+    report: Callable[[ToolProgress], None]
+    new_plan: tuple[Plan | None, ...] = ()
 
     @property
     def plan(self) -> Plan | None:
         """The session's plan."""
+        return self.new_plan[0] if self.new_plan else self.plan_before()
 
     def change_plan(self, plan: Plan | None) -> None:
-        """Replace the session's plan; written in one batch with the call's result."""
-
-    @property
-    def members(self) -> Sequence[Agent]:
-        """The assistants of the session's group, in order; empty outside groups."""
-
-    async def ask(self, prompt: Prompt, /) -> str | None:
-        """Put a question to the user while the tool runs; None when it was dismissed."""
-
-    def report(self, progress: ToolProgress, /) -> None:
-        """Show how far the tool is."""
+        """Replace the session's plan."""
+        self.new_plan = (plan,)
 
 
 Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]

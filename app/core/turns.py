@@ -11,8 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from app.core.definitions import WORKFLOW
-from app.core.ids import new_id, utc_now
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall, new_message
 from app.core.tool import Control
 
 
@@ -318,11 +317,10 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
 
 def failed_result(answer: Message, call_id: str, text: str) -> Message:
     """Return the failed result of a call that was not carried out to its end, in the turn of its answer."""
-    return Message(
-        id=new_id(),
-        turn_id=answer.turn_id,
-        role=Role.TOOL,
-        author=answer.author,
+    return new_message(
+        Role.TOOL,
+        answer.author,
+        answer.turn_id,
         content=text,
         parent_turn_id=answer.parent_turn_id,
         parent_call_id=answer.parent_call_id,
@@ -334,7 +332,6 @@ def failed_result(answer: Message, call_id: str, text: str) -> Message:
         data=answer.data,
         state=MessageState.FAILED,
         why=answer.why,
-        created_at=utc_now(),
     )
 
 

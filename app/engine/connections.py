@@ -31,15 +31,8 @@ from app.core.owned_tasks import end_tasks, start_owned
 from app.core.provider import FetchProgress, FoundServer, LocalModel, Models, ProviderStatus, TestResult
 from app.core.settings import Settings
 from app.core.store import Documents
+from app.engine import providers
 from app.engine.library.agents import AgentModel
-from app.engine.providers import (
-    check_base_url,
-    check_key,
-    check_provider,
-    configured,
-    found_provider,
-    provider_of,
-)
 
 # Of a longer list only the model that was tried is offered; the user can add others in the settings.
 MOST_OFFERED = 12
@@ -89,14 +82,14 @@ class Connections:
         usual = row.base_url if row else ""
         address = with_scheme(address)
         if not usual:
-            check_base_url(address)
+            providers.check_base_url(address)
             label = label or urlsplit(address).netloc
         here = _place(address or usual)
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, models=models or status.config.models, enabled=True)
         free = self._free_id(label or kind, "server")
-        return check_provider(
+        return providers.check_provider(
             ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
         )
 
@@ -116,7 +109,7 @@ class Connections:
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
         """Try a draft with a key; neither is saved. Raises BadInput for an impossible key."""
-        return await self._models.try_out(config, check_key(key) if key.strip() else "")
+        return await self._models.try_out(config, providers.check_key(key) if key.strip() else "")
 
     async def add(self, config: ProviderConfig, key: str, result: TestResult) -> bool:
         """Save a draft as it was tried, with its key and its models, the one that answered first.
@@ -158,12 +151,11 @@ class Connections:
 
     async def learn_about(self, models: Sequence[AgentModel]) -> None:
         """Look up what is known about these models, so that `known_facts` says it."""
-        for one in models:
-            await self._models.facts(one.provider, one.model)
+        await self.learn_facts([(one.provider, one.model) for one in models])
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""
-        found_provider(self._documents, provider_id)
+        providers.found_provider(self._documents, provider_id)
         result = await self._models.list_models(provider_id)
         if result.ok:
             await self._keep_list(provider_id, result.models)
@@ -203,16 +195,16 @@ class Connections:
     async def choose_window(self, provider_id: str, model: str, tokens: int) -> None:
         """Say how many tokens a request to a model may have; 0 leaves it to what is known."""
         async with self._changing:
-            config = found_provider(self._documents, provider_id)
+            config = providers.found_provider(self._documents, provider_id)
             others = {name: size for name, size in config.windows.items() if name != model}
             await self._save(replace(config, windows={**others, model: tokens} if tokens > 0 else others))
 
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
-        found_provider(self._documents, provider_id)
+        providers.found_provider(self._documents, provider_id)
         return next(one.models for one in self._providers() if one.config.id == provider_id)
 
     async def _offer(self, provider_id: str, models: tuple[str, ...]) -> None:
-        config = found_provider(self._documents, provider_id)
+        config = providers.found_provider(self._documents, provider_id)
         if config.kind == EMBEDDED:
             raise BadInput("last_model")
         await self._save(replace(config, models=models))
@@ -234,12 +226,12 @@ class Connections:
         if not words:
             raise BadInput("agent_command_empty")
         command, args = words[0], tuple(words[1:])
-        for config in configured(self._documents):
+        for config in providers.configured(self._documents):
             if (config.kind, config.command, config.args) == (PROGRAM, command, args):
                 return config
         label = recipe.label if recipe.executable else PurePath(command).stem
         free = self._free_id(label, "agent")
-        return check_provider(
+        return providers.check_provider(
             ProviderConfig(id=free, kind=PROGRAM, label=label, command=command, args=args, recipe=recipe.name)
         )
 
@@ -248,7 +240,7 @@ class Connections:
 
         Raises BadInput where it has changed since it was shown, StorageError.
         """
-        known = provider_of(self._documents, shown.id)
+        known = providers.provider_of(self._documents, shown.id)
         if known is not None and known.fingerprint != shown.fingerprint:
             raise BadInput("server_changed", name=shown.label or shown.id)
         await self._documents.change_consents(lambda known: known | {shown.fingerprint})
@@ -256,7 +248,7 @@ class Connections:
 
     async def deny_agent(self, provider_id: str) -> None:
         """Withdraw the consent to run a program. Raises NotFound, StorageError."""
-        own = found_provider(self._documents, provider_id).fingerprint
+        own = providers.found_provider(self._documents, provider_id).fingerprint
         # Those to its work in folders begin with it.
         await self._documents.change_consents(
             lambda consents: frozenset(one for one in consents if not one.startswith(own))
@@ -264,12 +256,12 @@ class Connections:
 
     def _free_id(self, label: str, instead: str) -> str:
         stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or instead
-        taken = {config.id for config in configured(self._documents)}
+        taken = {config.id for config in providers.configured(self._documents)}
         names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
         return next(name for name in names if name not in taken)
 
     async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
-        known = {config.id for config in configured(self._documents)} - {provider_id}
+        known = {config.id for config in providers.configured(self._documents)} - {provider_id}
         listed = tuple(dict.fromkeys(filter(None, models)))
         shown = chat_models(listed)
         hidden = tuple(name for name in listed if name not in shown)
@@ -340,7 +332,7 @@ class LocalModels:
 
     def offered(self) -> Sequence[str]:
         """Return the ids of the models that can be chosen for chats and debates."""
-        config = provider_of(self._documents, LOCAL)
+        config = providers.provider_of(self._documents, LOCAL)
         return config.models if config is not None else ()
 
     def fits(self, model: LocalModel) -> bool:
@@ -419,7 +411,7 @@ class LocalModels:
         self._changed()
 
     async def _offer(self, model_id: str) -> None:
-        config = provider_of(self._documents, LOCAL) or ProviderConfig(id=LOCAL, kind=LOCAL)
+        config = providers.provider_of(self._documents, LOCAL) or ProviderConfig(id=LOCAL, kind=LOCAL)
         if model_id != EMBEDDED_MODEL and model_id not in config.models:
             await self._save(replace(config, models=(*config.models, model_id), enabled=True))
 
@@ -452,7 +444,7 @@ class LocalModels:
             self._changed()
             return
         await self.pause(model_id)
-        config = provider_of(self._documents, LOCAL)
+        config = providers.provider_of(self._documents, LOCAL)
         if config is not None and model_id in config.models:
             rest = tuple(one for one in config.models if one != model_id)
             if rest:

@@ -7,19 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.core import events
 from app.core.catalog import ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
 from app.core.errors import BadInput, MootError
-from app.core.events import (
-    AssistantsChanged,
-    Event,
-    EventBus,
-    SavedPromptsChanged,
-    ServersChanged,
-    SessionDeleted,
-    SessionRestored,
-    WorkflowsChanged,
-)
 from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
@@ -38,6 +29,7 @@ from app.core.store import (
 )
 from app.core.texts import choose_language
 from app.core.tool import Tools
+from app.engine import providers
 from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
@@ -60,18 +52,6 @@ from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
 from app.engine.permissions import Permissions
 from app.engine.prompts import Prompts
-from app.engine.providers import (
-    Keys,
-    ProviderProblem,
-    check_provider,
-    check_readable,
-    configured,
-    found_provider,
-    key_place,
-    provider_of,
-    status_of,
-    with_provider,
-)
 from app.engine.runner import Run
 from app.engine.servers import Servers
 from app.engine.session_kinds import document_of, export, in_turns, kind_of
@@ -81,7 +61,7 @@ from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.usage_book import UsageBook
 from app.engine.voting import VotingChecks
-from app.engine.work import WorkList
+from app.engine.work import AllWork
 from app.engine.workflow.commands import Workflows
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
@@ -138,7 +118,7 @@ class Engine:
         self,
         plugs: Plugs,
         resources: Resources,
-        bus: EventBus,
+        bus: events.EventBus,
         *,
         language: str = "",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -152,7 +132,6 @@ class Engine:
         self._documents = documents
         self._secrets = plugs.secrets
         self._models = models
-        self._tools = tools
         self.files = plugs.files
         self.session_files = plugs.session_files
         self.network = plugs.network
@@ -191,8 +170,8 @@ class Engine:
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._directory, documents, bus)
-        self.work = WorkList(store, self._sessions, self.queues, self._directory, documents)
-        self.keys = Keys(documents, plugs.secrets, bus, self.providers)
+        self.work = AllWork(store, self._sessions, self.queues, self._directory, documents)
+        self.keys = providers.Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.local_models = LocalModels(documents, models, bus, self.settings, self.save_provider)
         self.archive = Archive(
@@ -224,7 +203,7 @@ class Engine:
             documents,
             plugs.secrets,
             tools,
-            lambda: bus.publish(ServersChanged(session_id="")),
+            lambda: bus.publish(events.ServersChanged(session_id="")),
             self.assistants.change,
             self.archive.take_out,
         )
@@ -271,13 +250,13 @@ class Engine:
         """Pause a session at once and move it to the trash; `restore` brings it back as it was."""
         await self._sessions.forget(session_id)
         await self._store.delete(session_id)
-        self.bus.publish(SessionDeleted(session_id=session_id))
+        self.bus.publish(events.SessionDeleted(session_id=session_id))
 
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the trash."""
         await self._store.restore(session_id)
         await self.open(session_id)
-        self.bus.publish(SessionRestored(session_id=session_id))
+        self.bus.publish(events.SessionRestored(session_id=session_id))
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
@@ -366,8 +345,8 @@ class Engine:
         """Return every provider with what it lacks."""
         problem = self._embedded_problem()
         return [
-            status_of(config, self._secrets, problem, self._silent, self._documents)
-            for config in configured(self._documents)
+            providers.status_of(config, self._secrets, problem, self._silent, self._documents)
+            for config in providers.configured(self._documents)
         ]
 
     def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
@@ -381,7 +360,7 @@ class Engine:
             for status in self.providers()
             if status.local
             and status.base_url
-            and (status.ready or status.problem == ProviderProblem.NO_SERVER)
+            and (status.ready or status.problem == providers.ProviderProblem.NO_SERVER)
         ]
         heard = await asyncio.gather(*(self._models.listens(provider_id) for provider_id in local))
         before = self._silent
@@ -390,10 +369,10 @@ class Engine:
 
     async def save_provider(self, config: ProviderConfig) -> None:
         """Add or replace a provider. Raises BadInput, StorageError."""
-        config = check_provider(config)
-        check_readable(self._documents, [config.id])
-        await self._documents.change_providers(lambda known: with_provider(known, config))
-        await self._secrets.refresh(((key_place(config), config.kind),))
+        config = providers.check_provider(config)
+        providers.check_readable(self._documents, [config.id])
+        await self._documents.change_providers(lambda known: providers.with_provider(known, config))
+        await self._secrets.refresh(((providers.key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
         """Move a provider to the trash and forget its key; return what brings both back, as `Keys.remove` does.
@@ -419,7 +398,7 @@ class Engine:
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
-        config = found_provider(self._documents, provider_id)
+        config = providers.found_provider(self._documents, provider_id)
         result = await self._models.test(provider_id)
         self.connections.note_test(config, result)
         return result
@@ -448,7 +427,7 @@ class Engine:
         return (*self._documents.problems(), *self.drafts.problems())
 
     def _calls_at_once(self, provider_id: str) -> int | None:
-        config = provider_of(self._documents, provider_id)
+        config = providers.provider_of(self._documents, provider_id)
         kind = provider_kind(config.kind) if config else None
         return kind.calls_at_once if kind else None
 
@@ -457,8 +436,8 @@ class Engine:
         role = agent.role if agent else agent_id.removeprefix(MADE_FOR)
         return policy_of(agent.busy if agent else None, role)
 
-    def _on_events(self, batch: Sequence[Event]) -> None:
-        if any(isinstance(event, AssistantsChanged) for event in batch):
+    def _on_events(self, batch: Sequence[events.Event]) -> None:
+        if any(isinstance(event, events.AssistantsChanged) for event in batch):
             self._slots.renew()
 
     def _language(self) -> str:
@@ -466,11 +445,11 @@ class Engine:
 
     def _tell_language(self, before: str) -> None:
         if self._language() != before:
-            for changed in (AssistantsChanged, WorkflowsChanged, SavedPromptsChanged):
+            for changed in (events.AssistantsChanged, events.WorkflowsChanged, events.SavedPromptsChanged):
                 self.bus.publish(changed(session_id=""))
 
     def _check_readable(self, session: Session) -> None:
-        check_readable(self._documents, kind_of(session).providers(session, self._directory))
+        providers.check_readable(self._documents, kind_of(session).providers(session, self._directory))
 
     def _run_of(self, live: LiveSession) -> Run:
         return kind_of(live.session).run(live, self._services, self._debaters)

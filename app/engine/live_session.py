@@ -9,23 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from app.core import events
 from app.core.criteria import CRITERIA, reopened
 from app.core.errors import BadInput
-from app.core.events import (
-    CallsStreamed,
-    Event,
-    EventBus,
-    LimitNear,
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    Notice,
-    PlanChanged,
-    SessionChanged,
-    SessionStarted,
-    TurnStarted,
-    UsageReported,
-)
 from app.core.ids import utc_now
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
@@ -49,7 +35,7 @@ class _Growing:
 class LiveSession:
     """One open session: its data, its messages in order, and the ways to change them."""
 
-    def __init__(self, stored: StoredSession, bus: EventBus) -> None:
+    def __init__(self, stored: StoredSession, bus: events.EventBus) -> None:
         self.session: Session = stored.session
         self.messages: list[Message] = stored.messages
         self.damaged = stored.damaged
@@ -161,7 +147,7 @@ class LiveSession:
 
     def begin(self) -> None:
         """Announce a session that was just made."""
-        self.tell(SessionStarted(session_id=self.id, session=self.session))
+        self.tell(events.SessionStarted(session_id=self.id, session=self.session))
 
     def change(self, **fields: object) -> None:
         """Replace fields of the session: title, status, reason, debate."""
@@ -175,23 +161,23 @@ class LiveSession:
     def change_plan(self, plan: Plan | None) -> None:
         """Replace the session's plan."""
         changed = self._changed({"plan": plan})
-        self.tell(*changed, PlanChanged(session_id=self.id, plan=plan))
+        self.tell(*changed, events.PlanChanged(session_id=self.id, plan=plan))
 
-    def tell(self, *events: Event) -> None:
+    def tell(self, *news: events.Event) -> None:
         """Publish events in one batch; by themselves they change nothing that is stored."""
-        if events:
-            self._bus.publish(*events)
+        if news:
+            self._bus.publish(*news)
 
     def notice(self, code: str, *, level: str = "warning", sticky: bool = False, **details: object) -> None:
         """Tell the user something about this session that is not stored."""
-        self.tell(Notice(session_id=self.id, level=level, code=code, details=details, sticky=sticky))
+        self.tell(events.Notice(session_id=self.id, level=level, code=code, details=details, sticky=sticky))
 
     def tell_near(self, limit: str, spent: float, most: float) -> None:
         """Tell once that a limit of the run is nearly reached."""
         told = (self.chat_session.chat.budget_from, limit, most)
         if told not in self._told_near:
             self._told_near.add(told)
-            self.tell(LimitNear(session_id=self.id, limit=limit, spent=spent, most=most))
+            self.tell(events.LimitNear(session_id=self.id, limit=limit, spent=spent, most=most))
 
     def first_told(self, tools: Sequence[str]) -> list[str]:
         """Return those of these tools that the user was not yet told of, and remember them."""
@@ -202,7 +188,7 @@ class LiveSession:
     def start_turn(self, first: Message) -> None:
         """Announce a turn; `first` is its first message to be."""
         self.tell(
-            TurnStarted(
+            events.TurnStarted(
                 session_id=self.id,
                 turn_id=first.turn_id,
                 parent_turn_id=first.parent_turn_id,
@@ -213,20 +199,20 @@ class LiveSession:
             )
         )
 
-    def start_message(self, message: Message, *extra: Event) -> None:
+    def start_message(self, message: Message, *extra: events.Event) -> None:
         """Add a message that will stream."""
         self.check_writable()
         message = replace(message, state=MessageState.STREAMING, content="", thinking="")
         self._growing[message.id] = _Growing()
         fields = self._put(message)
-        self.tell(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
+        self.tell(events.MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
 
     def stream_calls(self, message_id: str, tool_calls: tuple[ToolCall, ...]) -> None:
         """Show the tool calls of a streaming message; they are kept when it finishes."""
         growing = self._growing.get(message_id)
         if growing is not None:
             growing.tool_calls = tool_calls
-            self.tell(CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
+            self.tell(events.CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
         """Append to a streaming message; text after its end is dropped."""
@@ -237,7 +223,7 @@ class LiveSession:
         growing.thinking.append(thinking)
         offset, growing.length = growing.length, growing.length + len(text)
         self.tell(
-            MessageDelta(
+            events.MessageDelta(
                 session_id=self.id, message_id=message_id, offset=offset, text=text, thinking=thinking
             )
         )
@@ -250,27 +236,27 @@ class LiveSession:
         growing.thinking += growing.text
         growing.text, growing.length = [], 0
         message = replace(self.turns.messages[message_id], thinking="".join(growing.thinking))
-        self.tell(MessageStarted(session_id=self.id, message=message))
+        self.tell(events.MessageStarted(session_id=self.id, message=message))
 
-    def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
+    def finish_message(self, message: Message, *extra: events.Event, **fields: object) -> None:
         """Write a message in its final state and, in the same batch, change fields of the session."""
         self.finish_messages((message,), *extra, **fields)
 
     def finish_answer(self, message: Message, turn_id: str = "", /, **fields: object) -> None:
         """Write a model's answer and, in the same batch, what it used: in its own turn, or for another one."""
         used, turn_id = message.usage, turn_id or message.turn_id
-        reported = [UsageReported(session_id=self.id, turn_id=turn_id, usage=used)] if used else []
+        reported = [events.UsageReported(session_id=self.id, turn_id=turn_id, usage=used)] if used else []
         self.finish_message(message, *reported, **fields)
 
-    def finish_messages(self, messages: Sequence[Message], *extra: Event, **fields: object) -> None:
+    def finish_messages(self, messages: Sequence[Message], *extra: events.Event, **fields: object) -> None:
         """Write messages that belong together, and change fields of the session, in one batch."""
         self.check_writable()
-        events: list[Event] = []
+        finished: list[events.Event] = []
         for message in messages:
             self._growing.pop(message.id, None)
             fields = {**self._put(message), **fields}
-            events.append(MessageFinished(session_id=self.id, message=message))
-        self.tell(*events, *self._changed(fields), *extra)
+            finished.append(events.MessageFinished(session_id=self.id, message=message))
+        self.tell(*finished, *self._changed(fields), *extra)
 
     def settle(self) -> None:
         """Mark streaming messages as stopped, with the text they have; later text is dropped."""
@@ -304,7 +290,7 @@ class LiveSession:
         )
         return {"chat": replace(chat, head=message.turn_id), **asks}
 
-    def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
+    def _changed(self, fields: dict[str, object]) -> tuple[events.Event, ...]:
         """Change the session and return the event for it; none where nothing changes."""
         if not fields:
             return ()
@@ -312,7 +298,7 @@ class LiveSession:
         before = self.session
         self.session = replace(before, **{"updated_at": utc_now(), **fields})  # type: ignore[arg-type]
         moved = (before.status, before.reason) != (self.session.status, self.session.reason)
-        return (SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
+        return (events.SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
 
     def check_writable(self) -> None:
         """Raise BadInput where a newer version wrote the session, so that it may only be read."""

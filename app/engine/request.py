@@ -204,10 +204,10 @@ def request_of(
         items.insert(0, {"role": Role.USER, "content": words["left_out"]})
     if items[-1]["role"] == Role.ASSISTANT:
         items.append({"role": Role.USER, "content": words["continue"]})
-    chat = live.chat_session.chat
-    if chat.context:
+    chat = live.session.chat
+    if chat is not None and chat.context:
         items.insert(0, {"role": Role.USER, "content": files_text(chat.context, words, turn.agent_model)})
-    said = _system(turn, words, bool(functions), about_user, chat.instructions)
+    said = _system(turn, words, bool(functions), about_user, chat.instructions if chat else "")
     if criteria := live.session.criteria:
         said = "\n".join((f"{said}\n\n{words['done_means']}", *(f"- {one.text}" for one in criteria)))
     system = {"role": Role.SYSTEM, "content": said}

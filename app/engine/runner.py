@@ -89,11 +89,11 @@ class Run(ABC):
     def answered(self) -> None:
         """Let waiting turns look for the user's answer."""
         for tree in self._trees:
-            tree.answered()
+            tree.calls.answered()
 
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one sub-agent; false where it does not run."""
-        return any(tree.stop_turn(turn_id) for tree in self._trees)
+        return any(tree.calls.stop_turn(turn_id) for tree in self._trees)
 
     async def stop(self, status: str = Status.STOPPED) -> None:
         """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""

@@ -7,20 +7,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.core import events
 from app.core.definitions import Agent
 from app.core.errors import MootError
-from app.core.events import (
-    AssistantsChanged,
-    EventBus,
-    FoldersChanged,
-    GroupsChanged,
-    JournalChanged,
-    PanelsChanged,
-    SavedPromptsChanged,
-    ServersChanged,
-    SessionRestored,
-    WorkflowsChanged,
-)
 from app.core.session import ExportFormat
 from app.core.store import ArchiveFiles, Backup, BackupReason, Restored, SessionStore, StoredSession
 from app.core.texts import escape_markdown
@@ -44,7 +33,7 @@ class Archive:
 
     files: ArchiveFiles
     _store: SessionStore
-    _bus: EventBus
+    _bus: events.EventBus
     _prompts: Prompts
     _agents: Callable[[], Sequence[Agent]]
     _language: Callable[[], str]
@@ -153,7 +142,7 @@ class Archive:
 
     def _documents_of(self, stored: StoredSession) -> dict[str, str]:
         """Return a session as Markdown, where its kind is known, and as JSON; nothing where that fails."""
-        live = LiveSession(stored, EventBus())
+        live = LiveSession(stored, events.EventBus())
         is_known = stored.session.chat is not None or stored.session.debate is not None
         formats = (ExportFormat.MARKDOWN, ExportFormat.JSON) if is_known else (ExportFormat.JSON,)
         try:
@@ -174,9 +163,15 @@ class Archive:
             self._announce_documents()
 
     def _announce_documents(self) -> None:
-        definitions = (AssistantsChanged, GroupsChanged, WorkflowsChanged, PanelsChanged, JournalChanged)
-        for event in (*definitions, ServersChanged, FoldersChanged, SavedPromptsChanged):
+        definitions = (
+            events.AssistantsChanged,
+            events.GroupsChanged,
+            events.WorkflowsChanged,
+            events.PanelsChanged,
+            events.JournalChanged,
+        )
+        for event in (*definitions, events.ServersChanged, events.FoldersChanged, events.SavedPromptsChanged):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:
-        self._bus.publish(*(SessionRestored(session_id=session_id) for session_id in session_ids))
+        self._bus.publish(*(events.SessionRestored(session_id=session_id) for session_id in session_ids))

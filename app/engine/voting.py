@@ -16,7 +16,7 @@ from app.core.catalog import ProviderKind, RequestForm, provider_kind
 from app.core.council import NoVote, NoVoteReason, Participant, Seat
 from app.core.errors import ProviderError
 from app.core.events import EventBus, VotingChecked
-from app.core.json_values import object_in
+from app.core.json_values import object_in, schema_object
 from app.core.owned_tasks import start_owned
 from app.core.provider import one_message
 from app.core.session import Debate, Reason, Status, counted, main_code, no_vote_reason
@@ -85,12 +85,7 @@ CALL_TOKENS = (70, 10)
 # As many as a ballot has: a model may think first.
 _MOST_TOKENS = 400
 _LETTERS = ("A", "B")
-_SCHEMA = {
-    "type": "object",
-    "properties": {"choice": {"type": "string", "enum": [*_LETTERS]}},
-    "required": ["choice"],
-    "additionalProperties": False,
-}
+_SCHEMA = schema_object(choice={"type": "string", "enum": [*_LETTERS]})
 _BETTER = "Which argument supports its conclusion better?"
 _CHOICE = re.compile(r"\b[AB]\b")
 # What is kept of an answer: that it chose the right option, the wrong one, or that this cannot be read.

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
-from typing import NamedTuple
 
 from app.core.definitions import Agent, StepStatus
 from app.core.message import Message, PromptType
@@ -27,7 +26,7 @@ from app.core.session import (
     reason_text,
     resumable,
 )
-from app.core.settings import Settings
+from app.core.settings import RunLimits, Settings
 from app.core.store import Documents, SessionStore
 from app.core.texts import Texts, amount_text, visible
 from app.engine.availability import MADE_FOR, Job, Queues
@@ -67,14 +66,6 @@ class WorkAction(StrEnum):
     OPEN = "open"
 
 
-class Limits(NamedTuple):
-    """The limits of a run, 0 for none."""
-
-    minutes: float = 0
-    calls: int = 0
-    usd: float = 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkRow:
     """The work of one session.
@@ -93,7 +84,7 @@ class WorkRow:
     who: tuple[str, ...] = ()
     since: str = ""
     cost_usd: float | None = 0.0
-    limits: Limits
+    limits: RunLimits
     reason_code: str = ""
     stands: str = ""
     job: str = ""
@@ -125,7 +116,7 @@ _IN_USD = (Reason.BUDGET_COST, "budget_month")
 
 
 @dataclass(eq=False, repr=False)
-class WorkList:
+class AllWork:
     """Makes the rows; those of sessions that are not open are made once."""
 
     _store: SessionStore
@@ -241,14 +232,15 @@ class _Maker:
         action: WorkAction | None = None,
         **more: object,
     ) -> WorkRow:
-        summary, settings = self.summary, self.settings
+        summary = self.summary
         if action is None:
             ended = state in (WorkState.NEEDS_YOU, WorkState.STOPPED) and resumable(summary)
             action = WorkAction.RESUME if ended else WorkAction.OPEN
-        limits = Limits(settings.max_minutes, settings.max_model_calls, settings.max_cost_usd)
+        chat = self._session.chat if self._session else None
+        limits = (chat and chat.limits) or self.settings.limits
         if summary.kind == "debate":
             debate = self._session.debate if self._session else None
-            limits = Limits(usd=debate.council.max_usd if debate and debate.council else 0)
+            limits = RunLimits(usd=debate.council.max_usd if debate and debate.council else 0)
         fields: dict[str, object] = {"who": self._who(), "stands": self._stands(), **more}
         return WorkRow(
             id=summary.id,
@@ -360,9 +352,7 @@ def work_object(row: WorkRow) -> Mapping[str, object]:
         **fields_of(
             row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since", "seconds"
         ),
-        "cost_usd": row.cost_usd,
-        "limits": row.limits._asdict(),
-        "reason_code": row.reason_code,
+        **fields_of(row, "cost_usd", "limits", "reason_code"),
         "files": 0,
         "criteria": None,
     }

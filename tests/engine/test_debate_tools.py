@@ -201,3 +201,21 @@ async def test_a_denied_call_leads_to_a_statement_without_it(tmp_path: Path) -> 
     await made.engine.chats.answer(session_id, question.id, Consent.DENY)
     await made.engine.wait(session_id)
     assert runs == [] and len(statements(made, session_id)) == 2
+
+
+async def test_a_participant_asks_its_sub_agent(tmp_path: Path) -> None:
+    """A sub-agent has no chat around it here: it is asked as in a chat all the same."""
+
+    def asks_bob(request: ModelRequest) -> Script:
+        tools = {one["function"]["name"] for one in request.tools}  # type: ignore[index]
+        asked = any(one["role"] == Role.TOOL for one in request.messages)
+        return calling(("subAgent", {"name": "bob", "task": "Look."})) if tools and not asked else ["Said."]
+
+    agents = (agent("ann", tools=("subAgent",), sub_agents=("bob",)), agent("bob"))
+    made = a_bench(a_log_store(tmp_path), agents=agents, tools=())
+    made.models.otherwise = asks_bob
+    _made.append(made)
+    session_id = await debate(made)
+    assert made.debate_of(session_id).status == Status.COMPLETED
+    assert [one.content for one in made.messages(session_id) if one.author.kind == "sub"] == ["Said."]
+    assert len(statements(made, session_id)) == 2

@@ -236,7 +236,7 @@ async def test_a_step_says_that_it_is_done_by_the_tool(tmp_path: Path) -> None:
 
     definition = WorkflowDefinition(id="diamond", name="D", steps=(step("a"), step("b", "a")))
     made = bench(tmp_path, answer, definition=definition)  # type: ignore[arg-type]
-    made.engine._tools._tools = bound(*STEP_TOOLS)  # type: ignore[attr-defined]
+    made.engine._directory._tools._tools = bound(*STEP_TOOLS)  # type: ignore[attr-defined]
     session_id = await run(made)
     assert status(made, session_id) == Status.COMPLETED
     live = made.engine.live(session_id)

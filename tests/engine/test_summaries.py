@@ -353,7 +353,9 @@ async def test_a_summary_that_was_asked_for_edited_put_aside_and_used_again(made
 async def test_the_gauge_and_a_summary_count_the_effort_and_the_tool_for_long_files_too(
     tmp_path: Path,
 ) -> None:
-    made = _bench(a_log_store(tmp_path), tools=(a_tool("read", group=FILE_PARTS, description=_words(20_000)),))
+    made = _bench(
+        a_log_store(tmp_path), tools=(a_tool("read", group=FILE_PARTS, description=_words(20_000)),)
+    )
     book = Attachment(name="book.txt", text="word " * LONG_TEXT)
     session_id = await made.engine.chats.start("main", FACT, (book,), effort="high")
     await made.engine.wait(session_id)

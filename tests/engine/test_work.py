@@ -13,7 +13,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.message import Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Status
-from app.core.settings import Settings
+from app.core.settings import RunLimits, Settings
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState
 from app.storage.paths import DataPaths
 from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
@@ -109,7 +109,7 @@ async def test_a_limit_says_which_and_how_much(tmp_path: Path) -> None:
     row = found(made, session_id)
     assert brief(row) == (WorkState.NEEDS_YOU, Needs.LIMIT, WorkAction.RESUME, "Paused at 3 calls")
     assert korean(made, session_id) == "호출 3회에서 일시 정지"
-    assert (row.reason_code, row.limits) == ("budget_calls", (30, 3, 2.0))
+    assert (row.reason_code, row.limits) == ("budget_calls", RunLimits(minutes=30, calls=3, usd=2.0))
 
 
 async def test_what_was_spent_since_the_last_message_counts(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ async def test_a_debate_says_its_round_and_is_done_or_stopped(tmp_path: Path) ->
     await until(lambda: found(made, session_id).says.endswith("is writing"))
     row = found(made, session_id)
     assert (row.state, row.who, row.stands) == (WorkState.RUNNING, ("GPT",), "Round 1 of 2")
-    assert row.limits == (0, 0, 0)
+    assert row.limits == RunLimits()
     await made.engine.stop(session_id)
     stopped = found(made, session_id)
     assert (stopped.state, stopped.says, stopped.action) == (

@@ -48,7 +48,7 @@ from app.engine.history import extract, limit_for, turns_to_replace
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import AgentTurn, Attempt, build_request, history_of, next_lead, root_turn
+from app.engine.request import AgentTurn, Attempt, history_of, next_lead, root_turn
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message
@@ -336,8 +336,7 @@ class Chats:
         """Skip a question: the assistant that asked goes on without an answer."""
         live = await self._sessions.open_to_change(session_id)
         question = _question(live, message_id)
-        dismissed = question.dismissed()
-        live.finish_message(dismissed, **_running(live))
+        live.finish_message(question.dismissed(), **_running(live))
         self._go_on(live)
 
     def needs_you(self) -> list[tuple[str, Message]]:
@@ -401,9 +400,7 @@ class Chats:
         await self._sessions.interrupt(live)
         self._change(live, head=turn_id)
         if message.role == Role.ASSISTANT and (message.state != "done" or message.note):
-            await self._say(
-                live, self._prompts.line(live.chat_session.chat.language, "assistant", "continue"), ()
-            )
+            await self._say(live, self._prompts.line(live.session.language, "assistant", "continue"), ())
 
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
@@ -475,7 +472,7 @@ class Chats:
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
         if at_limit(live.session) and not main_code(live.session.reason).startswith("budget_"):
-            words = self._prompts.line(live.chat_session.chat.language, "assistant", "continue")
+            words = self._prompts.line(live.session.language, "assistant", "continue")
             await self._say(live, words, ())
             return
         if at_limit(live.session) or live.session.reason == Reason.CRITERIA_UNMET:
@@ -569,12 +566,14 @@ class Chats:
             answered = replace(prompt, answer=without_hidden(fitting, prompt.fields))
             if answered.answer != fitting:
                 live.hidden_answers[question.id] = fitting
-            said = replace(
-                user_message(answer_words(answered), (), "", answers=question.id),
+            said = user_message(
+                answer_words(answered),
+                (),
+                question.follows,
+                answers=question.id,
                 turn_id=question.turn_id,
                 parent_turn_id=question.parent_turn_id,
                 parent_call_id=question.parent_call_id,
-                follows=question.follows,
             )
             written += [said, replace(question, prompt=replace(answered, answered_by=said.id))]
             if fitting in _IN_SESSION and prompt.type == PromptType.APPROVAL:
@@ -668,15 +667,7 @@ class Summaries:
         if live is None or turn is None:
             return None
         directory, model = services.directory, turn.agent_model
-        request = build_request(
-            turn,
-            live,
-            directory.functions(turn.agent, turn.stack, turn.mode, turn.given),
-            Attempt(),
-            services.prompts,
-            live.chat_session.chat.language,
-            about_user=directory.about_user(turn.agent),
-        )
+        request = services.request(turn, live, Attempt())
         facts = services.models.known_facts(model.provider, model.model)
         tokens = services.count.of(session_id, request)
         usd = facts.prices.read * tokens if facts.prices else None
@@ -724,12 +715,8 @@ class Summaries:
         covered = turns[:place]
         text = extract([message for one in covered for message in one.messages], "", words["quoted"])
         if text:
-            replaces = sum(one.tokens for one in covered)
-            through = covered[-1].turn_id
-            note = SummaryNote.EXTRACT
-            live.finish_message(
-                summary_message(turn.author, text, through=through, note=note, replaces=replaces)
-            )
+            of = {"note": SummaryNote.EXTRACT, "replaces": sum(one.tokens for one in covered)}
+            live.finish_message(summary_message(turn.author, text, through=covered[-1].turn_id, **of))
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
         """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from app.core.criteria import CRITERIA, CriterionState
 from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.errors import Failure
-from app.core.ids import new_id, utc_now
-from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role
+from app.core.ids import new_id
+from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role, new_message
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.settings import Settings
 from app.core.turns import failed_result, last_answer, unanswered
@@ -176,7 +177,7 @@ class ChatRun(Run):
             live=self._live,
             services=services,
             budget=Budget(self._limits, spent, services.clock, self._live.tell_near),
-            language=self._live.chat_session.chat.language,
+            language=self._live.session.language,
             waits=self._waits,
             members=members,
             asks_too=frozenset((SWITCH_ASSISTANT,)) if asks else frozenset(),
@@ -210,34 +211,18 @@ def model_for(message: Message, provider: str, model: str) -> AnswerChoice | Non
 
 
 def user_message(
-    text: str, attachments: tuple[Attachment, ...], follows: str | None, *, by: str = "", **fields: object
+    text: str, attachments: tuple[Attachment, ...], follows: str | None, *, by: str = "", **fields: Any
 ) -> Message:
     """Return a message of the user's, or of the program `by` in the user's place, as a turn of its own."""
-    message = Message(
-        id=new_id(),
-        turn_id=new_id(),
-        role=Role.USER,
-        author=Author(id=MCP_CALLER, name=by, kind="user") if by else USER_AUTHOR,
-        content=text,
-        attachments=attachments,
-        follows=follows,
-        created_at=utc_now(),
-    )
-    return replace(message, **fields)  # type: ignore[arg-type]
+    author = Author(id=MCP_CALLER, name=by, kind="user") if by else USER_AUTHOR
+    said = {"author": author, "content": text, "attachments": attachments, "follows": follows}
+    return new_message(Role.USER, **{**said, **fields})
 
 
 def no_answer(spoken: Speak, author: Author, why: Failure) -> Message:
     """Return what stands for the answer that a speaker does not give."""
-    return Message(
-        id=new_id(),
-        turn_id=spoken.turn_id or new_id(),
-        role=Role.ASSISTANT,
-        author=author,
-        follows=spoken.follows,
-        state=MessageState.FAILED,
-        error=why,
-        created_at=utc_now(),
-    )
+    fields = {"follows": spoken.follows, "state": MessageState.FAILED, "error": why}
+    return new_message(Role.ASSISTANT, author, spoken.turn_id, **fields)
 
 
 def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:

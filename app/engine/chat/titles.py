@@ -57,7 +57,7 @@ class Titles:
         self._asked.add(session_id)
         question, answer, model = source
         text = self._prompts.text(
-            live.chat_session.chat.language,
+            live.session.language,
             "title",
             question=question.content[:EXCERPT],
             answer=answer.content[:EXCERPT],
@@ -88,13 +88,12 @@ class Titles:
             or not self._settings().titles
         ):
             return None
-        *_, root = ("", *live.turns.back_from(chat.head))
-        question = live.turns.first(root)
+        turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
+        question = turns[0][0] if turns else None
         if question is None or question.role != Role.USER:
             return None
         if session.title != title_of(question.content, question.attachments):
             return None
-        turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
         answers = [one for turn in turns for one in turn if _is_answer(one)]
         if not answers:
             return None

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from app.core.council import Seat
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, shown_by, unknown
 from app.core.events import CriterionChecked, Event, UsageReported
-from app.core.ids import new_id
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
-from app.core.message import Author, Message, MessageState, Role
+from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
 from app.core.session import Reason
 from app.engine.history import fits
@@ -133,12 +132,8 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
     live, services = context.live, context.services
     seat, other = _checker(context)
     if seat is None:
-        return _told(
-            live,
-            wanted,
-            unknown(wanted.criteria, Doubt.NO_CHECKER, round=wanted.number),
-            Reason.CRITERIA_UNMET,
-        )
+        nobody = unknown(wanted.criteria, Doubt.NO_CHECKER, round=wanted.number)
+        return _told(live, wanted, nobody, Reason.CRITERIA_UNMET)
     most = min(MOST_WORK, 2 * max(0, fits(services.models.known_facts(*seat))))
     sources = sources_of(live, wanted.turns, most)
     open_ones = [one for one in wanted.criteria if one.state != CriterionState.ACCEPTED]
@@ -146,11 +141,9 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
     # Nobody who wrote the work can have known these.
     mark, word = (f"{random.getrandbits(64):016x}" for _ in range(2))
     name = last_part(seat[1])
-    message = Message(
-        id=new_id(),
-        turn_id=new_id(),
-        role=Role.ASSISTANT,
-        author=Author(id=f"{live.id}-{CRITERIA}", name=name, kind="helper"),
+    message = new_message(
+        Role.ASSISTANT,
+        Author(id=f"{live.id}-{CRITERIA}", name=name, kind="helper"),
         parent_turn_id=wanted.turn_id,
         parent_call_id=wanted.call_id,
         part=CRITERIA,

@@ -1,23 +1,21 @@
-"""What runs and turns share, how far a turn came, and the view of a session that a running tool has."""
+"""What runs and turns share, and how far a turn came."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from app.core.definitions import Agent
-from app.core.message import Author, Message, Prompt, ToolCall
-from app.core.session import Plan
+from app.core.message import Message, ToolCall
+from app.core.provider import ModelRequest
 from app.core.store import SessionStore
-from app.core.tool import ToolProgress
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
 from app.engine.history import TokenCount
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import AgentTurn
+from app.engine.request import AgentTurn, Attempt, build_request
 from app.engine.turns.limits import Budget
 from app.engine.turns.metered_models import MeteredModels
 
@@ -38,6 +36,15 @@ class Services:
     count: TokenCount
     clock: Callable[[], float]
     outsider: Callable[[Sequence[str]], str]
+
+    def request(
+        self, turn: AgentTurn, live: LiveSession, attempt: Attempt, *, wrap_up: bool = False
+    ) -> ModelRequest:
+        """Return the request of a turn's next call, with the tools that its assistant has there."""
+        functions = self.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
+        language, about = live.session.language, self.directory.about_user(turn.agent)
+        sent = (turn, live, functions, attempt, self.prompts, language)
+        return build_request(*sent, about_user=about, wrap_up=wrap_up)
 
 
 def about_call(live: LiveSession, turn: AgentTurn, call: ToolCall) -> dict[str, str]:
@@ -84,38 +91,3 @@ class TreeContext:
     waits: Callable[[], AbstractContextManager[None]]
     members: tuple[Agent, ...] = ()
     asks_too: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True)
-class ToolRun:
-    """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
-
-    A plan that the tool changes is written in one batch with the call's result: a tool that runs again finds the
-    plan as it was.
-    """
-
-    live: LiveSession
-    author: Author
-    message_id: str
-    mode: str
-    pages: Sequence[str]
-    members: Sequence[Agent]
-    # Puts a question of the tool to the user.
-    ask: Callable[[Prompt], Coroutine[Any, Any, str | None]]
-    # Shows how far it is.
-    report: Callable[[ToolProgress], None]
-    new_plan: tuple[Plan | None, ...] = ()
-
-    @property
-    def session_id(self) -> str:
-        return self.live.id
-
-    @property
-    def plan(self) -> Plan | None:
-        return self.new_plan[0] if self.new_plan else self.live.session.plan
-
-    def change_plan(self, plan: Plan | None) -> None:
-        self.new_plan = (plan,)
-
-    def messages(self) -> Sequence[Message]:
-        return self.live.messages

@@ -10,7 +10,7 @@ from dataclasses import replace
 from json import dumps
 
 from app.core.errors import Failure, FailureKind
-from app.core.events import Event, PromptAsked, ToolFinished, ToolStarted
+from app.core.events import PromptAsked, ToolFinished, ToolStarted
 from app.core.ids import utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import start_owned
@@ -118,16 +118,9 @@ class ReportedCalls:
     def _end(self, act_id: str, state: str, text: str) -> None:
         result = replace(self._results[act_id], content=text, state=state)
         self._results[act_id] = result
-        told: tuple[Event, ...] = ()
-        if result.ended:
-            told = (
-                ToolFinished(
-                    **about_call(self._live, self._turn, self._calls[act_id]),
-                    ok=state == MessageState.DONE,
-                    content=text,
-                ),
-            )
-        self._live.finish_message(result, *told)
+        about = about_call(self._live, self._turn, self._calls[act_id])
+        ended = ToolFinished(**about, ok=state == MessageState.DONE, content=text)
+        self._live.finish_message(result, *([ended] if result.ended else []))
 
 
 async def _lost(_arguments: object, _run: ToolContext) -> ToolResult:
@@ -148,14 +141,9 @@ def asks_to_work(context: TreeContext, turn: AgentTurn) -> Outcome | None:
     consent, line = directory.work_consent(turn.agent_model.provider, turn.folder)
     if consent in live.session.always or directory.may_work(consent):
         return None
-    asked = [
-        one
-        for one in live.turns.said(turn.turn_id)
-        if one.prompt is not None
-        and one.prompt.reason == PromptReason.AGENT_WORKS
-        and one.prompt.consent == consent
-    ]
-    prompt = asked[-1].prompt if asked else None
+    prompts = (one.prompt for one in reversed(live.turns.said(turn.turn_id)) if one.prompt is not None)
+    about = (PromptReason.AGENT_WORKS, consent)
+    prompt = next((one for one in prompts if (one.reason, one.consent) == about), None)
     if prompt is not None and prompt.open:
         return Outcome(TurnState.WAITING)
     if prompt is not None and prompt.answer in tuple(Consent) and prompt.answer != Consent.DENY:

@@ -156,13 +156,8 @@ class Answer:
             return ProviderError(FailureKind.BAD_RESPONSE, type(fault).__name__)
         if self._calls and self._finished.reason == FinishReason.TRUNCATED:
             return ProviderError(FailureKind.INTERRUPTED)
-        reason = self._finished.reason
-        if (
-            self.begun
-            or self._calls
-            or self._pictures
-            or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL)
-        ):
+        said, reason = self.begun or self._calls or self._pictures, self._finished.reason
+        if said or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL):
             return None
         return ProviderError(_NOTHING_SAID.get(reason, FailureKind.EMPTY))
 

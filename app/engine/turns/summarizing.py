@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.ids import new_id, utc_now
-from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
+from app.core.message import Author, Message, Role, SummaryNote, Usage, new_message
 from app.core.provider import ModelRequest
 from app.core.session import Reason, Status
 from app.engine.history import (
@@ -91,17 +90,7 @@ class _Wanted:
 
 def summary_message(author: Author, content: str, *, through: str, **fields: object) -> Message:
     """Return a summary of all up to the turn `through`, as a message of that turn."""
-    message = Message(
-        id=new_id(),
-        turn_id=through,
-        role=Role.SUMMARY,
-        author=author,
-        content=content,
-        state=MessageState.DONE,
-        through=through,
-        created_at=utc_now(),
-    )
-    return replace(message, **fields)  # type: ignore[arg-type]
+    return new_message(Role.SUMMARY, author, through, content=content, through=through, **fields)
 
 
 async def ask_for_summary(

@@ -25,6 +25,7 @@ from app.core.tool import (
     ServerProblem,
     ServerState,
     Tool,
+    ToolContext,
     ToolError,
     ToolProgress,
     ToolResult,
@@ -36,7 +37,7 @@ from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, file_tools, in_mode
-from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
+from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.speaker_turn import SpeakerTurn
@@ -274,15 +275,11 @@ class ToolCalls:
     async def _answer_now(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
         try:
             arguments = read_arguments(call.arguments)
-            if call.by:
-                if self._may_run(turn, call, lost := lost_call(call)):
-                    await self._run(turn, call, lost, arguments)
-                    return None
-                return Outcome(TurnState.WAITING)
-            check_not_repeated(call, alike)
-            if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
-                return await self._delegate(turn, call, arguments)
-            tool = self._tool(turn, call.name)
+            if not call.by:
+                check_not_repeated(call, alike)
+                if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
+                    return await self._delegate(turn, call, arguments)
+            tool = lost_call(call) if call.by else self._tool(turn, call.name)
             if not self._may_run(turn, call, tool):
                 return Outcome(TurnState.WAITING)
             await self._run(turn, call, tool, arguments)
@@ -349,16 +346,17 @@ class ToolCalls:
         self._live.start_message(
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
-        ask, report = partial(self.ask, turn, call), partial(self._report, turn, call, tool)
-        run = ToolRun(
-            self._live,
-            turn.author,
-            started.id,
-            turn.mode,
-            turn.agent.pages,
-            self._context.members,
-            ask,
-            report,
+        run = ToolContext(
+            session_id=self._live.id,
+            author=turn.author,
+            message_id=started.id,
+            mode=turn.mode,
+            pages=turn.agent.pages,
+            members=self._context.members,
+            messages=lambda: self._live.messages,
+            plan_before=lambda: self._live.session.plan,
+            ask=partial(self.ask, turn, call),
+            report=partial(self._report, turn, call, tool),
         )
         plan: tuple[Plan | None, ...] = ()
         try:

@@ -14,7 +14,7 @@ from app.core.message import Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.session import Reason, counted
 from app.core.turns import last_answer
-from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, build_request, in_mode, news_of, turn_plan
+from app.engine.request import ORCHESTRATOR, AgentTurn, Attempt, in_mode, news_of, turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.reply import ReplyCleaner
@@ -33,16 +33,8 @@ class TurnTree:
         self._context = context
         self._services = context.services
         self._live = context.live
-        self._calls = ToolCalls(context, self.take)
+        self.calls = ToolCalls(context, self.take)
         self._summarizing = Summarizing(context)
-
-    def answered(self) -> None:
-        """Let what waits for the user look again, because an answer came."""
-        self._calls.answered()
-
-    def stop_turn(self, turn_id: str) -> bool:
-        """Stop one sub-agent, its caller goes on; false where it does not run."""
-        return self._calls.stop_turn(turn_id)
 
     async def take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         """Go on with a turn until it is done, waits, is held or has failed."""
@@ -94,10 +86,10 @@ class TurnTree:
                 )
             spent = rounds > turn.agent.max_steps
             if answer is not None:
-                outcome = await self._calls.answer_all(turn, answer, refuse=spent)
+                outcome = await self.calls.answer_all(turn, answer, refuse=spent)
                 if outcome is not None:
                     return outcome
-            repeats = answer is not None and self._calls.repeated.insists(turn, answer)
+            repeats = answer is not None and self.calls.repeated.insists(turn, answer)
             if spent or repeats:
                 failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
                 message = turn.message(state=MessageState.FAILED, error=failure)
@@ -146,7 +138,7 @@ class TurnTree:
             may_ask=context.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
             make_room=make_room,
-            reports=ReportedCalls(context, turn, self._calls.ask) if turn.folder else None,
+            reports=ReportedCalls(context, turn, self.calls.ask) if turn.folder else None,
         )
         message = await speaker.call(self._adapted(turn, plan))
         if isinstance(message, str):
@@ -175,17 +167,7 @@ class TurnTree:
             services.count.learn(self._live.id, request, read)
 
     def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:
-        context, directory = self._context, self._services.directory
-        request = build_request(
-            turn,
-            self._live,
-            directory.functions(turn.agent, turn.stack, turn.mode, turn.given),
-            attempt,
-            self._services.prompts,
-            context.language,
-            about_user=directory.about_user(turn.agent),
-            wrap_up=wrap_up,
-        )
+        request = self._services.request(turn, self._live, attempt, wrap_up=wrap_up)
         return replace(request, cache=turn_plan(turn, self._live, tail=wrap_up or attempt.after_empty))
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:

@@ -9,6 +9,7 @@ from typing import Any
 from app.core.criteria import accepted, criteria_of
 from app.core.definitions import (
     ROLES,
+    STEP_ENDED,
     WORKFLOW,
     Fault,
     StepState,
@@ -174,17 +175,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     async def retry(self, session_id: str, step_id: str) -> None:
         """Retry a step and the steps that it blocked; finished steps stay."""
         live, state = await self._at(session_id, step_id)
-        if (
-            state.state
-            not in (
-                StepStatus.FAILED,
-                StepStatus.SKIPPED,
-                StepStatus.CANCELLED,
-                StepStatus.WAITING,
-                StepStatus.DONE,
-            )
-            or state.queued
-        ):
+        if state.queued or state.state not in (*STEP_ENDED, StepStatus.WAITING):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         steps = reopened(work.definition, work.steps, step_id)
@@ -245,10 +236,8 @@ class Workflows(Definitions[WorkflowDefinition]):
             by_id[closed.id] = replace(by_id[closed.id], fresh=True)
         for state in self._work(live).steps:
             # Questions of a step that no longer waits need no answer.
-            turn_id = (
-                live.turns.child_turn(live.turns.work_turn, call_id(state)) if state.id in by_id else None
-            )
-            if turn_id and state.state == StepStatus.WAITING:
+            ended = state.id in by_id and state.state == StepStatus.WAITING
+            if ended and (turn_id := live.turns.child_turn(live.turns.work_turn, call_id(state))):
                 close_turns(live, turn_id)
         run = self._sessions.running(live.id)
         # A run that has just stopped, and still saves that, goes on by itself with this status; one that is cut does not.

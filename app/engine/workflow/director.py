@@ -54,13 +54,9 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
         state = by_id[step_id]
         if state.state in (StepStatus.PENDING, StepStatus.READY):
             blocked = any(_blocks(steps[one].when_skipped, by_id[one]) for one in steps[step_id].depends_on)
-            state = (
-                replace(state, state=StepStatus.SKIPPED, reason=Reason.BLOCKED)
-                if blocked
-                else replace(state, state=StepStatus.READY)
-            )
-            by_id[step_id] = state
+            by_id[step_id] = replace(state, state=StepStatus.READY)
             if blocked:
+                by_id[step_id] = replace(state, state=StepStatus.SKIPPED, reason=Reason.BLOCKED)
                 for one in after.get(step_id, ()):
                     open_before[one] -= 1
                     if not open_before[one]:

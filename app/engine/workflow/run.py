@@ -26,7 +26,7 @@ from app.core.definitions import (
 from app.core.events import Event, StepChanged
 from app.core.files import with_files
 from app.core.ids import new_id, utc_now
-from app.core.message import Author, Message, MessageState, Role, ToolCall
+from app.core.message import Author, Message, MessageState, Role, ToolCall, new_message
 from app.core.owned_tasks import end_tasks
 from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import FILES, read_arguments
@@ -178,6 +178,10 @@ class WorkflowRun(ChatRun):
         self._at_work: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
         self._left_out: set[str] = set()
+        # The workflow's own turn; it begins with its first step.
+        self._root = live.turns.work_turn or new_id()
+        # Why the session must pause once the steps in flight have ended.
+        self._held: list[str] = []
 
     async def pause(self) -> None:
         """Pause after the steps in flight; a step that waits for a slot does not begin."""
@@ -199,16 +203,14 @@ class WorkflowRun(ChatRun):
     def stop_turn(self, turn_id: str) -> bool:
         """Stop one step, or a sub-agent of one."""
         for step_id in self._at_work:
-            if self._live.turns.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
+            if self._turn_of(step_id) == turn_id:
                 return self.stop_step(step_id)
         return super().stop_turn(turn_id)
 
     def stop_step(self, step_id: str) -> bool:
         """Stop a step that runs or waits for its turn; false where it does neither."""
-        if self._state(step_id).state not in (
-            StepStatus.RUNNING,
-            StepStatus.WAITING,
-        ) or not self._cancel_step(step_id):
+        taken = self._state(step_id).state in (StepStatus.RUNNING, StepStatus.WAITING)
+        if not taken or not self._cancel_step(step_id):
             return False
         self._stopped.add(step_id)
         return True
@@ -238,19 +240,16 @@ class WorkflowRun(ChatRun):
 
     async def _step(self) -> None:
         """Run every step that can, until none can any more."""
-        root = self._root()
         tree = TurnTree(self._tree_context(()))
-        self._trees = [tree]
-        running = self._at_work
-        held: list[str] = []
+        self._trees, self._held, running = [tree], [], self._at_work
         try:
             while True:
-                self._wake(root)
+                self._wake()
                 self._settle_steps()
                 decision = decide(self._work.steps, running)
-                if isinstance(decision, Call) and not (self._pausing or held):
+                if isinstance(decision, Call) and not (self._pausing or self._held):
                     for step_id in decision.steps:
-                        running[step_id] = asyncio.create_task(self._take_step(tree, root, step_id, held))
+                        running[step_id] = asyncio.create_task(self._take_step(tree, step_id))
                 if not running:
                     break
                 news = asyncio.create_task(self._news.wait())
@@ -266,16 +265,16 @@ class WorkflowRun(ChatRun):
             await end_tasks(*running.values())
             running.clear()
             self._trees = []
-        await self._end(decision, held)
+        await self._end(decision)
 
-    async def _end(self, decision: Decision, held: Sequence[str]) -> None:
-        if held:
-            self._live.change(status=Status.PAUSED, reason=held[0])
+    async def _end(self, decision: Decision) -> None:
+        if self._held:
+            self._live.change(status=Status.PAUSED, reason=self._held[0])
         elif isinstance(decision, Finish) and not self._live.session.criteria:
             self._live.change(status=Status.COMPLETED, reason=decision.reason)
         elif isinstance(decision, Finish) and not self._pausing:
             # Each time after other attempts.
-            await self._check(self._root(), f"{CRITERIA}:{sum(one.attempt for one in self._work.steps)}")
+            await self._check(self._root, f"{CRITERIA}:{sum(one.attempt for one in self._work.steps)}")
         elif self._pausing:
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
         elif isinstance(decision, Ask):
@@ -285,25 +284,22 @@ class WorkflowRun(ChatRun):
 
     def _send_back(self, missing: str) -> bool:
         """Let the last steps mend what is not met."""
-        work, language = self._work, self._live.chat_session.chat.language
-        words = self._services.prompts.lines(language, "assistant")
-        names = {step.id: step.name for step in work.definition.steps}
-        workers = last_workers(work.definition)
+        work, workers = self._work, last_workers(self._work.definition)
         last = [one for one in work.steps if one.id in workers and one.state == StepStatus.DONE]
-        made = (f"{words['step_result'].format(name=names[one.id])}\n{one.result}" for one in last)
+        made = (self._titled(one.id, one.result) for one in last)
         text, steps = "\n\n".join((missing, *made)), work.steps
         for one in last:
             steps = reopened(work.definition, steps, one.id)
-        told = user_message(text, (), self._command().turn_id, author=MOOT, turn_id=self._root())
+        told = user_message(text, (), self._command().turn_id, author=MOOT, turn_id=self._root)
         if last:
             self._change_steps(*changes(work.steps, steps), messages=(told,))
         return bool(last)
 
-    def _wake(self, root: str) -> None:
+    def _wake(self) -> None:
         """Make the steps ready whose questions have been answered."""
         for state in self._work.steps:
             if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
-                turn_id = self._live.turns.child_turn(root, call_id(state))
+                turn_id = self._turn_of(state.id)
                 if not any(one.asks for one in self._live.turns.said_below(turn_id or "")):
                     self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
@@ -320,31 +316,31 @@ class WorkflowRun(ChatRun):
     def _state(self, step_id: str) -> StepState:
         return next(state for state in self._work.steps if state.id == step_id)
 
-    def _root(self) -> str:
-        """Return the id of the workflow's own turn; it begins with its first step."""
-        return self._live.turns.work_turn or new_id()
+    def _turn_of(self, step_id: str) -> str | None:
+        """Return the turn of a step's attempt, None before it begins."""
+        return self._live.turns.child_turn(self._root, call_id(self._state(step_id)))
 
     # One step
 
-    async def _take_step(self, tree: TurnTree, root: str, step_id: str, held: list[str]) -> None:
+    async def _take_step(self, tree: TurnTree, step_id: str) -> None:
         """Take a step with the assistant that has least to do, or with the one the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         if step.gate:
-            await self._take_gate(root, step, held)
+            await self._take_gate(step)
             return
         agent = self._agent_for(step)
         # It may have stopped waiting since it was found ready.
         while self._state(step_id).state == StepStatus.READY:
-            self._begin_attempt(root, step, agent)
+            self._begin_attempt(step, agent)
             try:
-                await self._attempt(tree, root, step, agent, held)
+                await self._attempt(tree, step, agent)
             except NotFree as refused:
                 state = StepStatus.CANCELLED if refused.reason == Refusal.DEQUEUED else StepStatus.FAILED
                 reason = Reason.BY_USER if state == StepStatus.CANCELLED else refused.reason
-                self._finish(root, self._state(step_id), state, reason)
+                self._finish(self._state(step_id), state, reason)
             except SentTo as sent:
                 other = self._services.directory.agent(sent.agent_id) or agent
-                self._finish(root, self._state(step_id), StepStatus.READY, "", f"Given to {other.name}.")
+                self._finish(self._state(step_id), StepStatus.READY, "", f"Given to {other.name}.")
                 agent = other
                 continue
             except asyncio.CancelledError:
@@ -353,18 +349,14 @@ class WorkflowRun(ChatRun):
                     raise
                 task.uncancel()
                 if step_id in self._stopped:
-                    if turn_id := self._live.turns.child_turn(root, call_id(self._state(step_id))):
+                    if turn_id := self._turn_of(step_id):
                         close_turns(self._live, turn_id)
-                    self._finish(root, self._state(step_id), StepStatus.CANCELLED, Reason.BY_USER)
+                    self._finish(self._state(step_id), StepStatus.CANCELLED, Reason.BY_USER)
                 self._stopped.discard(step_id)
                 self._left_out.discard(step_id)
             return
 
-    async def _attempt(
-        self, tree: TurnTree, root: str, step: WorkflowStep, agent: Agent, held: list[str]
-    ) -> None:
-        step_call = call_id(self._state(step.id))
-
+    async def _attempt(self, tree: TurnTree, step: WorkflowStep, agent: Agent) -> None:
         def busy(waits: bool) -> None:
             if waits:
                 self._change_steps(
@@ -382,14 +374,14 @@ class WorkflowRun(ChatRun):
             await attach_servers(self._live, self._services.directory, agent)
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
-                turn_id=self._live.turns.child_turn(root, step_call) or new_id(),
+                turn_id=self._turn_of(step.id) or new_id(),
                 agent=replace(agent, tools=(*agent.tools, STEP_TOOLS, FILES)),
                 agent_model=model,
                 stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,
                 follows=self._command().turn_id,
-                parent_turn_id=root,
-                parent_call_id=step_call,
+                parent_turn_id=self._root,
+                parent_call_id=call_id(running),
                 task=self._prompt(step),
                 given=(STEP_TOOLS, *file_tools(self._live, model)),
             )
@@ -398,18 +390,18 @@ class WorkflowRun(ChatRun):
             while complete is not None and step.done_means and not complete.failure:
                 number = 1 + sum(one.author == MOOT for one in self._live.turns.said(turn.turn_id))
                 call = f"{CRITERIA}:{number}"
-                reason = await self._check_step(step, turn.turn_id, call, [turn.turn_id], number)
+                reason = await self._check_step(step, turn.turn_id, call, number)
                 criteria = self._state(step.id).criteria
                 if reason or number >= MOST_ROUNDS or all(one.settled for one in criteria):
                     break
-                told = told_missing(criteria, self._services.prompts, self._live.chat_session.chat.language)
+                told = told_missing(criteria, self._services.prompts, self._live.session.language)
                 said = turn.message(Role.USER, author=MOOT, content=told, created_at=utc_now())
                 self._live.finish_message(said)
                 outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             seconds = running.seconds + self._services.clock() - begun
         if reason and reason != Reason.CRITERIA_UNMET:
             outcome = Outcome(TurnState.HELD, reason)
-        self._note(root, step, outcome, complete, held, seconds)
+        self._note(step, outcome, complete, seconds)
 
     async def _taken_to_end(
         self, tree: TurnTree, turn: AgentTurn, speaker: SpeakerTurn, step_id: str
@@ -423,32 +415,30 @@ class WorkflowRun(ChatRun):
             complete = self._completion(turn, outcome)
         return outcome, complete
 
-    async def _take_gate(self, root: str, step: WorkflowStep, held: list[str]) -> None:
+    async def _take_gate(self, step: WorkflowStep) -> None:
         """Check what was made so far; where that is not met, the gate has failed."""
-        state = self._begin_attempt(root, step, Agent(id="", name=MOOT.name))
+        state = self._begin_attempt(step, Agent(id="", name=MOOT.name))
         self._change_steps(replace(state, state=StepStatus.RUNNING, reason="", started_at=utc_now()))
-        reason = await self._check_step(step, root, call_id(state), [root], 1)
+        reason = await self._check_step(step, self._root, call_id(state), 1)
         state = self._state(step.id)
         if reason and reason != Reason.CRITERIA_UNMET:
-            held.append(reason)
+            self._held.append(reason)
             self._change_steps(replace(state, state=StepStatus.READY, reason=reason))
             return
-        words = self._services.prompts.lines(self._live.chat_session.chat.language, "criteria")
+        words = self._services.prompts.lines(self._live.session.language, "criteria")
         shown = ((one.text, shown_by(one, words.__getitem__) or words["unmet"]) for one in state.criteria)
         text = "\n".join(f"- {what}: {why}" for what, why in shown)
         met = all(one.settled for one in state.criteria)
-        self._finish(root, state, StepStatus.DONE if met else StepStatus.FAILED, Reason.CRITERIA_UNMET, text)
+        self._finish(state, StepStatus.DONE if met else StepStatus.FAILED, Reason.CRITERIA_UNMET, text)
 
-    async def _check_step(
-        self, step: WorkflowStep, turn_id: str, call: str, turns: Sequence[str], number: int
-    ) -> str:
-        """Have a step's criteria checked, unless they are; return why that can't be, "" where it is done."""
+    async def _check_step(self, step: WorkflowStep, turn_id: str, call: str, number: int) -> str:
+        """Have criteria checked in what a turn made, unless they are; return why that can't be, "" where it is done."""
         if is_checked(self._live, turn_id, call):
             return ""
         wanted = Check(
             criteria=self._state(step.id).criteria,
             asked=f"{self._work.command}\n\n{step.prompt}",
-            turns=turns,
+            turns=[turn_id],
             turn_id=turn_id,
             call_id=call,
             number=number,
@@ -460,22 +450,16 @@ class WorkflowRun(ChatRun):
         return checked.reason
 
     def _note(
-        self,
-        root: str,
-        step: WorkflowStep,
-        outcome: Outcome,
-        complete: StepComplete | None,
-        held: list[str],
-        seconds: float,
+        self, step: WorkflowStep, outcome: Outcome, complete: StepComplete | None, seconds: float
     ) -> None:
         state = replace(self._state(step.id), seconds=seconds)
         text = outcome.message.content if outcome.message else ""
         if outcome.state == TurnState.HELD:
-            held.append(outcome.reason)
+            self._held.append(outcome.reason)
             self._change_steps(replace(state, state=StepStatus.READY, reason=outcome.reason))
         elif outcome.state == TurnState.BROKEN:
             error = outcome.message.error if outcome.message else None
-            self._finish(root, state, StepStatus.FAILED, error.kind if error else Reason.STEP_FAILED, text)
+            self._finish(state, StepStatus.FAILED, error.kind if error else Reason.STEP_FAILED, text)
         elif outcome.state != TurnState.FINISHED:
             self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.QUESTION))
         elif complete is None:
@@ -487,7 +471,7 @@ class WorkflowRun(ChatRun):
                 self._live.notice("step_status", step=step.name, status=complete.status[:80])
             ended = StepStatus.FAILED if failure else StepStatus.DONE
             result = complete.before or text
-            self._finish(root, state, ended, failure or complete.status, result, complete.artifacts)
+            self._finish(state, ended, failure or complete.status, result, complete.artifacts)
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
         """Return how a step says it ended, by the tool or in its own final text; the answer of a model too small to say it
@@ -501,15 +485,15 @@ class WorkflowRun(ChatRun):
         return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
-        language = self._live.chat_session.chat.language
+        language = self._live.session.language
         text = self._services.prompts.line(language, "assistant", "step_again")
         message = turn.message(Role.USER, author=self._author(), content=text, created_at=utc_now())
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
-    def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:
+    def _begin_attempt(self, step: WorkflowStep, agent: Agent) -> StepState:
         """Write the start of a step's attempt; a step that was interrupted continues its attempt."""
         state = self._state(step.id)
-        if state.attempt and not state.fresh and not self._answered(root, call_id(state)):
+        if state.attempt and not state.fresh and not self._answered(state):
             return state
         state = replace(
             state,
@@ -527,15 +511,16 @@ class WorkflowRun(ChatRun):
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
         call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
-        message = self._own(root, role=Role.ASSISTANT, tool_calls=(call,))
+        message = self._own(Role.ASSISTANT, tool_calls=(call,))
         self._change_steps(state, messages=(message,))
         return state
 
-    def _answered(self, root: str, step_call: str) -> bool:
-        return any(one.role == Role.TOOL and one.ended for one in self._live.turns.about(root, step_call))
+    def _answered(self, state: StepState) -> bool:
+        about = self._live.turns.about(self._root, call_id(state))
+        return any(one.role == Role.TOOL and one.ended for one in about)
 
     def _finish(
-        self, root: str, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
+        self, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
         """End a step's attempt: its result and its state are one batch. A step that is ready begins another."""
         after = replace(
@@ -548,25 +533,16 @@ class WorkflowRun(ChatRun):
             ended_at="" if state == StepStatus.READY else utc_now(),
         )
         result = self._own(
-            root,
-            role=Role.TOOL,
+            Role.TOOL,
             tool_call_id=call_id(before),
             content=text[:MAX_RESULT] or reason,
             state=MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED,
         )
         self._change_steps(after, messages=(result,))
 
-    def _own(self, root: str, **fields: object) -> Message:
+    def _own(self, role: str, **fields: object) -> Message:
         """Return a message of the workflow itself."""
-        message = Message(
-            id=new_id(),
-            turn_id=root,
-            role=Role.ASSISTANT,
-            author=self._author(),
-            follows=self._command().turn_id,
-            created_at=utc_now(),
-        )
-        return replace(message, **fields)  # type: ignore[arg-type]
+        return new_message(role, self._author(), self._root, follows=self._command().turn_id, **fields)
 
     def _author(self) -> Author:
         return Author(id=WORKFLOW, name=self._work.definition.name, kind="orchestrator", path=(WORKFLOW,))
@@ -574,27 +550,26 @@ class WorkflowRun(ChatRun):
     def _command(self) -> Message:
         return self._live.messages[0]
 
+    def _titled(self, step_id: str, result: str) -> str:
+        """Return what a step made, below its name."""
+        name = next(one.name for one in self._work.definition.steps if one.id == step_id)
+        prompts, language = self._services.prompts, self._live.session.language
+        return f"{prompts.line(language, 'assistant', 'step_result', name=name)}\n{result}"
+
     def _prompt(self, step: WorkflowStep) -> str:
-        language, prompts = self._live.chat_session.chat.language, self._services.prompts
-        names = {one.id: one.name for one in self._work.definition.steps}
-        results = "\n\n".join(
-            f"{prompts.line(language, 'assistant', 'step_result', name=names[one])}\n{self._state(one).result}"
-            for one in step.depends_on
-            if self._state(one).result
-        )
-        words = prompts.lines(language, "assistant")
-        said = self._live.turns.said(self._root())
+        language, prompts = self._live.session.language, self._services.prompts
+        before, words = map(self._state, step.depends_on), prompts.lines(language, "assistant")
+        results = "\n\n".join(self._titled(one.id, one.result) for one in before if one.result)
+        said = self._live.turns.said(self._root)
         added = "\n".join(with_files(one, words) for one in said if one.role == Role.USER)
         command = with_files(self._command(), words)
         if added:
-            before = call_id(replace(self._state(step.id), attempt=self._state(step.id).attempt - 1))
-            made = [
-                one.content for one in said if one.tool_call_id == before and one.state == MessageState.DONE
-            ]
-            title = prompts.line(language, "assistant", "step_result", name=step.name)
-            results += "".join(f"\n\n{title}\n{one}" for one in made)
-            results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
-        means = (prompts.line(language, "assistant", "done_means"), *(f"- {one}" for one in step.done_means))
+            state = self._state(step.id)
+            call = call_id(replace(state, attempt=state.attempt - 1))
+            made = (one for one in said if one.tool_call_id == call and one.state == MessageState.DONE)
+            results += "".join(f"\n\n{self._titled(step.id, one.content)}" for one in made)
+            results = f"{words['step_added']}\n{added}\n\n{results}"
+        means = (words["done_means"], *(f"- {one}" for one in step.done_means))
         prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt
         return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
@@ -604,7 +579,7 @@ class WorkflowRun(ChatRun):
         role = role_of(step.role)
         had = self._state(step.id)
         agents = directory.in_role(role)
-        if had.assistant_id and not self._answered(self._root(), call_id(had)):
+        if had.assistant_id and not self._answered(had):
             agents = [one for one in agents if one.id == had.assistant_id] or agents
         if agents:
             return min(agents, key=lambda one: slots.load(one.id))
