@@ -18,7 +18,7 @@ from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
-from app.core.message import Attachment, Consent, Message, MessageState, Role
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import clock_text, trimmed, visible
@@ -286,13 +286,7 @@ class ChatController(PageController):
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
         self._run(page.edit_requested, self._edit)
-        self._run(page.answer_requested, chats.answer)
-        self._run(page.calls_answer_requested, chats.answer_calls)
-        self._run(
-            page.hand_over_requested,
-            lambda session_id, message_id, given: chats.answer(session_id, message_id, Consent.ALLOW, given),
-        )
-        self._run(page.dismiss_requested, chats.dismiss)
+        self._answer_cards(page)
         self._run(page.stop_turn_requested, chats.stop_turn)
         self._run(page.stop_requested, self._engine.stop)
         page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))

@@ -275,15 +275,8 @@ class DebateController(VerdictController):
             view.provider_requested.connect(show_provider)
             view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
-            self._wire_questions(view)
-
-    def _wire_questions(self, view: DebateView) -> None:
-        """Connect the questions of participants' tools."""
-        chats = self._engine.chats
-        self._run(view.answer_requested, chats.answer)
-        self._run(view.calls_answer_requested, chats.answer_calls)
-        self._run(view.dismiss_requested, chats.dismiss)
-        self._run(view.stop_turn_requested, chats.stop_turn)
+            self._answer_cards(view)
+            self._run(view.stop_turn_requested, self._engine.chats.stop_turn)
 
     def _wire_held_turn(self, view: DebateView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""

@@ -1,4 +1,4 @@
-"""Work: its page, the badge of what needs the user, and how busy assistants are, with the queues of what waits for them."""
+"""Work: its page, with the queues of what waits for assistants, and the badge of what needs the user."""
 
 import json
 from collections.abc import Callable
@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal
 
 from app.core.errors import MootError
-from app.core.events import AvailabilityChanged
-from app.core.message import Consent
 from app.core.session import Session
 from app.core.texts import visible
 from app.engine.availability import Job
@@ -57,8 +55,6 @@ class WorkController(Controller):
         self._page: WorkPage | None = None
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
-        # The assistants whose load the sidebar shows.
-        self._known = set(parts.engine.queues.held())
         self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._soon.timeout.connect(self.refresh)
         # Times that count up and down, while the page is seen.
@@ -74,14 +70,11 @@ class WorkController(Controller):
             bridge.session_restored,
         )
         messages = (bridge.message_started, bridge.message_finished, bridge.prompt_asked, bridge.plan_changed)
-        for changed in (*sessions, *messages, bridge.step_changed, bridge.assistants_changed):
+        assistants = (bridge.step_changed, bridge.assistants_changed, bridge.availability_changed)
+        for changed in (*sessions, *messages, *assistants, self._language.changed):
             changed.connect(self._refresh_soon)
-        bridge.availability_changed.connect(self._on_availability)
         self._pages.shown.connect(self._refresh_soon)
-        side = self._window.side_bar
-        side.work_button.clicked.connect(lambda: self.show())
-        side.assistants.queue_requested.connect(self.show_assistant)
-        self._language.follow(self._say_all)
+        self._window.side_bar.work_button.clicked.connect(lambda: self.show())
         self._start(self._look_for_waiting())
 
     def show(self) -> None:
@@ -166,7 +159,7 @@ class WorkController(Controller):
         # The first session needs no such page.
         from app.gui.pages.work.work_page import WorkPage
 
-        page, chats = WorkPage(self._language, self._look), self._engine.chats
+        page = WorkPage(self._language, self._look)
         details, queues = page.details, self._engine.queues
         page.begin_requested.connect(self.begin_requested)
         page.opened.connect(self._on_opened)
@@ -174,17 +167,9 @@ class WorkController(Controller):
         page.list.acted.connect(self._on_acted)
         details.asked.connect(self._on_asked)
         self._run(details.told, self._tell)
-        cards = details.cards
-        cards.viewer = self._viewer
-        cards.answered.connect(lambda one, answer: self._start(chats.answer(details.session_id, one, answer)))
-        cards.calls_answered.connect(
-            lambda those, answer: self._start(chats.answer_calls(details.session_id, those, answer))
-        )
-        cards.dismissed.connect(lambda one: self._start(chats.dismiss(details.session_id, one)))
-        cards.handed_over.connect(
-            lambda one, given: self._start(chats.answer(details.session_id, one, Consent.ALLOW, given))
-        )
-        cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
+        details.cards.viewer = self._viewer
+        self._answer_cards(details)
+        details.cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
         details.plan.plan_requested.connect(lambda plan: self._groups.change(details.session_id, plan))
         details.plan.item_removed.connect(
             lambda item, place: self._groups.offer_back(details.session_id, item, place)
@@ -320,22 +305,6 @@ class WorkController(Controller):
             return
         self._page.list.viewport().update()
         self._show_details()
-
-    def _on_availability(self, event: AvailabilityChanged) -> None:
-        self._known.add(event.assistant_id)
-        self._say_busy(event.assistant_id)
-        self._refresh_soon()
-
-    def _say_all(self) -> None:
-        for assistant_id in self._known:
-            self._say_busy(assistant_id)
-        self._refresh_soon()
-
-    def _say_busy(self, assistant_id: str) -> None:
-        queues = self._engine.queues
-        worth_saying = any(queues.counts(assistant_id)) or queues.is_held(assistant_id)
-        text = self.busy_text(assistant_id) if worth_saying else ""
-        self._window.side_bar.assistants.show_busy(assistant_id, text)
 
     def _task(self, job: Job) -> QueueTask:
         engine, work = self._engine, job.work

@@ -85,19 +85,14 @@ def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
 
 
 class PartnerRows(ItemModel):
-    """Partners; `busy` is the load of an assistant, shown instead of the note, `in_front` whose page is shown."""
+    """Partners; `in_front` is the one whose page is shown."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.busy: dict[str, str] = {}
         self.in_front = ""
 
     def item_of(self, row: RowItem) -> RowItem:
-        busy, front = self.busy.get(row.id, ""), row.id == self.in_front
-        if not busy:
-            return replace(row, title_first=True, front=front)
-        said, tip = f"{row.said}, {busy}", "\n".join(filter(None, (row.tip, busy)))
-        return replace(row, note=busy, note_colour="accent", spoken=said, tip=tip, front=front)
+        return replace(row, title_first=True, front=row.id == self.in_front)
 
 
 class PartnerList(ItemList):
@@ -109,7 +104,6 @@ class PartnerList(ItemList):
     chat_requested = Signal(str)
     duplicate_requested = Signal(str)
     share_requested = Signal(str)
-    queue_requested = Signal(str)
     # Selecting a row starts a chat; the arrow keys only move the focus.
     SELECTS = QItemSelectionModel.SelectionFlag.NoUpdate
 
@@ -132,11 +126,6 @@ class PartnerList(ItemList):
         self.setFixedHeight(self.rows_height())
         self.viewport().update()
 
-    def show_busy(self, row_id: str, text: str) -> None:
-        """Show how busy an assistant is, "" for idle."""
-        self._partners.busy[row_id] = text
-        self.viewport().update()
-
     def mark(self, row_id: str) -> None:
         """Mark the row whose page is in front, "" for none."""
         self._partners.in_front = row_id
@@ -150,8 +139,6 @@ class PartnerList(ItemList):
         menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
         menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))
         menu.addAction(words("assistant.share"), lambda: self.share_requested.emit(row_id))
-        if row_id in self._partners.busy:
-            menu.addAction(words("queue.menu"), lambda: self.queue_requested.emit(row_id))
         menu.addSeparator()
         self.add_moves(menu, words, row_id)
         if not fixed:
