@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.session import Status
-from app.gui.pages.work.work_page import WorkPage
-from app.gui.pages.work.work_rows import SHOWN_S
+from app.gui.pages.work.work_page import SHOWN_S, WorkPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last

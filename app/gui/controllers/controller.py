@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel
 from app.engine.request_items import look_cost, look_words
 from app.gui.bridge import Bridge
-from app.gui.pages.work.work_details import WorkDetails
+from app.gui.pages.work.work_page import WorkDetails
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks

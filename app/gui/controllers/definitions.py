@@ -21,7 +21,7 @@ from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Share
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
-from app.gui.navigation.partner_list import PartnerList, assistant_partners, group_partners
+from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
 from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame

@@ -14,23 +14,19 @@ from app.core.session import DebateMode, SessionSummary, Status
 from app.core.settings import WhenClosed
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.controllers.beside_chats import FilesController, GroupController, WorkflowController
 from app.gui.controllers.chats import ChatController, VersionController
-from app.gui.controllers.connections import ProviderController, ServerConsent
 from app.gui.controllers.controller import Parts
-from app.gui.controllers.councils import CouncilController, PanelCommands
-from app.gui.controllers.debates import DebateController
+from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
-from app.gui.controllers.session_files import FilesController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
-from app.gui.controllers.settings import SettingsController
+from app.gui.controllers.settings import ProviderController, ServerConsent, SettingsController
 from app.gui.controllers.summaries import SummaryController
 from app.gui.controllers.work import WorkController
-from app.gui.controllers.workflows import WorkflowController
-from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
 from app.gui.pages.council.council_page import CouncilPage

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
 
@@ -14,19 +13,14 @@ from app.core.texts import visible
 from app.engine.availability import Job
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
+from app.gui.controllers.beside_chats import GroupController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages, SessionController
-from app.gui.controllers.working_assistants import GroupController
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
-from app.gui.pages.work.queue_view import QueueTask
-from app.gui.pages.work.work_details import OPEN, PAUSE, RESUME, STOP
-from app.gui.pages.work.work_rows import AssistantRow
+from app.gui.pages.work.work_page import OPEN, PAUSE, RESUME, STOP, AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.page_card import ViewerOffer
 from app.gui.window_frame import WindowFrame
-
-if TYPE_CHECKING:
-    from app.gui.pages.work.work_page import WorkPage
 
 REFRESH_MS, TICK_MS = 200, 1_000
 SEEN = "work_seen"
@@ -148,17 +142,14 @@ class WorkController(Controller):
 
     # The page
 
-    def _shown_page(self) -> "WorkPage":
+    def _shown_page(self) -> WorkPage:
         if self._page is None:
             self._page = self._made_page()
         self._window.show_page(self._page)
         self.refresh()
         return self._page
 
-    def _made_page(self) -> "WorkPage":
-        # The first session needs no such page.
-        from app.gui.pages.work.work_page import WorkPage
-
+    def _made_page(self) -> WorkPage:
         page = WorkPage(self._language, self._look)
         details, queues = page.details, self._engine.queues
         page.begin_requested.connect(self.begin_requested)
@@ -247,7 +238,7 @@ class WorkController(Controller):
         }
         acts[what](session_id)
 
-    def _offer_takers(self, page: "WorkPage", row: WorkRow) -> None:
+    def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
         """Open the menu of those who could take what waits."""
         queues, menu = self._engine.queues, page.list.new_menu()
         menu.setObjectName("work_takers")

@@ -25,12 +25,9 @@ from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
-from app.gui.pages.chat.chat_composer import ChatComposer
-from app.gui.pages.chat.limits_menu import LimitsButton
+from app.gui.pages.chat.chat_composer import ChatComposer, LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
-from app.gui.pages.chat.result_card import ResultCard
-from app.gui.pages.chat.session_files import FilesList
-from app.gui.pages.chat.working_strip import WorkingStrip
+from app.gui.pages.chat.over_input import FilesList, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
