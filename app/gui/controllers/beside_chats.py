@@ -7,7 +7,7 @@ from pathlib import PurePath
 from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from app.core.definitions import Agent, StepState, WorkflowDefinition, WorkflowStep
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.events import Event, FileWritten
 from app.core.ids import new_id
 from app.core.message import Attachment
@@ -219,12 +219,9 @@ class WorkflowController(Controller):
     def _live(self) -> LiveSession | None:
         return self._engine.live(self._page.session_id) if self._pages.current is self._page else None
 
-    def _agents(self) -> dict[str, Agent]:
-        return {agent.id: agent for agent in self._engine.assistants.all()}
-
     def _show_work(self) -> None:
         session, live = self.session, self._live
-        agents = self._agents()
+        agents = {agent.id: agent for agent in self._engine.assistants.all()}
         looks = (
             looks_of(
                 session, agents, colours_of(tuple(agents.values())), self._language, self._page.files.ids()

@@ -168,15 +168,12 @@ class ChatController(PageController):
                 self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
 
-    @property
-    def _means(self) -> tuple[str, ...]:
-        """What must be true of the work that is written about when it is done."""
-        session = self.page.session
-        return self.new_means if session is None else tuple(one.text for one in session.criteria)
-
     def _on_done_means(self) -> None:
-        dialog, session_id = DoneMeansDialog(self._language, self._means, self._window), self.page.session_id
-        dialog.given.connect(partial(self._choose_means, session_id))
+        """Ask what must be true of the work that is written about when it is done."""
+        session = self.page.session
+        means = self.new_means if session is None else tuple(one.text for one in session.criteria)
+        dialog = DoneMeansDialog(self._language, means, self._window)
+        dialog.given.connect(partial(self._choose_means, self.page.session_id))
         dialog.open()
 
     def _choose_means(self, session_id: str, means: tuple[str, ...]) -> None:

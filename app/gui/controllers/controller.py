@@ -1,6 +1,6 @@
 """The base of the controllers: what each of them has at hand, and what they share."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -58,6 +58,11 @@ class PageController(QObject):
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command of the engine beside those that run."""
         self._tasks.add(type(self).__name__, work)
+
+    async def _then(self, command: Callable[[], Awaitable[object]], show: Callable[[], object]) -> None:
+        """Carry out a command, and show what comes of it."""
+        await command()
+        show()
 
     def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
         """Run a command of the engine, with the values of a signal, each time that is emitted."""

@@ -349,7 +349,8 @@ class DebateController(VerdictController):
             found = self._engine.councils.estimate(view.session, view.messages, "what_if")
             price = price_text(self._language, found)
             if found.unasked:
-                self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
+                asked = partial(self._engine.estimates.ask, found.unasked)
+                self._tasks.start("what-if prices", self._then(asked, partial(self._on_view_changed, view)))
         view.show_what_if(price, begins=begins)
         if has_ended(view.session):
             view.show_judges(self._engine.debates.judges(view.session_id))
@@ -360,10 +361,6 @@ class DebateController(VerdictController):
         if not councils.providers.helper(session):
             return ""
         return step_price(self._language, councils.estimate(session, messages, "blind"), most=True)
-
-    async def _ask_what_if(self, view: DebateView, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._on_view_changed(view)
 
     async def _offer_turns(self, view: DebateView, session_id: str) -> None:
         view.offer_turns(await self._engine.debates.turns(session_id))
@@ -478,7 +475,10 @@ class CouncilController(VerdictController):
         self._page = page
         page.councils = councils = parts.engine.councils
         self._wire_decision(page, sessions)
-        page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
+        ask = parts.engine.estimates.ask
+        page.prices_wanted.connect(
+            lambda pairs: self._tasks.start("council prices", self._then(partial(ask, pairs), page.refresh))
+        )
         self._run(page.debate_requested, councils.debate)
         self._run(page.more_requested, councils.further)
         self._run(page.argue_requested, councils.argue)
@@ -497,10 +497,6 @@ class CouncilController(VerdictController):
 
     async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
         self.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._page.refresh()
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         """Ask something more; if that fails, put the text back before what was written since."""

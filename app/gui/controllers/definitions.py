@@ -356,7 +356,9 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def show_page(self, definition_id: str = "") -> None:
         """Show the page of assistants, with one of them in the editor."""
         page = self._made_page()
-        self._tasks.replace("model facts", self._learn_facts())
+        # What each model takes is shown once that is known.
+        learn = self._engine.connections.learn_facts
+        self._tasks.replace("model facts", self._then(learn, self.refresh))
         page.show_assistant(definition_id)
         self._window.show_page(page)
         self._show_title()
@@ -418,11 +420,6 @@ class AssistantCommands(DefinitionCommands[Agent]):
         versions = await self.definitions.versions(agent_id)
         if editor.definition_id == agent_id and editor.isVisible():
             editor.show_versions(versions)
-
-    async def _learn_facts(self) -> None:
-        """Show what each model takes once that is known."""
-        await self._engine.connections.learn_facts()
-        self.refresh()
 
     def _on_servers_changed(self) -> None:
         if self._page is not None:

@@ -69,7 +69,8 @@ class WorkController(Controller):
             changed.connect(self._refresh_soon)
         self._pages.shown.connect(self._refresh_soon)
         self._window.side_bar.work_button.clicked.connect(lambda: self.show())
-        self._start(self._look_for_waiting())
+        # The questions that were open when the program last ended.
+        self._start(self._then(self._engine.open_waiting, self.refresh))
 
     def show(self) -> None:
         """Show the page of all work."""
@@ -206,12 +207,8 @@ class WorkController(Controller):
             return
         self._seen |= {row.id: _need(row)} if row.needs else {}
         if self._engine.live(row.id) is None:
-            self._start(self._open(row.id))
+            self._start(self._then(partial(self._engine.open, row.id), self.refresh))
         self._refresh_soon()
-
-    async def _open(self, session_id: str) -> None:
-        await self._engine.open(session_id)
-        self.refresh()
 
     def _on_acted(self, row_id: str) -> None:
         page = self._page
@@ -280,11 +277,6 @@ class WorkController(Controller):
             self._toasts.show_toast(words("queue.taken_out"), words("queue.open"), show, undoes=False)
 
     # Events
-
-    async def _look_for_waiting(self) -> None:
-        """Read the questions that were open when the program last ended."""
-        await self._engine.open_waiting()
-        self.refresh()
 
     def _refresh_soon(self, _event: object = None) -> None:
         if not self._soon.isActive():

@@ -35,21 +35,18 @@ def assistant_partners(
 ) -> list[RowItem]:
     """Return the rows of assistants, each with its model."""
     colours = colours_of(agents)
-    rows = []
-    for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True):
-        meta = short_model(agent, providers, words)
-        rows.append(
-            RowItem(
-                id=agent.id,
-                title=agent.name,
-                note=meta,
-                tip=agent.description or agent.role,
-                colour=colours[agent.id],
-                letters=letters,
-                faint=not agent.enabled,
-            )
+    return [
+        RowItem(
+            id=agent.id,
+            title=agent.name,
+            note=short_model(agent, providers, words),
+            tip=agent.description or agent.role,
+            colour=colours[agent.id],
+            letters=letters,
+            faint=not agent.enabled,
         )
-    return rows
+        for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True)
+    ]
 
 
 def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Language) -> list[RowItem]:
@@ -75,20 +72,17 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
 
 def panel_partners(panels: Sequence[Panel], words: Language) -> list[RowItem]:
     """Return the rows of panels, each with the number of those who are asked."""
-    rows = []
-    for panel in panels:
-        count = len(panel.participants)
-        rows.append(
-            RowItem(
-                id=panel.id,
-                title=panel.name,
-                note=str(count),
-                spoken=f"{panel.name}, {words('panel.count', count=count)}",
-                tip=", ".join(one.name for one in panel.participants),
-                icon="scale",
-            )
+    return [
+        RowItem(
+            id=panel.id,
+            title=panel.name,
+            note=str(len(panel.participants)),
+            spoken=f"{panel.name}, {words('panel.count', count=len(panel.participants))}",
+            tip=", ".join(one.name for one in panel.participants),
+            icon="scale",
         )
-    return rows
+        for panel in panels
+    ]
 
 
 class PartnerRows(ItemModel):
