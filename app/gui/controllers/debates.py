@@ -20,7 +20,7 @@ from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
-from app.gui.dialogs.panel_dialog import PanelDialog
+from app.gui.dialogs.definition_dialogs import PanelDialog
 from app.gui.files.user_files import is_seen
 from app.gui.navigation.side_bar import panel_partners
 from app.gui.pages.chat.chat_composer import unmarked
