@@ -88,6 +88,7 @@ class DebateController(VerdictController):
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
         parts.window.main_area.addWidget(self._form)
+        self._add_panel(panel, parts.window.top_bar.debate_button, SHOWN)
         self.context = ContextFileController(parts, panel.setup)
         self._wire()
 
@@ -220,9 +221,6 @@ class DebateController(VerdictController):
 
     def restore(self) -> None:
         """Restore the panel of the last run."""
-        shown = self._state.flag(SHOWN, False)
-        self._window.top_bar.debate_button.setChecked(shown)
-        self._panel.setVisible(shown)
         setup = self._panel.setup
         setup.show_draft(self._engine.drafts.of(SETUP))
         setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
@@ -234,20 +232,16 @@ class DebateController(VerdictController):
 
     def remember(self) -> None:
         """Save the state of the panel for the next run."""
-        # Not isVisible: the window itself may already be hidden.
-        self._state.keep(SHOWN, not self._panel.isHidden())
         self._state.keep(TAB, str(self._panel.tabs.current()))
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
         show_provider = partial(self.settings_requested.emit, "providers")
-        panel, top, sessions = self._panel, self._window.top_bar, self._sessions
+        panel, sessions = self._panel, self._sessions
         panel.came.connect(self._on_panel)
         panel.tab_chosen.connect(lambda _place: self._on_panel())
-        top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
         self._language.changed.connect(self.refresh)
-        panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.seats.set_up_requested.connect(show_provider)

@@ -65,9 +65,6 @@ class WindowController(QObject):
             window, debates=self.session_page, councils=self.council_page, chats=self.chat_page
         )
         in_main = (self.session_page, self.council_page, self.chat_page)
-        window.splitter.addWidget(self.panel)
-        window.splitter.setStretchFactor(1, 1)
-        window.splitter.setCollapsible(2, False)
         self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
         parts = Parts(window, engine, self._bridge, self.tasks)
         self.sessions = SessionController(parts)
