@@ -239,12 +239,13 @@ class ChatController(PageController):
             tools_off(self._engine.settings(), chosen.id) if chosen else (),
         )
 
-    def _switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
-        """Switch a tool of an assistant on or off."""
-        if agent is not None:
-            self._tasks.add("switch tools", self._save_switch(f"{agent.id}/{tool}", on))
+    async def _switch_tool(self, tool: str, on: bool) -> None:
+        """Switch a tool of the assistant on or off."""
+        agent = self._assistant()
+        if agent is None:
+            return
+        key = f"{agent.id}/{tool}"
 
-    async def _save_switch(self, key: str, on: bool) -> None:
         def switched(settings: Settings) -> Settings:
             others = tuple(one for one in settings.tools_off if one != key)
             return replace(settings, tools_off=others if on else (*others, key))
@@ -302,7 +303,7 @@ class ChatController(PageController):
         )
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
-        composer.tool_switched.connect(lambda tool, on: self._switch_tool(self._assistant(), tool, on))
+        self._run(composer.tool_switched, self._switch_tool)
         composer.providers = self._engine.providers
         composer.facts = self._engine.connections.known_facts
         composer.model.chosen.connect(self._on_model_chosen)

@@ -103,10 +103,8 @@ class DebateController(VerdictController):
         if topic:
             self._panel.setup.set_topic(topic)
         self._panel.setup.show_council(council)
-        window.main_area.setCurrentWidget(self._form)
+        window.show_page(self._form)
         window.top_bar.show_title(self._language("mode.council" if council else "palette.new_debate"))
-        window.top_bar.show_session_tools(False)
-        window.side_bar.sessions.select("")
         self._form.take_form()
 
     @property

@@ -97,9 +97,7 @@ class DecisionController(Controller):
             self._page = self._made_page()
             self._fill(self._page)
         self._page.choose(decision_id)
-        self._window.main_area.setCurrentWidget(self._page)
-        self._window.top_bar.show_session_tools(False)
-        self._window.side_bar.sessions.select("")
+        self._window.show_page(self._page)
         self._show_head()
         self._page.take_focus()
 

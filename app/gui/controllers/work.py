@@ -157,7 +157,14 @@ class WorkController(Controller):
         page.opened.connect(self._on_opened)
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)
-        details.asked.connect(self._on_asked)
+        sessions = self._sessions
+        for name, act in (
+            (PAUSE, sessions.pause),
+            (RESUME, sessions.resume),
+            (STOP, sessions.stop),
+            (OPEN, self.session_requested.emit),
+        ):
+            details.buttons[name].clicked.connect(lambda _on, act=act: act(details.session_id))
         self._run(details.told, self._tell)
         details.cards.viewer = self._viewer
         self._answer_cards(details)
@@ -223,17 +230,8 @@ class WorkController(Controller):
             self._offer_takers(page, row)
         else:
             self._on_opened(row_id)
-            self._on_asked(row_id, RESUME if row.action == WorkAction.RESUME else OPEN)
-
-    def _on_asked(self, session_id: str, what: str) -> None:
-        sessions = self._sessions
-        acts = {
-            PAUSE: sessions.pause,
-            RESUME: sessions.resume,
-            STOP: sessions.stop,
-            OPEN: self.session_requested.emit,
-        }
-        acts[what](session_id)
+            resumes = row.action == WorkAction.RESUME
+            (self._sessions.resume if resumes else self.session_requested.emit)(row_id)
 
     def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
         """Open the menu of those who could take what waits."""

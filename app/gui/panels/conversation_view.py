@@ -114,14 +114,9 @@ class ConversationView(QWidget):
         return self._session.id if self._session else ""
 
     @property
-    def in_group_mode(self) -> bool:
-        """Whether the user writes to a group."""
-        return False
-
-    @property
-    def in_settings_mode(self) -> bool:
-        """Whether the assistants may only read and plan."""
-        return False
+    def new_mode(self) -> str:
+        """The mode of the session that begins here, in words."""
+        return ""
 
     def use_names(self, used: bool) -> None:
         """Set the object names, or leave them to another view: each name exists once among the visible widgets."""

@@ -24,7 +24,7 @@ from app.core.events import (
 from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
+from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer, LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.over_input import FilesList, ResultCard, WorkingStrip
@@ -232,14 +232,9 @@ class ChatPage(ConversationView):
             self.box.hide()
 
     @property
-    def in_group_mode(self) -> bool:
-        """Whether the user writes to a group."""
-        return bool(self._group)
-
-    @property
-    def in_settings_mode(self) -> bool:
-        """Whether the assistants may only read and plan."""
-        return self.chat_composer.settings_mode.isChecked()
+    def new_mode(self) -> str:
+        settings = self.chat_composer.settings_mode.isChecked()
+        return modes_of(self._language, group=bool(self._group), settings=settings)
 
     def begin_editing(self, message: Message) -> None:
         """Edit an earlier message; the current draft is kept for later."""

@@ -6,7 +6,7 @@ its models have been.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import lru_cache, partial
 from itertools import groupby
@@ -25,8 +25,7 @@ from app.engine.scores import CALIBRATED, FEW, Score, score_texts, usual_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS
 from app.gui.pages.council.council_columns import Letter
-from app.gui.pages.list_page import ActingList, Details, ListPage
-from app.gui.panels.conversation_view import empty_state
+from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
 from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
 from app.gui.widgets.controls import (
@@ -40,22 +39,11 @@ from app.gui.widgets.controls import (
     scrolling,
 )
 from app.gui.widgets.form import Field, Form, Steps
-from app.gui.widgets.item_list import ItemDelegate, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, set_shown
 
-STYLE = ListStyle(
-    height=54,
-    heading=36,
-    edge=8,
-    size=14,
-    weight=560,
-    selected_weight=560,
-    fill="surface",
-    left=14,
-    right=10,
-    space=14,
-)
+STYLE = replace(WIDE, right=10)
 MOST_AVATARS = 4
 STATE, SURE, WHO = 158, 96, 112
 """The widths of the columns in pixels."""
@@ -588,10 +576,9 @@ class DecisionList(ActingList):
 class DecisionsPage(ListPage):
     """Lists all decisions; the details of the chosen one emit what the user asks for.
 
-    Signals: begin_requested() from the empty page, delete_requested(id) and change_requested(id) from the list.
+    Signals: delete_requested(id) and change_requested(id) from the list.
     """
 
-    begin_requested = Signal()
     delete_requested = Signal(str)
     change_requested = Signal(str)
 
@@ -674,11 +661,7 @@ class DecisionsPage(ListPage):
             chips.add(chip)
         self.search.setFixedWidth(SEARCH)
         head = hbox((chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        self._all = self._lay_out_list(head, self._nothing)
-        begin = say(button("primary", "decisions_begin", self.begin_requested), words, "journal.begin")
-        none = say(named("decisions_none", Paragraph("card_text", centred=True)), words, "journal.none")
-        self._none = empty_state(none, begin)
-        vbox((self._all, 1), (self._none, 1), inside=self)
+        self._lay_out_list(words, "decisions", "journal.none", "journal.begin", head, self._nothing)
 
     # Display
 
@@ -693,8 +676,7 @@ class DecisionsPage(ListPage):
         if self._filter and not count[DecisionState(self._filter)]:
             self._filter = ALL
             self._chips[ALL].setChecked(True)
-        set_shown(self._all, bool(self._decisions))
-        set_shown(self._none, not self._decisions)
+        self._show_some(bool(self._decisions))
         self._show_rows(anew=True)
 
     def _show_rows(self, *, anew: bool = False) -> None:

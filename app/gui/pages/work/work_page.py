@@ -21,15 +21,15 @@ from app.core.texts import amount_text, exact, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import icon_of, kind_text
-from app.gui.pages.list_page import ActingList, Details, ListPage
-from app.gui.panels.conversation_view import QuestionCards, empty_state
+from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
+from app.gui.panels.conversation_view import QuestionCards
 from app.gui.widgets.badge import AVATAR, initial, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button, button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
-from app.gui.widgets.item_list import ItemDelegate, ItemModel, ListStyle, RowItem
+from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import (
     ElidedLabel,
@@ -42,9 +42,6 @@ from app.gui.widgets.text import (
     show_or_hide,
 )
 
-WIDE = ListStyle(
-    height=54, heading=36, edge=8, size=14, weight=560, selected_weight=560, fill="surface", left=14, space=14
-)
 NARROW = replace(WIDE, height=76, edge=9)
 LEAST_WIDE = 640
 """How wide the list must be for columns; else a row has three lines."""
@@ -347,9 +344,8 @@ _WORDS = {PAUSE: "discussion.pause", RESUME: "discussion.resume", STOP: "work.st
 
 
 class WorkDetails(Details):
-    """Shows the chosen work; emits asked(session id, PAUSE, STOP, RESUME or OPEN) and told(session id, text)."""
+    """Shows the chosen work; emits told(session id, text). `buttons` are by PAUSE, STOP, RESUME and OPEN."""
 
-    asked = Signal(str, str)
     told = Signal(str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -372,9 +368,7 @@ class WorkDetails(Details):
         self._says, self._nothing = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
         self._queued = plain_label("hint")
         self.buttons = {
-            name: say(
-                icon_button(look, icon, f"work_{name}", partial(self._ask, name)), language, tip=_WORDS[name]
-            )
+            name: say(icon_button(look, icon, f"work_{name}"), language, tip=_WORDS[name])
             for name, icon in _ICONS.items()
         }
         self._back = say(
@@ -473,9 +467,6 @@ class WorkDetails(Details):
         back = hbox(self._back, STRETCH, margins=(8, 8, 8, 0))
         vbox(back, (self.area, 1), thin_line(), self._foot, inside=self, spacing=0)
 
-    def _ask(self, name: str) -> None:
-        self.asked.emit(self.session_id, name)
-
     def _retranslate(self) -> None:
         words = self._language
         self.tell.set_words(words("work.tell"), words("work.tell.hint"), words("discussion.send"))
@@ -488,11 +479,10 @@ Row = WorkRow | AssistantRow | str
 class WorkPage(ListPage):
     """Lists all work by its state, or by assistant; rows change places only while pointer and focus are outside the list.
 
-    Signals: begin_requested() from the empty page, opened(id) when the user looks at the details of some work,
+    Signals: opened(id) when the user looks at the details of some work,
     chosen(id) when another row is the chosen one.
     """
 
-    begin_requested = Signal()
     opened = Signal(str)
     chosen = Signal(str)
 
@@ -507,12 +497,8 @@ class WorkPage(ListPage):
         self.switch = named("work_by", Segmented((BY_WORK, BY_ASSISTANT)))
         self._changes = button("chip", "work_changes", lambda: self._show(anyway=True))
         self._changes.setProperty("tone", "accent")
-        begin = say(button("primary", "work_begin", self.begin_requested), language, "work.begin")
-        none = say(named("work_none", Paragraph("card_text", centred=True)), language, "work.nothing")
-        self._none = empty_state(none, begin)
         head = hbox(self._changes, STRETCH, self.switch, spacing=10)
-        self._all = self._lay_out_list(head)
-        vbox((self._all, 1), (self._none, 1), inside=self)
+        self._lay_out_list(language, "work", "work.nothing", "work.begin", head)
         self.switch.chosen.connect(lambda _by: self._show(anyway=True))
         self.list.currentItemChanged.connect(lambda _now, _before: self.chosen.emit(self.list.current_id()))
         self.list.clicked.connect(lambda _index: self.opened.emit(self.list.current_id()))
@@ -569,8 +555,7 @@ class WorkPage(ListPage):
         self._changes.setText(self._language("work.changes", count=changes))
         if wanted != shown:
             self.list.show_work(wanted)
-        set_shown(self._all, bool(wanted))
-        set_shown(self._none, not wanted)
+        self._show_some(bool(wanted))
         self.chosen.emit(self.list.current_id())
 
     def _sections(self) -> list[Row]:
