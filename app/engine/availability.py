@@ -7,7 +7,7 @@ that is not on the stack already. `Queues` says what each assistant does and wha
 import asyncio
 import heapq
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -684,10 +684,6 @@ class Queues:
     def is_held(self, agent_id: str) -> bool:
         """Say whether the user holds an assistant back."""
         return self._slots.is_held(agent_id)
-
-    def held(self) -> Sequence[str]:
-        """Return the ids of those the user holds back, without who is gone."""
-        return [one for one in self._documents.settings().held_back if self._is_somebody(one)]
 
     def tell(self, agent_id: str) -> None:
         """Publish how busy an assistant is; other ids, such as those of participants, are ignored."""

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
 from app.core.council import NO_JUDGE, Panel
-from app.gui.navigation.partner_list import PartnerList
+from app.gui.navigation.side_bar import PartnerList
 from app.gui.pages.first_page import ModelChip
 from app.gui.widgets.model_choice import ModelMenu
 from app.gui.widgets.text import ElidedLabel

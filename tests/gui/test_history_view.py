@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.session import Folder, SessionSummary
 from app.gui.display.appearance import Language, Look, sized
-from app.gui.navigation.session_rows import matches
+from app.gui.navigation.session_list import matches
 from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
 from tests.app_driver import Person, at_window, until
 

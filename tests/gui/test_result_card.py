@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton
 from app.core.criteria import Checker, Criterion, CriterionState, Doubt, Evidence
 from app.core.session import Chat, ChatSession, Status
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.chat.result_card import ResultCard
+from app.gui.pages.chat.over_input import ResultCard
 from app.gui.widgets.text import Paragraph
 from app.storage.paths import resources_dir
 from tests.app_driver import Person, at_window, until

@@ -12,9 +12,9 @@ from app.core.message import ToolCall
 from app.core.session_files import FileVersion
 from app.core.texts import Texts
 from app.core.tool import FILES
-from app.gui.dialogs.file_dialog import MOST_SHOWN, FileDialog, shown_text
+from app.gui.dialogs.versions_dialog import MOST_SHOWN, FileDialog, shown_text
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.chat.session_files import COPY, MOST_ROWS, SAVE, FilesList
+from app.gui.pages.chat.over_input import COPY, MOST_FILES, SAVE, FilesList
 from app.gui.transcript.row_words import title
 from app.wiring import resources_dir
 from tests import app_driver
@@ -117,7 +117,7 @@ def test_the_list_takes_the_room_of_three_rows_and_says_who_wrote_what(qapp, lan
     made.show_files([version(f"{number}.md", number) for number in range(1, 9)])
     assert made.count() == 8
     one = made.rows_height() // 8
-    assert made.height() == MOST_ROWS * one
+    assert made.height() == MOST_FILES * one
     made.show_files([version("a\u202eb.md", author=""), version("b.md", 2)])
     assert made.height() == 2 * one
     assert [made.item(row).said for row in range(2)] == [

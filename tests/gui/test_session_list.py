@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from app.core.session import Folder, SessionSummary, Status
 from app.engine.importing import CHATGPT, session_of
 from app.gui.display.appearance import Language
-from app.gui.navigation.session_list import SessionList
-from app.gui.navigation.session_rows import SessionRows
+from app.gui.navigation.session_list import SessionList, SessionRows
 from app.gui.widgets.item_list import ROW
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.session import Status
-from app.gui.pages.work.work_page import WorkPage
-from app.gui.pages.work.work_rows import SHOWN_S
+from app.gui.pages.work.work_page import SHOWN_S, WorkPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last
@@ -94,9 +93,8 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     engine = person.window.controller.engine
     sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three", "Four")]
     await until(lambda: len(jobs(person)) == 4)
-    side = person.window.side_bar.assistants
-    await until(lambda: "3 waiting" in side.item(side.ids().index(ONE.id)).tip)
     page = await shown(person, ONE.id)
+    await until(lambda: "3 waiting" in said(person, ONE.id))
     (running, _), second, third, fourth = jobs(person)
     assert person.sees(f"queue_open_{running}") and not person.sees(f"queue_out_{running}")
     assert not person.sees(f"queue_front_{second[0]}"), "the next is at the front already"
@@ -302,9 +300,9 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         press_button(person, ONE.id)
         await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
-        person.unfold_team()
-        desk, side = person.window.controller, person.window.side_bar.assistants
-        assert "on hold" in side.item(side.ids().index(ONE.id)).tip
+        desk = person.window.controller
+        await shown(person, ONE.id)
+        assert "on hold" in said(person, ONE.id)
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
         line = desk.chat_page.state_line

@@ -18,7 +18,7 @@ from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
-from app.core.message import Attachment, Consent, Message, MessageState, Role
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import clock_text, trimmed, visible
@@ -168,15 +168,12 @@ class ChatController(PageController):
                 self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
 
-    @property
-    def _means(self) -> tuple[str, ...]:
-        """What must be true of the work that is written about when it is done."""
-        session = self.page.session
-        return self.new_means if session is None else tuple(one.text for one in session.criteria)
-
     def _on_done_means(self) -> None:
-        dialog, session_id = DoneMeansDialog(self._language, self._means, self._window), self.page.session_id
-        dialog.given.connect(partial(self._choose_means, session_id))
+        """Ask what must be true of the work that is written about when it is done."""
+        session = self.page.session
+        means = self.new_means if session is None else tuple(one.text for one in session.criteria)
+        dialog = DoneMeansDialog(self._language, means, self._window)
+        dialog.given.connect(partial(self._choose_means, self.page.session_id))
         dialog.open()
 
     def _choose_means(self, session_id: str, means: tuple[str, ...]) -> None:
@@ -242,12 +239,13 @@ class ChatController(PageController):
             tools_off(self._engine.settings(), chosen.id) if chosen else (),
         )
 
-    def _switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
-        """Switch a tool of an assistant on or off."""
-        if agent is not None:
-            self._tasks.add("switch tools", self._save_switch(f"{agent.id}/{tool}", on))
+    async def _switch_tool(self, tool: str, on: bool) -> None:
+        """Switch a tool of the assistant on or off."""
+        agent = self._assistant()
+        if agent is None:
+            return
+        key = f"{agent.id}/{tool}"
 
-    async def _save_switch(self, key: str, on: bool) -> None:
         def switched(settings: Settings) -> Settings:
             others = tuple(one for one in settings.tools_off if one != key)
             return replace(settings, tools_off=others if on else (*others, key))
@@ -286,13 +284,7 @@ class ChatController(PageController):
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
         self._run(page.edit_requested, self._edit)
-        self._run(page.answer_requested, chats.answer)
-        self._run(page.calls_answer_requested, chats.answer_calls)
-        self._run(
-            page.hand_over_requested,
-            lambda session_id, message_id, given: chats.answer(session_id, message_id, Consent.ALLOW, given),
-        )
-        self._run(page.dismiss_requested, chats.dismiss)
+        self._answer_cards(page)
         self._run(page.stop_turn_requested, chats.stop_turn)
         self._run(page.stop_requested, self._engine.stop)
         page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))
@@ -311,7 +303,7 @@ class ChatController(PageController):
         )
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
-        composer.tool_switched.connect(lambda tool, on: self._switch_tool(self._assistant(), tool, on))
+        self._run(composer.tool_switched, self._switch_tool)
         composer.providers = self._engine.providers
         composer.facts = self._engine.connections.known_facts
         composer.model.chosen.connect(self._on_model_chosen)

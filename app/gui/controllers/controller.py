@@ -1,6 +1,6 @@
 """The base of the controllers: what each of them has at hand, and what they share."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -8,11 +8,14 @@ from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
 from app.core.files import SeenFile
+from app.core.message import Consent
 from app.core.session import Folder
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel
 from app.engine.request_items import look_cost, look_words
 from app.gui.bridge import Bridge
+from app.gui.pages.work.work_page import WorkDetails
+from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks
 from app.gui.window_frame import AppWindow, WindowFrame
@@ -56,9 +59,26 @@ class PageController(QObject):
         """Run a command of the engine beside those that run."""
         self._tasks.add(type(self).__name__, work)
 
+    async def _then(self, command: Callable[[], Awaitable[object]], show: Callable[[], object]) -> None:
+        """Carry out a command, and show what comes of it."""
+        await command()
+        show()
+
     def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
         """Run a command of the engine, with the values of a signal, each time that is emitted."""
         signal.connect(lambda *values: self._start(command(*values)))
+
+    def _answer_cards(self, view: ConversationView | WorkDetails) -> None:
+        """Answer what is asked in the session of a view with what the user says on its cards."""
+        cards, chats = view.cards, self._engine.chats
+        self._run(cards.answered, lambda one, answer: chats.answer(view.session_id, one, answer))
+        self._run(
+            cards.calls_answered, lambda some, answer: chats.answer_calls(view.session_id, some, answer)
+        )
+        self._run(cards.dismissed, lambda one: chats.dismiss(view.session_id, one))
+        self._run(
+            cards.handed_over, lambda one, given: chats.answer(view.session_id, one, Consent.ALLOW, given)
+        )
 
     def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """Say what was done, with a button that takes it back."""

@@ -1,4 +1,4 @@
-"""Debates: connects the debate panel and the debate page to the engine."""
+"""Debates and councils: connects their panel and pages, and the sidebar's list of panels of councils, to the engine."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
@@ -7,25 +7,30 @@ from functools import partial
 from PySide6.QtCore import Signal
 
 from app.core.catalog import EMBEDDED
-from app.core.council import Ends
-from app.core.draft import SETUP, Draft
+from app.core.council import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Ends, Panel, Participant
+from app.core.draft import SETUP, Draft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
-from app.core.session import DebateMode, DebateSession, has_ended
-from app.core.texts import has_hangul
+from app.core.session import Debate, DebateMode, DebateSession, has_ended
+from app.core.texts import exact, has_hangul
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.definition_dialogs import PanelDialog
 from app.gui.files.user_files import is_seen
+from app.gui.navigation.side_bar import panel_partners
+from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
 from app.gui.panels.debate.discussion_view import DebateView
+from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.window_frame import WindowFrame
 
@@ -83,6 +88,7 @@ class DebateController(VerdictController):
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
         parts.window.main_area.addWidget(self._form)
+        self._add_panel(panel, parts.window.top_bar.debate_button, SHOWN)
         self.context = ContextFileController(parts, panel.setup)
         self._wire()
 
@@ -97,10 +103,8 @@ class DebateController(VerdictController):
         if topic:
             self._panel.setup.set_topic(topic)
         self._panel.setup.show_council(council)
-        window.main_area.setCurrentWidget(self._form)
+        window.show_page(self._form)
         window.top_bar.show_title(self._language("mode.council" if council else "palette.new_debate"))
-        window.top_bar.show_session_tools(False)
-        window.side_bar.sessions.select("")
         self._form.take_form()
 
     @property
@@ -215,9 +219,6 @@ class DebateController(VerdictController):
 
     def restore(self) -> None:
         """Restore the panel of the last run."""
-        shown = self._state.flag(SHOWN, False)
-        self._window.top_bar.debate_button.setChecked(shown)
-        self._panel.setVisible(shown)
         setup = self._panel.setup
         setup.show_draft(self._engine.drafts.of(SETUP))
         setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
@@ -229,20 +230,16 @@ class DebateController(VerdictController):
 
     def remember(self) -> None:
         """Save the state of the panel for the next run."""
-        # Not isVisible: the window itself may already be hidden.
-        self._state.keep(SHOWN, not self._panel.isHidden())
         self._state.keep(TAB, str(self._panel.tabs.current()))
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
         show_provider = partial(self.settings_requested.emit, "providers")
-        panel, top, sessions = self._panel, self._window.top_bar, self._sessions
+        panel, sessions = self._panel, self._sessions
         panel.came.connect(self._on_panel)
         panel.tab_chosen.connect(lambda _place: self._on_panel())
-        top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
         self._language.changed.connect(self.refresh)
-        panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.seats.set_up_requested.connect(show_provider)
@@ -275,15 +272,8 @@ class DebateController(VerdictController):
             view.provider_requested.connect(show_provider)
             view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
-            self._wire_questions(view)
-
-    def _wire_questions(self, view: DebateView) -> None:
-        """Connect the questions of participants' tools."""
-        chats = self._engine.chats
-        self._run(view.answer_requested, chats.answer)
-        self._run(view.calls_answer_requested, chats.answer_calls)
-        self._run(view.dismiss_requested, chats.dismiss)
-        self._run(view.stop_turn_requested, chats.stop_turn)
+            self._answer_cards(view)
+            self._run(view.stop_turn_requested, self._engine.chats.stop_turn)
 
     def _wire_held_turn(self, view: DebateView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""
@@ -351,7 +341,8 @@ class DebateController(VerdictController):
             found = self._engine.councils.estimate(view.session, view.messages, "what_if")
             price = price_text(self._language, found)
             if found.unasked:
-                self._tasks.start("what-if prices", self._ask_what_if(view, found.unasked))
+                asked = partial(self._engine.estimates.ask, found.unasked)
+                self._tasks.start("what-if prices", self._then(asked, partial(self._on_view_changed, view)))
         view.show_what_if(price, begins=begins)
         if has_ended(view.session):
             view.show_judges(self._engine.debates.judges(view.session_id))
@@ -362,10 +353,6 @@ class DebateController(VerdictController):
         if not councils.providers.helper(session):
             return ""
         return step_price(self._language, councils.estimate(session, messages, "blind"), most=True)
-
-    async def _ask_what_if(self, view: DebateView, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self._on_view_changed(view)
 
     async def _offer_turns(self, view: DebateView, session_id: str) -> None:
         view.offer_turns(await self._engine.debates.turns(session_id))
@@ -464,3 +451,167 @@ class DebateController(VerdictController):
 
     def _removed(self, name: str) -> str:
         return self._language("setup.removed", name=name)
+
+
+class CouncilController(VerdictController):
+    """Answers what the user asks on the page of a council.
+
+    Emits settings_requested(page, provider id), session_requested(session id) to show another council.
+    """
+
+    settings_requested = Signal(str, str)
+    session_requested = Signal(str)
+
+    def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
+        super().__init__(parts)
+        self._page = page
+        page.councils = councils = parts.engine.councils
+        self._wire_decision(page, sessions)
+        ask = parts.engine.estimates.ask
+        page.prices_wanted.connect(
+            lambda pairs: self._tasks.start("council prices", self._then(partial(ask, pairs), page.refresh))
+        )
+        self._run(page.debate_requested, councils.debate)
+        self._run(page.more_requested, councils.further)
+        self._run(page.argue_requested, councils.argue)
+        self._run(page.fork_requested, self._fork)
+        self._run(page.retry_requested, councils.retry)
+        self._run(page.use_requested, councils.choose)
+        self._run(page.options_chosen, councils.edit_options)
+        self._run(page.ask_requested, self._ask)
+        page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
+        page.reading_requested.connect(lambda: self.settings_requested.emit("chats", ""))
+        page.draft_changed.connect(self._on_draft_changed)
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        if session_id:
+            self._engine.drafts.keep(session_id, draft)
+
+    async def _fork(self, session_id: str, after_round: int, verdict: int) -> None:
+        self.session_requested.emit(await self._engine.councils.fork(session_id, after_round, verdict))
+
+    async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
+        """Ask something more; if that fails, put the text back before what was written since."""
+        try:
+            await self._engine.councils.ask(session_id, text, to)
+        except MootError:
+            draft = self._engine.drafts.of(session_id).led_by(text)
+            self._engine.drafts.keep(session_id, draft)
+            if self._page.session_id == session_id:
+                self._page.set_draft(draft)
+            raise
+
+
+TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
+
+
+class PanelCommands(DefinitionCommands[Panel]):
+    """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one, which is in Setup then."""
+
+    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, setup: SetupView) -> None:
+        super().__init__(parts, parts.engine.councils.panels, TEXTS, shared)
+        self._setup = setup
+        shared.add("participants", self)
+        side = parts.window.side_bar
+        side.panel_section.offer(
+            ("panel.save", self.make_new),
+            ("panel.assemble", self.make_assembled),
+            ("panel.import", self.bring_in),
+        )
+        side.panels.chat_requested.connect(self.chat)
+        self._listen(side.panels)
+        parts.bridge.panels_changed.connect(self.refresh)
+        self._language.changed.connect(self.refresh)
+        setup.panels.choices.aboutToShow.connect(self._fill_menu)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the panels as they are now."""
+        partners = panel_partners(self.definitions.all(), self._language)
+        self._window.side_bar.panel_section.show_partners(partners)
+
+    def show_page(self, definition_id: str) -> None:
+        """Open the dialog of a panel."""
+        self._edit(self.definitions.find(definition_id))
+
+    def make_new(self) -> None:
+        """Ask for the name of a panel of those that are chosen in Setup, and save it."""
+        self._make(self._setup.setup().participants, compare=self._state.flag(COMPARE, True))
+
+    def make_assembled(self) -> None:
+        """Ask for the name of a panel that assembles itself from what is ready, and save it."""
+        self._make(self._engine.councils.assembled())
+
+    def chat(self, definition_id: str) -> None:
+        """Put a panel into Setup, and ask for a council with it."""
+        panel = self.definitions.find(definition_id)
+        self._take(panel.participants, panel.rounds)
+        self._state.keep(COMPARE, panel.compare)
+        if panel.debates:
+            self._state.keep(ENDS, panel.ends)
+        self.chat_requested.emit(definition_id)
+
+    def _name_it(self) -> None:
+        """The dialog comes with its name selected."""
+
+    def _make(self, participants: tuple[Participant, ...], *, compare: bool = True) -> None:
+        if len(participants) < MIN_PARTICIPANTS:
+            self._toasts.show_toast(self._language("panel.too_few"))
+            return
+        name = self._free_name(self._language("panel.new"))
+        self._edit(Panel(id="", name=name, participants=participants, compare=compare))
+
+    def _on_unanswered(self, edit: Edit[Panel]) -> None:
+        """Show what the user wrote again: the dialog has closed."""
+        self._edit(edit.after, edit.before)
+
+    def _edit(self, panel: Panel, before: Panel | None = None) -> None:
+        """Open the dialog of a panel; `before` is what it was, if it has changes that are not saved."""
+        engine = self._engine
+        self._tasks.replace("model facts", engine.connections.learn_facts())
+        dialog = PanelDialog(
+            self._language,
+            self._look,
+            panel,
+            self._setup.setup().participants,
+            engine.providers,
+            engine.connections.known_facts,
+            self._window,
+        )
+        if panel.id:
+            dialog.saved.connect(lambda one: self._save(Edit(before or panel, one)))
+        else:
+            dialog.saved.connect(lambda one: self._tasks.start("save new", self.definitions.save(one)))
+        dialog.open()
+
+    def _fill_menu(self) -> None:
+        """Show the panels as they are now in the menu of Setup."""
+        words, menu = self._language, self._setup.panels.choices
+        self._setup.panels.clear()
+        panels = self.definitions.all()
+        for one in panels:
+            names = ", ".join(exact(each.name) for each in one.participants)
+            text = f"{unmarked(exact(one.name))}  ({unmarked(names)})"
+            menu.addAction(text, partial(self._take, one.participants, one.rounds))
+        if panels:
+            menu.addSeparator()
+        menu.addAction(words("panel.assemble"), self._assemble)
+        enough = len(self._setup.setup().participants) >= MIN_PARTICIPANTS
+        menu.addAction(words("panel.save"), self.make_new).setEnabled(enough)
+        menu.addAction(words("panel.import"), self.bring_in)
+
+    def _assemble(self) -> None:
+        participants = self._engine.councils.assembled()
+        if len(participants) < MIN_PARTICIPANTS:
+            self._toasts.show_toast(self._language("panel.too_few"))
+        else:
+            self._take(participants, DEFAULT_COUNCIL_ROUNDS)
+
+    def _take(self, participants: tuple[Participant, ...], rounds: int) -> None:
+        """Put participants into Setup in place of those that take part; the rest of it stays."""
+        setup, draft = self._setup, self._setup.draft
+        again = setup.draft_again(Debate(topic="", mode=DebateMode.ROLES, participants=participants))
+        seats = again.setup.seats if again.setup else ()
+        setup.show_draft(
+            replace(draft, setup=replace(draft.setup or SetupDraft(), seats=seats, rounds=rounds))
+        )

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 
@@ -15,19 +14,25 @@ from app.engine.live_session import LiveSession
 from app.engine.scores import held_up, scores
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import SessionController
-from app.gui.dialogs.decision_dialogs import DateDialog, DecisionDialog
+from app.gui.dialogs.definition_dialogs import DateDialog, DecisionDialog
 from app.gui.dialogs.memo_dialog import MemoDialog
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.decisions.decision_details import CHANGE, DATE, DELETE, MONTH, NEVER, WEEK
-from app.gui.pages.decisions.decision_rows import state_text, when_text
+from app.gui.pages.decisions.decisions_page import (
+    CHANGE,
+    DATE,
+    DELETE,
+    MONTH,
+    NEVER,
+    WEEK,
+    DecisionsPage,
+    state_text,
+    when_text,
+)
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
 from app.gui.transcript.message_actions import DECIDE
 from app.gui.window_frame import WindowFrame
-
-if TYPE_CHECKING:
-    from app.gui.pages.decisions.decisions_page import DecisionsPage
 
 TICK_MS = 60_000
 """How often it looks for a new day: no longer timer is sure to count the time that the computer slept."""
@@ -92,9 +97,7 @@ class DecisionController(Controller):
             self._page = self._made_page()
             self._fill(self._page)
         self._page.choose(decision_id)
-        self._window.main_area.setCurrentWidget(self._page)
-        self._window.top_bar.show_session_tools(False)
-        self._window.side_bar.sessions.select("")
+        self._window.show_page(self._page)
         self._show_head()
         self._page.take_focus()
 
@@ -106,10 +109,7 @@ class DecisionController(Controller):
         else:
             self._start(self._ask(session_id, message_id))
 
-    def _made_page(self) -> "DecisionsPage":
-        # The first session needs no such page.
-        from app.gui.pages.decisions.decisions_page import DecisionsPage
-
+    def _made_page(self) -> DecisionsPage:
         page = DecisionsPage(self._language, self._look)
         details = page.details
         page.begin_requested.connect(self.begin_requested)
@@ -138,7 +138,7 @@ class DecisionController(Controller):
             self._fill(self._page)
             self._show_head()
 
-    def _fill(self, page: "DecisionsPage") -> None:
+    def _fill(self, page: DecisionsPage) -> None:
         decisions, known = self._journal.all(), {summary.id for summary in self._engine.sessions()}
         page.show_decisions(decisions, scores(decisions), known, self._journal.today())
 

@@ -21,7 +21,7 @@ from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Share
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
-from app.gui.navigation.partner_list import PartnerList, assistant_partners, group_partners
+from app.gui.navigation.side_bar import PartnerList, assistant_partners, group_partners
 from app.gui.tasks import Tasks
 from app.gui.widgets.form import DefinitionEditor
 from app.gui.window_frame import WindowFrame
@@ -356,7 +356,9 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def show_page(self, definition_id: str = "") -> None:
         """Show the page of assistants, with one of them in the editor."""
         page = self._made_page()
-        self._tasks.replace("model facts", self._learn_facts())
+        # What each model takes is shown once that is known.
+        learn = self._engine.connections.learn_facts
+        self._tasks.replace("model facts", self._then(learn, self.refresh))
         page.show_assistant(definition_id)
         self._window.show_page(page)
         self._show_title()
@@ -418,11 +420,6 @@ class AssistantCommands(DefinitionCommands[Agent]):
         versions = await self.definitions.versions(agent_id)
         if editor.definition_id == agent_id and editor.isVisible():
             editor.show_versions(versions)
-
-    async def _learn_facts(self) -> None:
-        """Show what each model takes once that is known."""
-        await self._engine.connections.learn_facts()
-        self.refresh()
 
     def _on_servers_changed(self) -> None:
         if self._page is not None:

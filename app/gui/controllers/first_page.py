@@ -166,11 +166,6 @@ class FirstPageController(Controller):
             self._setup.ask_prices(estimate.unasked)
         return (council_estimate_text if self._is_council else estimate_text)(self._language, estimate)
 
-    @property
-    def _can_compare(self) -> bool:
-        """Whether a participant has a model that can compare answers."""
-        return any(one.provider != EMBEDDED for one in self._setup.setup().participants)
-
     def _fill_how(self) -> None:
         """Offer the ways to decide, and what belongs to the one that is chosen."""
         words, menu = self._language, self._first.how.choices
@@ -187,7 +182,9 @@ class FirstPageController(Controller):
             act = partial(self._keep_flag, COMPARE, not on)
             compare = ticked(menu, words("council.compare.tick"), on, act, words("council.compare.hint"))
             compare.setObjectName("council_compare_tick")
-            compare.setEnabled(self._can_compare)
+            # Not where no participant has a model that can compare answers.
+            participants = self._setup.setup().participants
+            compare.setEnabled(any(one.provider != EMBEDDED for one in participants))
         else:
             now = self._setup.rounds.value()
             rounds = QMenu(words("setup.rounds"), menu)
@@ -290,12 +287,9 @@ class FirstPageController(Controller):
         self._first.work.show_words(short_name(name), plain_tip(name))
         self._first.work.setAccessibleName(name)
         if kind and estimate.unasked:
-            self._tasks.replace("work prices", self._ask_prices(estimate.unasked))
+            asked = partial(self._engine.estimates.ask, estimate.unasked)
+            self._tasks.replace("work prices", self._then(asked, self.refresh))
         self._page.show_begins(price, lacks)
-
-    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        await self._engine.estimates.ask(pairs)
-        self.refresh()
 
     def _fill_work(self) -> None:
         """Offer the groups and workflows there are."""

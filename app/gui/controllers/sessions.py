@@ -33,7 +33,7 @@ from app.gui.bridge import FRAME_MS, Bridge
 from app.gui.controllers.controller import FOLDER, Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import FolderDialog, LinkDialog, RenameDialog, may_open
 from app.gui.display.appearance import Language
-from app.gui.display.descriptions import KINDS, kind_of, modes_of
+from app.gui.display.descriptions import KINDS, kind_of
 from app.gui.files.user_files import ask_where, is_image, save_whole
 from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, PDF, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
@@ -497,7 +497,7 @@ class MainPages(QObject):
         if session is None:
             top.show_title("")
             top.show_session_tools(False)
-            top.show_mode(modes_of(window.language, group=view.in_group_mode, settings=view.in_settings_mode))
+            top.show_mode(view.new_mode)
             return
         top.show_title(session.title, can_rename=True)
         top.show_session_tools(True)

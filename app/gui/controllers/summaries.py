@@ -9,7 +9,6 @@ from app.core.message import Message, Role
 from app.core.session import Status
 from app.core.texts import exact
 from app.core.usage import tokens_text
-from app.engine.chat.commands import ContextUse
 from app.engine.history import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts
@@ -119,12 +118,9 @@ class SummaryController(PageController):
         use = self._engine.summaries.use_of(session.id) if session is not None else None
         if use is not None:
             dialog = WindowDialog(self._language, use.model, use.own_window, use.window, self._window)
-            dialog.given.connect(lambda tokens: self._start(self._choose_window(use, tokens)))
+            choose = partial(self._engine.connections.choose_window, use.provider, use.model)
+            self._run(dialog.given, lambda tokens: self._then(partial(choose, tokens), self.show_use))
             dialog.open()
-
-    async def _choose_window(self, use: ContextUse, tokens: int) -> None:
-        await self._engine.connections.choose_window(use.provider, use.model, tokens)
-        self.show_use()
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES

@@ -14,23 +14,19 @@ from app.core.session import DebateMode, SessionSummary, Status
 from app.core.settings import WhenClosed
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
+from app.gui.controllers.beside_chats import FilesController, GroupController, WorkflowController
 from app.gui.controllers.chats import ChatController, VersionController
-from app.gui.controllers.connections import ProviderController, ServerConsent
 from app.gui.controllers.controller import Parts
-from app.gui.controllers.councils import CouncilController, PanelCommands
-from app.gui.controllers.debates import DebateController
+from app.gui.controllers.debates import CouncilController, DebateController, PanelCommands
 from app.gui.controllers.decisions import DecisionController
 from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
 from app.gui.controllers.first_page import FirstPageController
 from app.gui.controllers.palette import LettersToInput, PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
-from app.gui.controllers.session_files import FilesController
 from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
-from app.gui.controllers.settings import SettingsController
+from app.gui.controllers.settings import ProviderController, ServerConsent, SettingsController
 from app.gui.controllers.summaries import SummaryController
 from app.gui.controllers.work import WorkController
-from app.gui.controllers.workflows import WorkflowController
-from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
 from app.gui.pages.council.council_page import CouncilPage
@@ -69,9 +65,6 @@ class WindowController(QObject):
             window, debates=self.session_page, councils=self.council_page, chats=self.chat_page
         )
         in_main = (self.session_page, self.council_page, self.chat_page)
-        window.splitter.addWidget(self.panel)
-        window.splitter.setStretchFactor(1, 1)
-        window.splitter.setCollapsible(2, False)
         self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
         parts = Parts(window, engine, self._bridge, self.tasks)
         self.sessions = SessionController(parts)
@@ -154,7 +147,6 @@ class WindowController(QObject):
         self.notifications.count = self.work.refresh
         self.decisions.begin_requested.connect(lambda: self.first_page.show(DECIDE))
         side.sessions.pin_requested.connect(self._on_pin_requested)
-        self.folders.begin_requested.connect(self.show_new)
         for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
         self.first_page.ready_groups_requested.connect(self.group_commands.show_ready)
@@ -177,20 +169,21 @@ class WindowController(QObject):
         self.settings.partner_requested.connect(self._on_partner_requested)
         self.settings.saved.connect(self.council_page.refresh)
         self.settings.undo_left.connect(self.providers.offer_undo)
-        self.settings.providers_changed.connect(self._refresh_providers)
-        self.settings.providers_changed.connect(self.providers.look_for_servers)
-        for known in (bridge.keys_changed, self.providers.changed):
+        providers = (self.settings.providers_changed, self.providers.changed, self.providers.found)
+        for known in (*providers, bridge.keys_changed):
             known.connect(self._refresh_providers)
+        self.settings.providers_changed.connect(self.providers.look_for_servers)
         bridge.keys_changed.connect(self.providers.show_keyring)
         bridge.models_changed.connect(self.providers.changed)
-        self.providers.found.connect(self._refresh_providers)
         for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):
             conversation.cards.viewer = self.server_consent.viewer
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)
-        for left in (self.pages.left, self.debates.form_left):
+        for left in (self.pages.left, self.debates.form_left, self.folders.begin_requested):
             left.connect(self.show_new)
+        for wanted in (self.assistants.chat_requested, self.palette.assistant_requested):
+            wanted.connect(self.show_new)
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
         of_sessions = (self.debates, self.councils, self.work, self.workflows, self.decisions)
@@ -209,8 +202,6 @@ class WindowController(QObject):
         self.council_page.people_changed.connect(lambda: self.views.view_changed.emit(self.council_page))
         self.pages.shown.connect(self.chats.on_page_shown)
         self.pages.debate_shown.connect(self.debates.show_beside)
-        self.assistants.chat_requested.connect(self.show_new)
-        self.palette.assistant_requested.connect(self.show_new)
         self.palette.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
         self.council_panels.chat_requested.connect(
@@ -219,9 +210,8 @@ class WindowController(QObject):
         for asks in (self.palette.panel_requested, panel.setup.seats.picker.panel_chosen):
             asks.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
-        for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
-            listed.connect(self._on_sessions_changed)
-        for listed in (bridge.message_finished, bridge.journal_changed):
+        sessions = (bridge.session_started, bridge.session_changed, bridge.session_restored)
+        for listed in (*sessions, bridge.message_finished, bridge.journal_changed):
             listed.connect(self._on_sessions_changed)
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice.connect(self._on_notice)

@@ -1,34 +1,26 @@
-"""Work: its page, the badge of what needs the user, and how busy assistants are, with the queues of what waits for them."""
+"""Work: its page, with the queues of what waits for assistants, and the badge of what needs the user."""
 
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
 
 from app.core.errors import MootError
-from app.core.events import AvailabilityChanged
-from app.core.message import Consent
 from app.core.session import Session
 from app.core.texts import visible
 from app.engine.availability import Job
 from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
+from app.gui.controllers.beside_chats import GroupController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages, SessionController
-from app.gui.controllers.working_assistants import GroupController
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
-from app.gui.pages.work.queue_view import QueueTask
-from app.gui.pages.work.work_details import OPEN, PAUSE, RESUME, STOP
-from app.gui.pages.work.work_rows import AssistantRow
+from app.gui.pages.work.work_page import OPEN, PAUSE, RESUME, STOP, AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.page_card import ViewerOffer
 from app.gui.window_frame import WindowFrame
-
-if TYPE_CHECKING:
-    from app.gui.pages.work.work_page import WorkPage
 
 REFRESH_MS, TICK_MS = 200, 1_000
 SEEN = "work_seen"
@@ -57,8 +49,6 @@ class WorkController(Controller):
         self._page: WorkPage | None = None
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
-        # The assistants whose load the sidebar shows.
-        self._known = set(parts.engine.queues.held())
         self._soon = QTimer(self, singleShot=True, interval=REFRESH_MS)
         self._soon.timeout.connect(self.refresh)
         # Times that count up and down, while the page is seen.
@@ -74,15 +64,13 @@ class WorkController(Controller):
             bridge.session_restored,
         )
         messages = (bridge.message_started, bridge.message_finished, bridge.prompt_asked, bridge.plan_changed)
-        for changed in (*sessions, *messages, bridge.step_changed, bridge.assistants_changed):
+        assistants = (bridge.step_changed, bridge.assistants_changed, bridge.availability_changed)
+        for changed in (*sessions, *messages, *assistants, self._language.changed):
             changed.connect(self._refresh_soon)
-        bridge.availability_changed.connect(self._on_availability)
         self._pages.shown.connect(self._refresh_soon)
-        side = self._window.side_bar
-        side.work_button.clicked.connect(lambda: self.show())
-        side.assistants.queue_requested.connect(self.show_assistant)
-        self._language.follow(self._say_all)
-        self._start(self._look_for_waiting())
+        self._window.side_bar.work_button.clicked.connect(lambda: self.show())
+        # The questions that were open when the program last ended.
+        self._start(self._then(self._engine.open_waiting, self.refresh))
 
     def show(self) -> None:
         """Show the page of all work."""
@@ -155,36 +143,32 @@ class WorkController(Controller):
 
     # The page
 
-    def _shown_page(self) -> "WorkPage":
+    def _shown_page(self) -> WorkPage:
         if self._page is None:
             self._page = self._made_page()
         self._window.show_page(self._page)
         self.refresh()
         return self._page
 
-    def _made_page(self) -> "WorkPage":
-        # The first session needs no such page.
-        from app.gui.pages.work.work_page import WorkPage
-
-        page, chats = WorkPage(self._language, self._look), self._engine.chats
+    def _made_page(self) -> WorkPage:
+        page = WorkPage(self._language, self._look)
         details, queues = page.details, self._engine.queues
         page.begin_requested.connect(self.begin_requested)
         page.opened.connect(self._on_opened)
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)
-        details.asked.connect(self._on_asked)
+        sessions = self._sessions
+        for name, act in (
+            (PAUSE, sessions.pause),
+            (RESUME, sessions.resume),
+            (STOP, sessions.stop),
+            (OPEN, self.session_requested.emit),
+        ):
+            details.buttons[name].clicked.connect(lambda _on, act=act: act(details.session_id))
         self._run(details.told, self._tell)
-        cards = details.cards
-        cards.viewer = self._viewer
-        cards.answered.connect(lambda one, answer: self._start(chats.answer(details.session_id, one, answer)))
-        cards.calls_answered.connect(
-            lambda those, answer: self._start(chats.answer_calls(details.session_id, those, answer))
-        )
-        cards.dismissed.connect(lambda one: self._start(chats.dismiss(details.session_id, one)))
-        cards.handed_over.connect(
-            lambda one, given: self._start(chats.answer(details.session_id, one, Consent.ALLOW, given))
-        )
-        cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
+        details.cards.viewer = self._viewer
+        self._answer_cards(details)
+        details.cards.link_requested.connect(lambda address: self._sessions.open_link(address, ""))
         details.plan.plan_requested.connect(lambda plan: self._groups.change(details.session_id, plan))
         details.plan.item_removed.connect(
             lambda item, place: self._groups.offer_back(details.session_id, item, place)
@@ -230,12 +214,8 @@ class WorkController(Controller):
             return
         self._seen |= {row.id: _need(row)} if row.needs else {}
         if self._engine.live(row.id) is None:
-            self._start(self._open(row.id))
+            self._start(self._then(partial(self._engine.open, row.id), self.refresh))
         self._refresh_soon()
-
-    async def _open(self, session_id: str) -> None:
-        await self._engine.open(session_id)
-        self.refresh()
 
     def _on_acted(self, row_id: str) -> None:
         page = self._page
@@ -250,19 +230,10 @@ class WorkController(Controller):
             self._offer_takers(page, row)
         else:
             self._on_opened(row_id)
-            self._on_asked(row_id, RESUME if row.action == WorkAction.RESUME else OPEN)
+            resumes = row.action == WorkAction.RESUME
+            (self._sessions.resume if resumes else self.session_requested.emit)(row_id)
 
-    def _on_asked(self, session_id: str, what: str) -> None:
-        sessions = self._sessions
-        acts = {
-            PAUSE: sessions.pause,
-            RESUME: sessions.resume,
-            STOP: sessions.stop,
-            OPEN: self.session_requested.emit,
-        }
-        acts[what](session_id)
-
-    def _offer_takers(self, page: "WorkPage", row: WorkRow) -> None:
+    def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
         """Open the menu of those who could take what waits."""
         queues, menu = self._engine.queues, page.list.new_menu()
         menu.setObjectName("work_takers")
@@ -305,11 +276,6 @@ class WorkController(Controller):
 
     # Events
 
-    async def _look_for_waiting(self) -> None:
-        """Read the questions that were open when the program last ended."""
-        await self._engine.open_waiting()
-        self.refresh()
-
     def _refresh_soon(self, _event: object = None) -> None:
         if not self._soon.isActive():
             self._soon.start()
@@ -320,22 +286,6 @@ class WorkController(Controller):
             return
         self._page.list.viewport().update()
         self._show_details()
-
-    def _on_availability(self, event: AvailabilityChanged) -> None:
-        self._known.add(event.assistant_id)
-        self._say_busy(event.assistant_id)
-        self._refresh_soon()
-
-    def _say_all(self) -> None:
-        for assistant_id in self._known:
-            self._say_busy(assistant_id)
-        self._refresh_soon()
-
-    def _say_busy(self, assistant_id: str) -> None:
-        queues = self._engine.queues
-        worth_saying = any(queues.counts(assistant_id)) or queues.is_held(assistant_id)
-        text = self.busy_text(assistant_id) if worth_saying else ""
-        self._window.side_bar.assistants.show_busy(assistant_id, text)
 
     def _task(self, job: Job) -> QueueTask:
         engine, work = self._engine, job.work

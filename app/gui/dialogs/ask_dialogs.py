@@ -67,17 +67,28 @@ class AskDialog(QDialog):
         (self.cancel if safe else self.go).setDefault(True)
 
     def arrange(
-        self, *parts: Part, before: Part = 0, margins: Margins = (22, 20, 22, 18), spacing: int = 10
+        self,
+        *parts: Part,
+        before: Part = 0,
+        margins: Margins = (22, 20, 22, 18),
+        spacing: int = 10,
+        width: int = 0,
+        height: int = 0,
     ) -> QVBoxLayout:
-        """Lay out parts in a column with the buttons under them, after `before` in their row."""
+        """Lay out parts in a column with the buttons under them, after `before` in their row.
+
+        With a width the dialog gets that, and the height that its parts need if none is given.
+        """
         foot = hbox(before, STRETCH, self.cancel, self.go) if before else hbox(STRETCH, self.cancel, self.go)
-        return vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
+        column = vbox(*parts, foot, inside=self, margins=margins, spacing=spacing)
+        if width:
+            self.resize(width, height or self.sizeHint().height())
+        return column
 
     def ask(self, *lines: Line, width: int, height: int = 0, before: Part = 0, **layout: Any) -> None:
         """Lay out a form under the heading; the button is enabled while all values can be accepted."""
         self.form = Form(self._words, *lines, **layout).lay_out()
-        self.arrange(self.heading, self.form, 6, before=before)
-        self.resize(width, height or self.sizeHint().height())
+        self.arrange(self.heading, self.form, 6, before=before, width=width, height=height)
         self.form.changed.connect(lambda _name: self._check())
         self._check()
 
@@ -93,8 +104,7 @@ class ConfirmDialog(AskDialog):
 
     def __init__(self, words: Language, title: str, text: str, agree: str, parent: QWidget) -> None:
         super().__init__(words, parent, "confirm", visible(title), ("agree", agree), safe=True)
-        self.arrange(self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6)
-        self.resize(420, self.sizeHint().height())
+        self.arrange(self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6, width=420)
 
 
 class LeaveDialog(AskDialog):
@@ -112,10 +122,8 @@ class LeaveDialog(AskDialog):
         self._remember.setText(words("leave.remember"))
         pause = button("", "leave_pause", lambda: self._choose(WhenClosed.PAUSE), text=words("leave.pause"))
         text = "\n".join((*map(visible, titles[:MOST_TITLES]), *("…" for _ in titles[MOST_TITLES:][:1])))
-        self.arrange(
-            self.heading, plain_label("card_text", wrap=True, text=text), self._remember, 6, before=pause
-        )
-        self.resize(440, self.sizeHint().height())
+        lead = plain_label("card_text", wrap=True, text=text)
+        self.arrange(self.heading, lead, self._remember, 6, before=pause, width=440)
 
     def _choose(self, wish: str) -> None:
         self.accept()
@@ -230,8 +238,7 @@ class LongChatDialog(AskDialog):
         last.setText(words("long_chat.last"))
         text = words("long_chat.text", tokens=f"{use.tokens:,}", limit=f"{use.limit:,}")
         lead = plain_label("card_text", wrap=True, text=text)
-        self.arrange(self.heading, lead, hbox(everything, last, STRETCH), 6)
-        self.resize(560, self.sizeHint().height())
+        self.arrange(self.heading, lead, hbox(everything, last, STRETCH), 6, width=560)
 
     def _on_go(self) -> None:
         self._choose(ChatStart.SUMMARY)
@@ -306,8 +313,8 @@ class LinkDialog(AskDialog):
             named("link_host", plain_label("card_title", wrap=True, text=host)),
             *lines,
             6,
+            width=460,
         )
-        self.resize(460, self.sizeHint().height())
 
     def _on_go(self) -> None:
         _open(self._address)
@@ -359,13 +366,8 @@ class VariablesDialog(ValueDialog):
             field.setAccessibleName(prompt.titled(variable))
             column.addWidget(plain_label("field", text=prompt.titled(variable)))
             column.addWidget(field)
-        self.arrange(
-            self.heading,
-            Paragraph("card_text", text=words("saved_prompt.fill" if prompt.text else "server_prompt.fill")),
-            column,
-            6,
-        )
-        self.resize(460, self.sizeHint().height())
+        lead = words("saved_prompt.fill" if prompt.text else "server_prompt.fill")
+        self.arrange(self.heading, Paragraph("card_text", text=lead), column, 6, width=460)
 
     def value(self) -> object:
         return {name: one.text() for name, one in self.fields.items()}
@@ -574,8 +576,7 @@ class ResourcesDialog(ValueDialog):
         self.list.changed.connect(self._show_go)
         none = plain_label("hint", wrap=True, text=words("resources.none"))
         none.setVisible(not resources)
-        self.arrange(self.heading, none, (self.list, 1))
-        self.resize(560, 420)
+        self.arrange(self.heading, none, (self.list, 1), width=560, height=420)
         self._show_go()
 
     def _show_go(self) -> None:

@@ -1,25 +1,39 @@
-"""Dialogs that preview panels, assistants and groups from a file, list the groups that come with the program, and ask
-which of two changes is kept.
+"""Dialogs of definitions and decisions.
+
+They preview panels, assistants and groups from a file, list the groups that come with the program, ask which of two changes
+is kept, edit a panel (its name, who is asked, how long they debate what is open, and who judges that), and ask what was
+decided in a session and on which date to look at it again.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Panel
+from app.core.council import ANY_JUDGE, MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, NO_JUDGE, Panel, Participant
 from app.core.definitions import Agent, Group, WorkflowDefinition
-from app.core.texts import visible
+from app.core.ids import new_id
+from app.core.provider import ProviderStatus
+from app.core.session import MIN_ROUNDS
+from app.core.texts import exact, visible
+from app.engine.council.panels import named_apart
+from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
+from app.engine.decisions.journal import is_date
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
+from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import hbox
-from app.gui.widgets.controls import button
+from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
+from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button
+from app.gui.widgets.form import Field
 from app.gui.widgets.item_list import RowItem
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +144,9 @@ class BringInDialog(AskDialog):
             (instructions, 1),
             *(left_out if preview.dropped else ()),
             spacing=8,
+            width=520,
+            height=440,
         )
-        self.resize(520, 440)
 
 
 def _model(provider: str, model: str, words: Language) -> str:
@@ -163,8 +178,8 @@ class ReadyGroupsDialog(ValueDialog):
         )
         self._members = Paragraph("card_text")
         lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
-        self.arrange(lead, (self._list, 1), self._members, margins=(18, 16, 18, 16))
-        self.resize(560, 420)
+        edges = (18, 16, 18, 16)
+        self.arrange(lead, (self._list, 1), self._members, margins=edges, width=560, height=420)
         self._list.currentItemChanged.connect(lambda _now, _before: self._on_current_changed())
         self._list.doubleClicked.connect(lambda _index: self._on_go())
         self._on_current_changed()
@@ -190,7 +205,160 @@ class TwoChangesDialog(AskDialog):
         self.other = button(
             "", "two_changes_other", lambda: self.done(self.OTHER), text=words("two_changes.other")
         )
-        self.arrange(
-            self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6, before=self.other
+        lead = plain_label("card_text", wrap=True, text=visible(text))
+        self.arrange(self.heading, lead, 6, before=self.other, width=460)
+
+
+INDENT = 28
+
+
+class PanelDialog(AskDialog):
+    """Edits a panel; emits `saved` with it. Its name is selected, to be typed over.
+
+    `set_up` are the participants that are chosen in Setup now, who can take the place of the panel's.
+    """
+
+    saved = Signal(object)
+
+    def __init__(
+        self,
+        words: Language,
+        look: Look,
+        panel: Panel,
+        set_up: Sequence[Participant],
+        providers: Callable[[], Sequence[ProviderStatus]],
+        facts: Facts,
+        parent: QWidget,
+    ) -> None:
+        title = words("panel.edit" if panel.id else "panel.new")
+        super().__init__(words, parent, "panel", title, ("save", words("dialog.save")))
+        self._panel, self._participants, self._set_up = panel, panel.participants, tuple(set_up)
+        name, rounds = named("panel_name", QLineEdit()), plain_label("value", text=str(panel.rounds))
+        self._look, self._providers, self._facts = look, providers, facts
+        self._who = named("panel_participants", QWidget())
+        self._rows = vbox(inside=self._who, spacing=2)
+        self.add = button("link", "panel_add_participant", self._on_add, text=words("panel.add_participant"))
+        self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
+        compare, judged, debates = (
+            named(f"panel_{name}", TickBox(look)) for name in ("compare", "judged", "debates")
         )
-        self.resize(460, self.sizeHint().height())
+        slider = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        slider.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
+        slider.setPageStep(1)
+        slider.valueChanged.connect(lambda value: rounds.setText(str(value)))
+        self.judge = ModelButton(
+            words, look, "panel_judge", providers, facts, automatic="panel.judge.automatic"
+        )
+        self.judge.chosen.connect(self._on_judge)
+        provider, _slash, model = panel.judge.partition("/")
+        self._on_judge(provider if model else "", model)
+        judged.toggled.connect(self.judge.setEnabled)
+        open_ = plain_label("hint", wrap=True, text=words("panel.debates.hint"))
+        open_.setIndent(INDENT)
+        participants = hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take)
+        self.ask(
+            Field("name", name, label="panel.name", fits=bool),
+            frame("", vbox(participants, self._who, hbox(self.add, STRETCH), spacing=5)),
+            frame(
+                "", hbox(plain_label("field", text=words("setup.rounds")), (slider, 1), rounds, spacing=10)
+            ),
+            Field("compare", compare, text="council.compare.tick"),
+            frame("", hbox(judged, self.judge, STRETCH, spacing=4)),
+            frame("", vbox(debates, open_, spacing=2)),
+            inner=(
+                Field("rounds", slider, says="setup.rounds"),
+                Field(
+                    "judge",
+                    judged,
+                    text="panel.judged",
+                    get=lambda panel: panel.judge != NO_JUDGE,
+                    put=lambda on: {"judge": self._judge if on else NO_JUDGE},
+                ),
+                Field("debates", debates, text="panel.debates"),
+            ),
+            width=480,
+        )
+        self.form.fill(panel)
+        self.judge.setEnabled(judged.isChecked())
+        self._show_participants()
+        self.resize(480, self.sizeHint().height())
+        name.selectAll()
+        name.setFocus()
+
+    def _check(self) -> None:
+        self.go.setEnabled(len(self._participants) >= MIN_PARTICIPANTS and self.form.complete)
+        self.add.setEnabled(len(self._participants) < MAX_PARTICIPANTS)
+
+    def _show_participants(self) -> None:
+        empty(self._rows)
+        for place, one in enumerate(self._participants):
+            model = model_text(self._words, self._providers(), one.provider, one.model)
+            text = f"{exact(one.name)} · {exact(model)}"
+            gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
+            name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
+            row = hbox((ElidedLabel("card_text", text=text), 1), gone, spacing=6)
+            self._rows.addWidget(frame("", row))
+        self._check()
+        others = len(self._set_up) >= MIN_PARTICIPANTS and self._set_up != self._participants
+        self.take.setVisible(others)
+
+    def _on_add(self) -> None:
+        """Open the list of all models to choose one more."""
+        menu = ModelMenu(self._words, self._look, self._providers(), self._facts, ("", ""), self.add)
+        menu.chosen.connect(self._on_model_chosen)
+        menu.open(self.add)
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        status = next((one for one in self._providers() if one.config.id == provider), None)
+        if status is None:
+            return
+        seat = Participant(id=new_id(), name=voice_of(status, model), provider=provider, model=model)
+        self._participants = (*self._participants, named_apart(seat, self._participants))
+        self._show_participants()
+
+    def _on_remove(self, place: int) -> None:
+        self._participants = (*self._participants[:place], *self._participants[place + 1 :])
+        self._show_participants()
+        self.add.setFocus()
+
+    def _on_take(self) -> None:
+        self._participants = self._set_up
+        self._show_participants()
+        self.form.fields["name"].control.setFocus()
+
+    def _on_judge(self, provider: str, model: str) -> None:
+        self._judge = f"{provider}/{model}" if provider else ANY_JUDGE
+        self.judge.show_model(provider, model)
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.saved.emit(replace(self._panel, participants=self._participants, **self.form.values()))
+
+
+class DecisionDialog(AskDialog):
+    """Asks what was decided; emits `kept` with it."""
+
+    kept = Signal(object)
+
+    def __init__(self, words: Language, form: DecisionForm, parent: QWidget) -> None:
+        super().__init__(words, parent, "decision", words("journal.decide"), ("keep", words("journal.keep")))
+        self._form = form
+        self.arrange(self.heading, form, 6, width=480)
+        form.changed.connect(lambda _name: self.go.setEnabled(form.complete))
+        self.go.setEnabled(form.complete)
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.kept.emit(self._form.entry())
+
+
+class DateDialog(ValueDialog):
+    """Asks on which date to look at a decision again; emits `given` with it."""
+
+    def __init__(self, words: Language, due: str, parent: QWidget) -> None:
+        title = words("journal.early.title")
+        super().__init__(words, parent, "date", title, ("save", words("dialog.save")))
+        self.before, line = due, named("date_field", QLineEdit(due))
+        self.ask(
+            Field("due", line, says="journal.early.title", help="journal.date_form", fits=is_date), width=380
+        )

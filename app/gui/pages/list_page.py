@@ -4,11 +4,16 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from app.gui.display.appearance import Language
+from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.boxes import Part, hbox, vbox
-from app.gui.widgets.controls import ENTER, IconButton
-from app.gui.widgets.item_list import ItemList
-from app.gui.widgets.text import set_shown
+from app.gui.widgets.controls import ENTER, IconButton, button
+from app.gui.widgets.item_list import ItemList, ListStyle
+from app.gui.widgets.text import Paragraph, named, say, set_shown
 
+WIDE = ListStyle(
+    height=54, heading=36, edge=8, size=14, weight=560, selected_weight=560, fill="surface", left=14, space=14
+)
 WIDTH = 396
 BESIDE, LEAST_WINDOW = 760, 1_000
 """How wide page and window must be for the details to stand beside the list; else they cover it."""
@@ -61,7 +66,12 @@ class Details(QFrame):
 
 
 class ListPage(QWidget):
-    """A list and details side by side; where there is no room for both, the details cover the list."""
+    """A list and details side by side; where there is no room for both, the details cover the list.
+
+    Without any row it has a text instead, and a button that emits begin_requested().
+    """
+
+    begin_requested = Signal()
 
     def __init__(self, shown: ActingList, details: Details) -> None:
         super().__init__()
@@ -95,11 +105,22 @@ class ListPage(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def _lay_out_list(self, *above: Part) -> QWidget:
-        """Put the list under these parts and the details beside them; return all of it."""
+    def _lay_out_list(self, words: Language, name: str, none: str, begin: str, *above: Part) -> None:
+        """Put the list under these parts and the details beside them.
+
+        `name` begins the object names of the empty page; `none` and `begin` are the keys of its text and its button.
+        """
         vbox(*above, (self._list, 1), inside=self.side, margins=(10, 12, 10, 0), spacing=8)
         hbox((self.side, 1), self._details, inside=self._both, spacing=0)
-        return self._both
+        act = say(button("primary", f"{name}_begin", self.begin_requested), words, begin)
+        text = say(named(f"{name}_none", Paragraph("card_text", centred=True)), words, none)
+        self._none = empty_state(text, act)
+        vbox((self._both, 1), (self._none, 1), inside=self)
+
+    def _show_some(self, some: bool) -> None:
+        """Show list and details, or what there is without any row."""
+        set_shown(self._both, some)
+        set_shown(self._none, not some)
 
     def _fit(self) -> None:
         """Put the details beside the list, or let them cover it."""

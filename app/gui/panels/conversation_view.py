@@ -33,9 +33,7 @@ from app.gui.widgets.text import Paragraph
 class ConversationView(QWidget):
     """Shows one session; every request carries the session's id, but `connect_requested`, which is to add a provider.
 
-    summary_action_requested(session, summary or message to pin, action), answer_requested(session, message, answer),
-    calls_answer_requested(session, messages, answer), dismiss_requested(session, message), stop_turn_requested(session,
-    turn), hand_over_requested(session, message, arguments) if the user changed the hand-over.
+    Signals: summary_action_requested(session, summary or message to pin, action), stop_turn_requested(session, turn).
     """
 
     KIND: ClassVar[type[Session]] = Session
@@ -45,10 +43,6 @@ class ConversationView(QWidget):
     draft_changed = Signal(str, object)
     draft_shown = Signal()
     summary_action_requested = Signal(str, object, str)
-    answer_requested = Signal(str, str, str)
-    calls_answer_requested = Signal(str, list, str)
-    hand_over_requested = Signal(str, str, str)
-    dismiss_requested = Signal(str, str)
     stop_turn_requested = Signal(str, str)
 
     def __init__(
@@ -98,10 +92,6 @@ class ConversationView(QWidget):
         """Let the cards of questions and calls speak for the session."""
         cards, transcript = self.cards, self.transcript
         transcript.questions.set_factory(cards.make)
-        cards.answered.connect(self.asking(self.answer_requested))
-        cards.calls_answered.connect(self.asking(self.calls_answer_requested))
-        cards.dismissed.connect(self.asking(self.dismiss_requested))
-        cards.handed_over.connect(self.asking(self.hand_over_requested))
         cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
         cards.written.connect(self._on_text_changed)
         cards.came.connect(self._on_card_came)
@@ -124,14 +114,9 @@ class ConversationView(QWidget):
         return self._session.id if self._session else ""
 
     @property
-    def in_group_mode(self) -> bool:
-        """Whether the user writes to a group."""
-        return False
-
-    @property
-    def in_settings_mode(self) -> bool:
-        """Whether the assistants may only read and plan."""
-        return False
+    def new_mode(self) -> str:
+        """The mode of the session that begins here, in words."""
+        return ""
 
     def use_names(self, used: bool) -> None:
         """Set the object names, or leave them to another view: each name exists once among the visible widgets."""

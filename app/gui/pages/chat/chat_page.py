@@ -24,13 +24,10 @@ from app.core.events import (
 from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import retry_text, tone_of, waits_its_turn
-from app.gui.pages.chat.chat_composer import ChatComposer
-from app.gui.pages.chat.limits_menu import LimitsButton
+from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn
+from app.gui.pages.chat.chat_composer import ChatComposer, LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
-from app.gui.pages.chat.result_card import ResultCard
-from app.gui.pages.chat.session_files import FilesList
-from app.gui.pages.chat.working_strip import WorkingStrip
+from app.gui.pages.chat.over_input import FilesList, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -235,14 +232,9 @@ class ChatPage(ConversationView):
             self.box.hide()
 
     @property
-    def in_group_mode(self) -> bool:
-        """Whether the user writes to a group."""
-        return bool(self._group)
-
-    @property
-    def in_settings_mode(self) -> bool:
-        """Whether the assistants may only read and plan."""
-        return self.chat_composer.settings_mode.isChecked()
+    def new_mode(self) -> str:
+        settings = self.chat_composer.settings_mode.isChecked()
+        return modes_of(self._language, group=bool(self._group), settings=settings)
 
     def begin_editing(self, message: Message) -> None:
         """Edit an earlier message; the current draft is kept for later."""

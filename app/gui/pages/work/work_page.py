@@ -1,22 +1,476 @@
-"""The page of all work: what needs the user, what stopped, runs and waits, and what is done today, with the details."""
+"""The page of all work, what needs the user, what stopped, runs and waits, and what is done today.
 
+The rows of its list and how they are painted, the tasks that wait for a busy assistant, and the details of what is chosen.
+"""
+
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.engine.work import WorkRow, WorkState
-from app.gui.display.appearance import Language, Look
-from app.gui.pages.list_page import ListPage
-from app.gui.pages.work.work_details import WorkDetails
-from app.gui.pages.work.work_rows import AssistantRow, WorkList
-from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.core.message import Message
+from app.core.session import RESTART, Plan
+from app.core.texts import amount_text, exact, visible
+from app.engine.work import Needs, WorkAction, WorkRow, WorkState
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import icon_of, kind_text
+from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
+from app.gui.panels.conversation_view import QuestionCards
+from app.gui.widgets.badge import AVATAR, initial, paint_avatar
+from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import button
-from app.gui.widgets.text import Paragraph, named, say, set_shown
+from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import Button, button, icon_button, scrolling
+from app.gui.widgets.editable_lists import PlanList
+from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
+from app.gui.widgets.question_card import PromptCard
+from app.gui.widgets.text import (
+    ElidedLabel,
+    Paragraph,
+    name_button,
+    named,
+    plain_label,
+    say,
+    set_shown,
+    show_or_hide,
+)
+
+NARROW = replace(WIDE, height=76, edge=9)
+LEAST_WIDE = 640
+"""How wide the list must be for columns; else a row has three lines."""
+BUTTON, COST, AGE, WHO = 96, 100, 66, 172
+"""The widths of the columns in pixels."""
+SHOWN_S = 0.5
+"""For how long an action must have been shown before it is carried out: it can cost money."""
+NEAR = 0.8
+"""The share of a limit from which it is marked."""
+_COLOURS = {Needs.FAILURE: "error", Needs.ANSWER: "warn", Needs.APPROVAL: "warn", Needs.LIMIT: "warn"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssistantRow:
+    """An assistant over its work; `held` if the user lets it begin no more."""
+
+    id: str
+    name: str
+    text: str
+    held: bool
+    colour: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkItem(RowItem):
+    """What the row of some work shows beside its lines."""
+
+    button: str = ""
+    who: str = ""
+    # Whose colour that is.
+    speaker: int = 0
+    stands: str = ""
+    age: str = ""
+    cost: str = ""
+    # Of the limit, from 0 to 1; below 0 where there is none.
+    share: float = -1
+
+
+def cost_text(row: WorkRow, words: Language) -> str:
+    """Return what some work cost of its limit."""
+    known = row.cost_usd is not None
+    cost = words("cost.money", amount=amount_text(row.cost_usd or 0)) if known else words("work.no_price")
+    limit = words("cost.money", amount=amount_text(row.limits.usd)) if row.limits.usd else ""
+    return " / ".join(filter(None, (cost, limit)))
+
+
+class WorkRows(ItemModel):
+    """Work and assistants under headings."""
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        self._language = language
+        self.narrow = False
+        # Of assistants, by their names.
+        self.colours: Mapping[str, int] = {}
+
+    def item_of(self, row: WorkRow | AssistantRow) -> WorkItem:
+        words = self._language
+        if isinstance(row, AssistantRow):
+            return WorkItem(
+                id=row.id,
+                title=exact(row.name),
+                second=row.text,
+                colour=row.colour,
+                letters=initial(row.name),
+                button=words("queue.go_on" if row.held else "queue.hold"),
+            )
+        who, age, limit = exact(", ".join(row.who)), words.age(row.since), row.limits.usd
+        colour = _COLOURS.get(Needs(row.needs), "warn") if row.needs else "text_2"
+        if row.state == WorkState.STOPPED and row.reason_code == RESTART:
+            colour = "warn"
+        return WorkItem(
+            id=row.id,
+            title=exact(row.title),
+            second=exact(row.says),
+            second_colour="ok" if row.state == WorkState.DONE else colour,
+            third=" · ".join(filter(None, (who, row.stands, age))) if self.narrow else "",
+            icon=icon_of(row.kind),
+            button=words(f"work.do.{row.action}"),
+            who=who,
+            speaker=self.colours.get(row.who[0], 0) if row.who else 0,
+            stands=row.stands,
+            age=age,
+            cost=cost_text(row, words),
+            share=min(1.0, (row.cost_usd or 0) / limit) if limit else -1,
+        )
+
+    def text_of(self, row: WorkRow | AssistantRow) -> str:
+        return row.name if isinstance(row, AssistantRow) else row.title
+
+    def said_of(self, row: WorkRow | AssistantRow) -> str:
+        item = self.item_of(row)
+        if isinstance(row, AssistantRow):
+            return f"{item.title}, {item.second}"
+        kind, state = kind_text(row.kind, self._language), self._language(f"work.state.{row.state}")
+        said = (item.title, kind, f"{state}: {item.second}", row.stands, item.who, item.cost, item.age)
+        return ", ".join(filter(None, said))
+
+
+class WorkDelegate(ItemDelegate):
+    """Paints work in columns: title and sentence, who holds it, since when, cost, and the button of its action."""
+
+    def button_in(self, rect: QRect, item: RowItem) -> QRect:
+        """Return where the button of a row is; that of an assistant has more words."""
+        high, wide = tall(30), BUTTON if item.colour is None else 2 * BUTTON
+        return QRect(rect.right() - wide, rect.center().y() - high // 2, wide - 10, high)
+
+    def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
+        if not isinstance(item, WorkItem):
+            return super()._paint_note(painter, rect, item, left)
+        tokens, place = self._look.tokens, self.button_in(rect, item)
+        painter.setPen(QPen(QColor(tokens.line_strong), 1))
+        painter.setBrush(QColor(tokens.surface))
+        painter.drawRoundedRect(QRectF(place).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        font, centre = sized(painter.font(), 13, 500), Qt.AlignmentFlag.AlignCenter
+        self._write(painter, place.adjusted(6, 0, -6, 0), item.button, font, "text", centre)
+        right = place.left() - 12
+        if item.cost:
+            right = self._paint_cost(painter, QRect(right - COST, rect.top(), COST, rect.height()), item) - 12
+        if item.who and not item.third:
+            lines = QRect(right - AGE, rect.top() + 8, AGE, rect.height() - 16)
+            top = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+            self._write(painter, lines, item.age, sized(painter.font(), 12), "text_2", top)
+            right = lines.left() - WHO
+            self._paint_who(painter, QRect(right, rect.top(), WHO - 8, rect.height()), item)
+        return right - 10
+
+    def _paint_cost(self, painter: QPainter, column: QRect, item: WorkItem) -> int:
+        near = item.share >= NEAR
+        lines = QRect(column.left(), column.center().y() - tall(16), column.width(), tall(28))
+        colour = "warn" if near else "text"
+        self._write(painter, lines, item.cost, sized(painter.font(), 12), colour, Qt.AlignmentFlag.AlignTop)
+        if item.share >= 0:
+            tokens, bar = self._look.tokens, QRectF(lines.left(), lines.bottom(), lines.width(), 3)
+            painter.setPen(Qt.PenStyle.NoPen)
+            for share, fill in ((1.0, tokens.line), (item.share, tokens.warn if near else tokens.text_2)):
+                painter.setBrush(QColor(fill))
+                painter.drawRoundedRect(QRectF(bar.left(), bar.top(), bar.width() * share, 3), 1.5, 1.5)
+        return column.left()
+
+    def _paint_who(self, painter: QPainter, column: QRect, item: WorkItem) -> None:
+        tile = QRect(column.left(), column.center().y() - AVATAR // 2, AVATAR, AVATAR)
+        colours = self._look.tokens.speaker(item.speaker)
+        paint_avatar(painter, tile, item.who, colours)
+        lines, top = column.adjusted(AVATAR + 9, 8, 0, -8), Qt.AlignmentFlag.AlignTop
+        line = top if item.stands else Qt.AlignmentFlag.AlignVCenter
+        self._write(painter, lines, item.who, sized(painter.font(), 13), "text", line)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        self._write(painter, lines, item.stands, sized(painter.font(), 12), "text_2", bottom)
+
+
+class WorkList(ActingList):
+    """The list of work; acts on a row once its action has been shown for half a second."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        self.work = WorkRows(language)
+        super().__init__(look, "work_list", WIDE, self.work)
+        self._look = look
+        self._delegates = {style: WorkDelegate(look, style, self) for style in (WIDE, NARROW)}
+        self.setItemDelegate(self._delegates[WIDE])
+        # The action of each row, and since when it is shown.
+        self._shown: dict[str, tuple[object, float]] = {}
+        self._pressed = ""
+        self.viewport().setMouseTracking(True)
+
+    def show_work(self, rows: Sequence[WorkRow | AssistantRow | str]) -> None:
+        """Show these rows; only what they say changes where their order is the same."""
+        now, before, acts = time.monotonic(), self._shown, dict[str, tuple[object, float]]()
+        for row in rows:
+            if not isinstance(row, str):
+                act = row.held if isinstance(row, AssistantRow) else (row.action, row.says)
+                known = before.get(row.id)
+                acts[row.id] = known if known is not None and known[0] == act else (act, now)
+        self._shown = acts
+        if _places(rows) == _places(self.work.rows):
+            self.work.change_rows(rows)
+        else:
+            self.show_rows(rows)
+
+    def act(self, row_id: str) -> None:
+        _action, since = self._shown.get(row_id, (None, time.monotonic()))
+        if time.monotonic() - since >= SHOWN_S:
+            super().act(row_id)
+
+    def button_of(self, row_id: str) -> QRect:
+        """Return where the button of a row is, in the list."""
+        row = self.rows.row_of(row_id)
+        return self._delegates[self._style].button_in(self.visualRect(self.rows.index(row)), self.item(row))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        style = WIDE if self.width() >= LEAST_WIDE else NARROW
+        if style is not self._style:
+            self._style, self.work.narrow = style, style is NARROW
+            self.setItemDelegate(self._delegates[style])
+            self.scheduleDelayedItemsLayout()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._pressed = self._button_at(event.position().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        row_id = self._button_at(event.position().toPoint())
+        if row_id and row_id == self._pressed and event.button() == Qt.MouseButton.LeftButton:
+            self.act(row_id)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        over = self._button_at(event.position().toPoint())
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
+
+    def _button_at(self, point: QPoint) -> str:
+        """Return the id of the row whose button is at a point, "" for none."""
+        index = self.indexAt(point)
+        row_id = str(getattr(self.work.rows[index.row()], "id", "")) if index.isValid() else ""
+        return row_id if row_id and self.button_of(row_id).contains(point) else ""
+
+
+def _places(rows: Sequence[WorkRow | AssistantRow | str]) -> list[str]:
+    return [row if isinstance(row, str) else row.id for row in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTask:
+    """A task with its title and state. `place` is None if it is running; `takers` are pairs (id, name) of assistants."""
+
+    id: str
+    session_id: str
+    title: str
+    state: str
+    place: int | None
+    takers: tuple[tuple[str, str], ...] = ()
+
+
+class QueueView(QWidget):
+    """Shows tasks; emits opened(session id), moved_up(task id), taken_out(task id), given(task id, assistant id)."""
+
+    opened = Signal(str)
+    moved_up = Signal(str)
+    taken_out = Signal(str)
+    given = Signal(str, str)
+
+    def __init__(self, words: Language) -> None:
+        super().__init__()
+        self._words = words
+        self._shown: list[QueueTask] = []
+        self._states: dict[str, ElidedLabel] = {}
+        self._column = vbox(inside=self, spacing=12)
+        words.changed.connect(self._rebuild)
+
+    def show_tasks(self, tasks: Sequence[QueueTask]) -> None:
+        """Show these tasks; update only the states if nothing else changed, so that no button moves."""
+        plain = [replace(one, state="") for one in tasks]
+        if plain != self._shown:
+            self._shown = plain
+            self._rebuild()
+        for one in tasks:
+            self._states[one.id].setText(one.state)
+
+    def _rebuild(self) -> None:
+        focus = self.focusWidget()
+        focused = focus.objectName() if focus is not None else ""  # type: ignore[redundant-expr]
+        empty(self._column)
+        self._states = {}
+        for task in self._shown:
+            line = QWidget()
+            vbox(*self._row(task), inside=line, spacing=3)
+            self._column.addWidget(line)
+        if focused and (again := self.findChild(QWidget, focused)) is not None:
+            again.setFocus()
+
+    def _row(self, shown: QueueTask) -> tuple[QWidget, ...]:
+        title, buttons = ElidedLabel("value", text=visible(shown.title)), FlowBox()
+        state = self._states[shown.id] = ElidedLabel("hint")
+        if shown.place is None:
+            buttons.add(self._made(shown, "open", partial(self.opened.emit, shown.session_id)))
+            return title, state, buttons
+        if shown.place:
+            buttons.add(self._made(shown, "front", partial(self.moved_up.emit, shown.id)))
+        if shown.takers:
+            give = self._made(shown, "give", lambda: None)
+            menu = QMenu(give)
+            for agent_id, name in shown.takers:
+                menu.addAction(visible(name).replace("&", "&&"), partial(self.given.emit, shown.id, agent_id))
+            give.setMenu(menu)
+            buttons.add(give)
+        buttons.add(self._made(shown, "out", partial(self.taken_out.emit, shown.id)))
+        return title, state, buttons
+
+    def _made(self, shown: QueueTask, what: str, act: Callable[[], object]) -> Button:
+        made = button("", f"queue_{what}_{shown.id}", act, text=self._words(f"queue.{what}"))
+        name_button(made, f"{self._words(f'queue.{what}')}: {shown.title}")
+        return made
+
+
+PAUSE, STOP, RESUME, OPEN = "pause", "stop", "resume", "open"
+_ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
+_WORDS = {PAUSE: "discussion.pause", RESUME: "discussion.resume", STOP: "work.stop", OPEN: "queue.open"}
+
+
+class WorkDetails(Details):
+    """Shows the chosen work; emits told(session id, text). `buttons` are by PAUSE, STOP, RESUME and OPEN."""
+
+    told = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("work_details")
+        self.setProperty("kind", "right")
+        self._language, self._look = language, look
+        self._row: WorkRow | None = None
+        self._questions: Sequence[Message] = ()
+        self._names: Mapping[str, str] = {}
+        self._card: PromptCard | None = None
+        # What is written for other sessions and not sent yet, by their ids.
+        self._unsaid: dict[str, str] = {}
+        self.cards = QuestionCards(
+            language, look, self, {}, names=lambda: self._names, together=lambda _: self._questions
+        )
+        self.cards.left.connect(self.left)
+        self._kind, self._cost = ElidedLabel("hint"), plain_label("hint")
+        self._title = named("work_title", Paragraph("card_title"))
+        self._says, self._nothing = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
+        self._queued = plain_label("hint")
+        self.buttons = {
+            name: say(icon_button(look, icon, f"work_{name}"), language, tip=_WORDS[name])
+            for name, icon in _ICONS.items()
+        }
+        self._back = say(
+            icon_button(look, "chevron-left", "work_back", self.left.emit), language, tip="work.back"
+        )
+        self._plan_title = say(plain_label("section"), language, "plan.title")
+        self.plan = PlanList(language, look, "work_plan")
+        self.queue = QueueView(language)
+        self.tell = Composer(look, box_name="work_tell", button_name="work_tell_send")
+        self.tell.put_in_one_row()
+        self.tell.submitted.connect(lambda text: self.told.emit(self.session_id, text))
+        self._lay_out()
+        language.follow(self._retranslate)
+        self.show_work(None)
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session that is shown, "" for none."""
+        return self._row.id if self._row is not None else ""
+
+    def show_work(
+        self,
+        row: WorkRow | None,
+        *,
+        questions: Sequence[Message] = (),
+        names: Mapping[str, str] | None = None,
+        plan: Plan | None = None,
+        tasks: Sequence[QueueTask] = (),
+        queued: int = 0,
+        can_tell: bool = False,
+    ) -> None:
+        """Show some work: `questions` are what is asked together, `names` those of assistants by their ids.
+
+        `queued` is how many messages wait for the session's next turn.
+        """
+        words, before = self._language, self.session_id
+        self._row, self._questions, self._names = row, questions, names or {}
+        if self.session_id != before:
+            self.area.verticalScrollBar().setValue(0)
+            self._unsaid[before] = self.tell.box.toPlainText()
+            self.tell.box.setPlainText(self._unsaid.pop(self.session_id, ""))
+        set_shown(self._head, row is not None)
+        set_shown(self._nothing, row is None and not tasks)
+        if row is not None:
+            self._kind.setText(
+                " · ".join(filter(None, (kind_text(row.kind, words), exact(", ".join(row.who)))))
+            )
+            self._cost.setText(cost_text(row, words))
+            self._title.setText(exact(row.title))
+            runs = row.state in (WorkState.RUNNING, WorkState.WAITING) or bool(questions)
+            set_shown(self.buttons[PAUSE], runs)
+            set_shown(self.buttons[STOP], runs)
+            set_shown(self.buttons[RESUME], row.action == WorkAction.RESUME)
+        says = " · ".join(filter(None, (exact(row.says), row.stands))) if row is not None else ""
+        show_or_hide(self._says, "" if questions else says)
+        self._show_card()
+        has_plan = plan is not None and bool(plan.items)
+        set_shown(self._plan_title, has_plan)
+        set_shown(self.plan, has_plan)
+        works = row is not None and row.state == WorkState.RUNNING
+        self.plan.show_plan(plan, editable=can_tell, working=works)
+        self.queue.show_tasks(tasks)
+        show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
+        set_shown(self._foot, can_tell)
+
+    def take_question(self) -> None:
+        """Take the keyboard to the question."""
+        if self._card is not None:
+            self._card.setFocus()
+
+    def give_back(self, text: str) -> None:
+        """Show again what could not be said."""
+        self.tell.box.setPlainText(text)
+
+    def _show_card(self) -> None:
+        """Show the card of the first question; one that is being answered stays."""
+        wanted = self._questions[0].id if self._questions else ""
+        if self._card is not None and self._card.message.id != wanted:
+            drop(self._card)
+            self._card = None
+        if wanted and self._card is None:
+            self._card = self.cards.make(self._questions[0])
+            self._cards.addWidget(self._card)
+        self.cards.refresh()
+
+    def _lay_out(self) -> None:
+        self._head, body, self._foot = QWidget(), QWidget(), QWidget()
+        top = hbox((self._kind, 1), self._cost, spacing=8)
+        acts = hbox((self._title, 1), *self.buttons.values(), spacing=4)
+        vbox(top, acts, inside=self._head, spacing=6)
+        self._cards = vbox()
+        parts = (self._nothing, self._head, self._says, self._cards, self._plan_title, self.plan)
+        vbox(*parts, self.queue, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
+        self.area = scrolling(body)
+        vbox(self._queued, self.tell, inside=self._foot, margins=(14, 8, 14, 12), spacing=6)
+        back = hbox(self._back, STRETCH, margins=(8, 8, 8, 0))
+        vbox(back, (self.area, 1), thin_line(), self._foot, inside=self, spacing=0)
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self.tell.set_words(words("work.tell"), words("work.tell.hint"), words("discussion.send"))
+
 
 BY_WORK, BY_ASSISTANT = "work", "assistant"
 Row = WorkRow | AssistantRow | str
@@ -25,11 +479,10 @@ Row = WorkRow | AssistantRow | str
 class WorkPage(ListPage):
     """Lists all work by its state, or by assistant; rows change places only while pointer and focus are outside the list.
 
-    Signals: begin_requested() from the empty page, opened(id) when the user looks at the details of some work,
+    Signals: opened(id) when the user looks at the details of some work,
     chosen(id) when another row is the chosen one.
     """
 
-    begin_requested = Signal()
     opened = Signal(str)
     chosen = Signal(str)
 
@@ -44,12 +497,8 @@ class WorkPage(ListPage):
         self.switch = named("work_by", Segmented((BY_WORK, BY_ASSISTANT)))
         self._changes = button("chip", "work_changes", lambda: self._show(anyway=True))
         self._changes.setProperty("tone", "accent")
-        begin = say(button("primary", "work_begin", self.begin_requested), language, "work.begin")
-        none = say(named("work_none", Paragraph("card_text", centred=True)), language, "work.nothing")
-        self._none = empty_state(none, begin)
         head = hbox(self._changes, STRETCH, self.switch, spacing=10)
-        self._all = self._lay_out_list(head)
-        vbox((self._all, 1), (self._none, 1), inside=self)
+        self._lay_out_list(language, "work", "work.nothing", "work.begin", head)
         self.switch.chosen.connect(lambda _by: self._show(anyway=True))
         self.list.currentItemChanged.connect(lambda _now, _before: self.chosen.emit(self.list.current_id()))
         self.list.clicked.connect(lambda _index: self.opened.emit(self.list.current_id()))
@@ -106,8 +555,7 @@ class WorkPage(ListPage):
         self._changes.setText(self._language("work.changes", count=changes))
         if wanted != shown:
             self.list.show_work(wanted)
-        set_shown(self._all, bool(wanted))
-        set_shown(self._none, not wanted)
+        self._show_some(bool(wanted))
         self.chosen.emit(self.list.current_id())
 
     def _sections(self) -> list[Row]:

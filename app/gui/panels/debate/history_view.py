@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewIt
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
-from app.gui.navigation.session_rows import matches
+from app.gui.navigation.session_list import matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

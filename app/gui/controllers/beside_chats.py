@@ -1,0 +1,440 @@
+"""What stands beside a chat and over its input: workflows, groups at work with the plan, and the files of the session."""
+
+import asyncio
+import base64
+from pathlib import PurePath
+
+from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.events import Event, FileWritten
+from app.core.ids import new_id
+from app.core.message import Attachment
+from app.core.session import Plan, PlanItem, Session, WorkflowSession
+from app.core.session_files import FileVersion
+from app.core.texts import exact
+from app.engine.live_session import LiveSession
+from app.engine.workflow.director import call_id
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller, Parts
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
+from app.gui.controllers.sessions import MainPages, SessionController
+from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, shown_text
+from app.gui.display.descriptions import colours_of
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.chat.orchestrator_box import work_of
+from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE
+from app.gui.panels.right_panel import PlanPanel
+from app.gui.panels.workflow.definitions_view import DefinitionsView
+from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.transcript.transcript_model import group_id
+from app.gui.window_frame import WindowFrame
+
+TICK_MS = 1_000
+SHOWN = "workflow_panel"
+TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
+
+
+class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
+    """Makes, edits, copies, shares and deletes definitions of workflows."""
+
+    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, shared: SharedKinds) -> None:
+        super().__init__(parts, parts.engine.workflows, TEXTS, shared)
+        self._view = view
+        shared.add("steps", self)
+        self.adopt(view)
+        view.new_requested.connect(self.make_new)
+        view.duplicate_requested.connect(self.duplicate)
+        view.bring_in_requested.connect(self.bring_in)
+        view.delete_requested.connect(self.delete)
+        view.step_removed.connect(self._on_step_removed)
+
+    def refresh(self) -> None:
+        """Show the definitions as they are now."""
+        self._view.show_definitions(self.definitions.all(), self.built_in())
+
+    def show_page(self, definition_id: str) -> None:
+        """Show a definition in the panel."""
+        self._view.show_definition(definition_id)
+
+    def _made(self, name: str) -> WorkflowDefinition:
+        step = WorkflowStep(id="step-1", name=self._language("step.new", number=1), role="PM", prompt="")
+        return WorkflowDefinition(id=new_id(), name=name, steps=(step,))
+
+    def _name_it(self) -> None:
+        self._view.name_it()
+
+    def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        self._offer_undo(
+            self._language("step.removed", name=gone.name),
+            lambda: self._tasks.start(f"put back {gone.id}", self._put_back(before, gone)),
+        )
+
+    async def _put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        await self.settle()
+        self.refresh()
+        self._view.put_back(before, gone)
+
+
+class WorkflowController(Controller):
+    """Shows the workflow in front, and answers what the user asks in its panel.
+
+    Emits session_requested(session id) for one that has begun.
+    """
+
+    session_requested = Signal(str)
+
+    def __init__(
+        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, shared: SharedKinds
+    ) -> None:
+        super().__init__(parts)
+        self._page, self._pages = page, pages
+        begins = parts.engine, parts.tasks, lambda: self.folder_id
+        self.panel = WorkflowPanel(self._language, self._look, *begins)
+        self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
+        self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._show_work)
+        self._wire(parts.bridge)
+        self.refresh()
+
+    @property
+    def session(self) -> WorkflowSession | None:
+        """The workflow in front, None if another kind of session is."""
+        live = self._live
+        return live.workflow_session if live is not None and live.session.workflow is not None else None
+
+    def refresh(self) -> None:
+        """Show the definitions and the workflow in front as they are now."""
+        self.panel.work.start_box.refresh()
+        self._definitions.refresh()
+        self._show_work()
+
+    def show_definition(self, definition_id: str = "") -> None:
+        """Show a definition in its editor, a new one without an id."""
+        self._window.top_bar.workflow_button.setChecked(True)
+        self.panel.tabs.choose(DEFINITIONS)
+        if definition_id:
+            self._definitions.show_page(definition_id)
+        else:
+            self._definitions.make_new()
+
+    async def close(self) -> None:
+        """Save unsaved definitions and cancel tasks."""
+        self._clock.stop()
+        await self._definitions.close()
+
+    # Connections
+
+    def _wire(self, bridge: Bridge) -> None:
+        work = self.panel.work
+        for changed in (bridge.step_changed, bridge.session_changed, bridge.prompt_asked):
+            changed.connect(self._on_changed)
+        bridge.availability_changed.connect(lambda _event: self._show_held())
+        self._page.state_line.let_go_requested.connect(self._on_let_go)
+        bridge.workflows_changed.connect(self.refresh)
+        bridge.assistants_changed.connect(self.refresh)
+        self._pages.shown.connect(lambda _page: self._show_work())
+        self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
+        self._language.changed.connect(self.refresh)
+        self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
+        start_box = work.start_box
+        start_box.started.connect(self.session_requested)
+        start_box.strip.removed.connect(
+            lambda gone, place: self._offer_undo(
+                self._language("chat.attachment.removed", name=gone.name),
+                lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
+            )
+        )
+        work.steps.opened.connect(self._go_to)
+        work.steps.linked.connect(self._on_linked)
+        self._page.files.rows.modelReset.connect(self._show_work)
+        work.steps.acted.connect(self._on_acted)
+
+    # Steps
+
+    def _on_acted(self, step_id: str, action: str) -> None:
+        session_id, workflows = self._page.session_id, self._engine.workflows
+        if session_id and action == ANSWER:
+            self._answer(step_id)
+        elif session_id:
+            commands = {ACCEPT: workflows.accept, RETRY: workflows.retry, SKIP: workflows.skip}
+            self._start(commands.get(action, workflows.stop_step)(session_id, step_id))
+
+    def _on_linked(self, address: str, text: str) -> None:
+        if address in self._page.files.ids():
+            self._page.files.asked.emit(address, OPEN)
+        else:
+            self._page.link_requested.emit(address, text)
+
+    def _answer(self, step_id: str) -> None:
+        """Go to the question that a step waits for."""
+        self._go_to(step_id)
+        live, turn_id = self._live, self._turn_of(step_id)
+        if live is None:
+            return
+        for session_id, message in self._engine.chats.needs_you():
+            if session_id == self._page.session_id and turn_id in live.turns.above(message.turn_id):
+                self._page.go_to(f"{message.id}:0")
+                self._page.take_focus()
+                return
+
+    def _go_to(self, step_id: str) -> None:
+        """Scroll the transcript to the messages of a step."""
+        live, turn_id = self._live, self._turn_of(step_id)
+        said = live.turns.said(turn_id) if live is not None and turn_id else ()
+        if said:
+            # The first call loads messages far above; the second finds the step's head even if it is folded.
+            self._page.transcript.go_to(said[0].id, 0)
+            self._page.transcript.go_to(group_id(turn_id), 0)
+
+    def _turn_of(self, step_id: str) -> str:
+        """Return the turn of a step's last attempt, "" if there is none."""
+        live, session = self._live, self.session
+        if live is None or session is None:
+            return ""
+        state = next((one for one in session.workflow.steps if one.id == step_id), StepState(id=step_id))
+        return live.turns.child_turn(live.turns.work_turn, call_id(state)) or ""
+
+    # Events
+
+    def _on_changed(self, event: Event) -> None:
+        if event.session_id == self._page.session_id:
+            self._show_work()
+
+    def _on_toggled(self, shown: bool) -> None:
+        if shown and self.session is None:
+            self.panel.take_focus()
+
+    def _on_let_go(self) -> None:
+        session = self._page.session
+        if session is not None:
+            self._start(self._engine.queues.hold(session.chat.assistant_id, False))
+
+    # Refreshing
+
+    @property
+    def _live(self) -> LiveSession | None:
+        return self._engine.live(self._page.session_id) if self._pages.current is self._page else None
+
+    def _show_work(self) -> None:
+        session, live = self.session, self._live
+        agents = {agent.id: agent for agent in self._engine.assistants.all()}
+        looks = (
+            looks_of(
+                session, agents, colours_of(tuple(agents.values())), self._language, self._page.files.ids()
+            )
+            if session
+            else []
+        )
+        self.panel.work.show_work(session, looks, read_only=live is None or live.read_only)
+        # The clock only runs while a step does.
+        if session is not None and any_runs(session) and not self.panel.isHidden():
+            self._clock.start()
+        else:
+            self._clock.stop()
+        self._show_held()
+
+    def _show_held(self) -> None:
+        """Show whether the assistant of the chat in front is held."""
+        shown = self._page.session
+        chat = shown.chat if shown is not None else None
+        self._page.state_line.show_held(chat is not None and self._engine.queues.is_held(chat.assistant_id))
+
+
+SILENT_MS = 20_000
+UNFOLDED = "orchestrator_unfolded"
+PLAN_SHOWN = "plan_panel"
+
+
+class GroupController(Controller):
+    """Shows the group and the plan of the session in front, and changes them as the user asks."""
+
+    def __init__(self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages) -> None:
+        super().__init__(parts)
+        self._page, self._pages = page, pages
+        self.panel = PlanPanel(self._language, self._look)
+        self._add_panel(self.panel, parts.window.top_bar.plan_button, PLAN_SHOWN)
+        self._silence = QTimer(self, singleShot=True, interval=SILENT_MS)
+        self._silence.timeout.connect(lambda: page.box.show_silent(True))
+        self._wire(parts.bridge)
+        page.box.unfold(self._state.flag(UNFOLDED, False))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the session in front as it is now."""
+        page, session = self._page, self._page.session
+        live = self._engine.live(session.id) if session else None
+        leads = live is not None and live.session.group is not None
+        page.box.setVisible(leads)
+        if live is not None and leads:
+            group, agents = live.group_session, self._engine.assistants.all()
+            work = work_of(live, group, agents)
+            page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
+            # Where no price is known, the top bar says so once.
+            words = self._language
+            page.box.show_spent(page.spending.text(words) if page.spending.known_text(words) else "")
+            self._watch(bool(work.hands_on))
+        else:
+            self._watch(False)
+        self._show_plan()
+
+    def _wire(self, bridge: Bridge) -> None:
+        box = self._page.box
+        # After these something is drawn again; streaming only shows that the group is alive.
+        turns = (bridge.turn_started, bridge.turn_finished, bridge.message_started, bridge.message_finished)
+        for changed in (bridge.session_changed, bridge.plan_changed, bridge.prompt_asked, *turns):
+            changed.connect(self._on_changed)
+        for sign in (bridge.tool_started, bridge.tool_finished):
+            sign.connect(lambda event: self._on_sign_of_life(event.session_id))
+        bridge.text_arrived.connect(lambda session_id, *_: self._on_sign_of_life(session_id))
+        bridge.calls_streamed.connect(lambda event: self._on_sign_of_life(event.session_id))
+        bridge.session_deleted.connect(lambda _event: self.refresh())
+        bridge.assistants_changed.connect(self.refresh)
+        self._pages.shown.connect(lambda _page: self.refresh())
+        self._window.main_area.currentChanged.connect(lambda _place: self._show_plan())
+        self._language.changed.connect(self.refresh)
+        box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
+        box.plan_requested.connect(lambda plan: self.change(self._page.session_id, plan))
+        box.item_removed.connect(lambda item, place: self.offer_back(self._page.session_id, item, place))
+        groups = self._engine.groups
+        self._run(box.asking_chosen, lambda on: groups.ask_before_hand_over(self._page.session_id, on))
+        self._run(box.given_up, lambda: groups.go_on_without(self._page.session_id))
+        self.panel.plan_requested.connect(lambda plan: self.change(self._planned_id, plan))
+        self.panel.item_removed.connect(lambda item, place: self.offer_back(self._planned_id, item, place))
+
+    # Events
+
+    def _on_changed(self, event: Event) -> None:
+        if event.session_id in (self._page.session_id, self._planned_id):
+            self._on_sign_of_life(event.session_id)
+            self.refresh()
+
+    def _on_sign_of_life(self, session_id: str) -> None:
+        session = self._page.session
+        if session is not None and session.id == session_id and session.group is not None:
+            self._page.box.show_silent(False)
+            if self._silence.isActive():
+                self._silence.start()
+
+    def _watch(self, awaited: bool) -> None:
+        """Measure the silence while a member's answer is awaited."""
+        if not awaited:
+            self._silence.stop()
+            self._page.box.show_silent(False)
+        elif not self._silence.isActive():
+            self._silence.start()
+
+    # The plan
+
+    @property
+    def _planned(self) -> Session | None:
+        """The session whose plan the panel shows: the one in the main area."""
+        return self._pages.session
+
+    @property
+    def _planned_id(self) -> str:
+        return self._planned.id if self._planned else ""
+
+    def _show_plan(self) -> None:
+        session = self._planned
+        live = self._engine.live(session.id) if session else None
+        session = live.session if live else session
+        chat = session if session is not None and session.chat is not None else None
+        self.panel.show_session(chat, read_only=live is None or live.read_only)
+
+    def change(self, session_id: str, plan: Plan) -> None:
+        """Change the plan of a session."""
+        if session_id:
+            self._start(self._engine.groups.change_plan(session_id, plan))
+
+    def offer_back(self, session_id: str, item: PlanItem, place: int) -> None:
+        """Offer to put an item back that was removed from a plan."""
+        self._offer_undo(self._language("plan.removed"), lambda: self._put_back(session_id, item, place))
+
+    def _put_back(self, session_id: str, item: PlanItem, place: int) -> None:
+        """Put an item back at its place in the current plan."""
+        live = self._engine.live(session_id)
+        if live is not None:
+            plan = live.session.plan or Plan()
+            items = (*plan.items[:place], item, *plan.items[place:])
+            self.change(session_id, Plan(goal=plan.goal, items=items))
+
+
+class FilesController(Controller):
+    """Shows the files of the session in front, and does with them what the user asks."""
+
+    def __init__(
+        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, sessions: SessionController
+    ) -> None:
+        super().__init__(parts)
+        self._page, self._sessions = page, sessions
+        self._files = parts.engine.session_files
+        parts.bridge.file_written.connect(self._on_written)
+        pages.shown.connect(lambda _page: self.refresh())
+        page.files.asked.connect(lambda path, what: self._start(self._do(page.session_id, path, what)))
+
+    def refresh(self) -> None:
+        """Show the files of the session in front as they are now."""
+        self._tasks.replace("session files", self._show(self._page.session_id))
+
+    def _on_written(self, event: FileWritten) -> None:
+        if event.session_id == self._page.session_id:
+            self.refresh()
+
+    async def _show(self, session_id: str) -> None:
+        files = await self._files.list(session_id) if session_id else ()
+        if session_id == self._page.session_id:
+            self._page.files.show_files(files)
+
+    async def _do(self, session_id: str, path: str, what: str, version: int | None = None) -> None:
+        """Do what the user asks of a file, or of a version of it."""
+        if what == OPEN:
+            await self._open(session_id, path)
+        elif what == FOLDER:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(self._files.folder(session_id)))
+        elif what == DELETE:
+            gone = await self._files.delete(session_id, path)
+            text = self._language("files.deleted", name=exact(path))
+            self._offer_undo(text, lambda: self._start(self._restore(session_id, path, gone.version)))
+        elif what == RESTORE and version is not None:
+            await self._restore(session_id, path, version)
+        else:
+            _, data = await self._files.read(session_id, path, version)
+            if what == SAVE:
+                self._sessions.ask_to_save(
+                    Attachment(name=PurePath(path).name, data=base64.b64encode(data).decode())
+                )
+            elif what == COPY:
+                QGuiApplication.clipboard().setText(data.decode(errors="replace"))
+
+    async def _restore(self, session_id: str, path: str, version: int) -> None:
+        _, data = await self._files.read(session_id, path, version)
+        made = await self._files.write(session_id, path, lambda _before, _held: data)
+        text = self._language("files.restored", name=exact(path), version=version, now=made.version)
+        self._toasts.show_toast(text)
+
+    async def _open(self, session_id: str, path: str) -> None:
+        found = [one for one in await self._files.versions(session_id) if one.path == path and not one.gone]
+        shown, text = await self._read(session_id, path, None)
+        dialog = FileDialog(self._language, self._look, found, self._window)
+        dialog.show_version(shown, text)
+
+        async def choose(version: int) -> None:
+            dialog.show_version(*await self._read(session_id, path, version))
+
+        def do(what: str) -> None:
+            self._start(self._do(session_id, path, what, dialog.versions.value()))
+            if what == RESTORE:
+                dialog.accept()
+
+        dialog.version_chosen.connect(lambda version: self._tasks.replace("file version", choose(version)))
+        dialog.asked.connect(do)
+        dialog.finished.connect(lambda _result: self._tasks.cancel("file version"))
+        dialog.open()
+
+    async def _read(self, session_id: str, path: str, version: int | None) -> tuple[FileVersion, str | None]:
+        found, data = await self._files.read(session_id, path, version)
+        return found, await asyncio.to_thread(shown_text, data)

@@ -1,0 +1,267 @@
+"""What stands over the input of a chat: the sub-agents that work, what came of the work, and the files made in it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
+
+from app.core.criteria import Criterion, CriterionState, shown_by
+from app.core.session import ChatSession, Status
+from app.core.session_files import FileVersion
+from app.core.texts import exact, size_text
+from app.core.usage import Total, money_text
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import time_text
+from app.gui.transcript.transcript_model import TurnBook, shown_name
+from app.gui.widgets.badge import HeadingIcon
+from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, vbox
+from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
+from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
+
+ROW, MOST_ROWS = 30, 4
+
+
+class WorkingStrip(QFrame):
+    """Shows who works below the last turn; emits stop_requested(turn id), and left() when it goes with the focus."""
+
+    stop_requested = Signal(str)
+    left = Signal()
+
+    def __init__(self, language: Language, look: Look, book: Callable[[], TurnBook]) -> None:
+        super().__init__()
+        self.setObjectName("working_strip")
+        self.setProperty("kind", "composer")
+        self._language, self._look, self._book = language, look, book
+        self._root = ""
+        self._rows: dict[str, AgentRow] = {}
+        body = QWidget()
+        self._column = vbox(inside=body, spacing=0)
+        vbox(scrolling(body), inside=self, margins=(12, 2, 4, 2))
+        self._clock = QTimer(self, interval=1_000)
+        self._clock.timeout.connect(self._refresh)
+        language.changed.connect(self._refresh)
+        self.hide()
+
+    def show_turn(self, root: str) -> None:
+        """Show who works below a turn, "" for nobody."""
+        self._root = root
+        self._refresh()
+
+    def _refresh(self) -> None:
+        book, root = self._book(), self._root
+        turns = book.below(root)[1:] if root else []
+        if root and root == book.work_turn:
+            # A step has its Stop in the list of steps.
+            turns = [turn for turn in turns if book.whole(turn)[0].parent_turn_id != root]
+        works = [turn for turn in turns if book.goes_on(turn)]
+        for turn in works:
+            if turn not in self._rows:
+                self._add(turn)
+        for turn, row in self._rows.items():
+            row.show_turn(self._language, book, turn, works=turn in works)
+        if not works:
+            self._clear()
+        elif not self._clock.isActive():
+            self._clock.start()
+        self.setFixedHeight(min(MOST_ROWS, len(self._rows)) * ROW + 6)
+        self.setVisible(bool(works))
+
+    def _add(self, turn: str) -> None:
+        row = self._rows[turn] = AgentRow(self._look, len(self._rows))
+        row.stop.clicked.connect(lambda: self.stop_requested.emit(turn))
+        self._column.addWidget(row)
+
+    def _clear(self) -> None:
+        self._clock.stop()
+        if any(row.stop.hasFocus() for row in self._rows.values()):
+            self.left.emit()
+        while self._rows:
+            drop(self._rows.popitem()[1])
+
+
+class AgentRow(QWidget):
+    """A sub-agent's name, time, cost and Stop."""
+
+    def __init__(self, look: Look, place: int) -> None:
+        super().__init__()
+        self.setFixedHeight(ROW)
+        self._name, self._done = ElidedLabel("value"), plain_label("meta")
+        self.stop = icon_button(look, "square", f"agent_stop_{place}")
+        keep_place(self.stop)
+        hbox((self._name, 1), self._done, self.stop, inside=self, spacing=10)
+
+    def show_turn(self, words: Language, book: TurnBook, turn: str, *, works: bool) -> None:
+        """Show how far a turn is; one that no longer works keeps its place, without Stop."""
+        said = [message for each in book.below(turn) for message in book.whole(each)]
+        name = shown_name(said[0].author, words.texts)
+        used = [message.usage for message in said if message.usage is not None]
+        cost = money_text(words, Total.of(*used)) if used else ""
+        time = time_text(book.elapsed(turn), words) if works else words("strip.over")
+        self._name.setText(name)
+        self._done.setText(" · ".join(filter(None, (time, cost))))
+        name_button(self.stop, words("strip.stop", name=name))
+        self.stop.setVisible(works)
+
+
+LEAST_ROOM, ROOM = 40, 160
+# What stands beside the rows: the margins and the scroll bar.
+SIDES = 44
+_MARKS: dict[str, tuple[str, str]] = {
+    CriterionState.MET: ("circle-check", "ok"),
+    CriterionState.UNMET: ("circle-x", "warn"),
+    CriterionState.UNKNOWN: ("circle-question-mark", "warn"),
+    CriterionState.ACCEPTED: ("check", "text_2"),
+    CriterionState.OPEN: ("circle-dashed", "text_2"),
+}
+
+
+class ResultCard(QFrame):
+    """Shown while work with criteria rests; hidden otherwise.
+
+    Signals: message_wanted(message id) for what shows a criterion, rest_requested(), accept_requested(),
+    changes_requested(), left() when the button goes that had the focus.
+    """
+
+    message_wanted = Signal(str)
+    rest_requested = Signal()
+    accept_requested = Signal()
+    changes_requested = Signal()
+    left = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("result_card")
+        self.setProperty("kind", "card")
+        self._language, self._look = language, look
+        self._session: ChatSession | None = None
+        self._asked = self._spent = ""
+        self._room = ROOM
+        self._title = say(plain_label("card_title"), language, "result.title")
+        self.state = plain_label("ok")
+        self._cost = plain_label("hint")
+        self._question = ElidedLabel("meta")
+        self._rows = QWidget()
+        self._column = vbox(inside=self._rows, spacing=8)
+        self._list = scrolling(self._rows)
+        self.rest = say(button("primary", "result_rest", self.rest_requested), language, "result.rest")
+        self.accept = say(button("", "result_accept", self.accept_requested), language, "result.accept")
+        self.changes = say(button("", "result_changes", self.changes_requested), language, "result.changes")
+        head = hbox(self._title, self.state, STRETCH, self._cost, spacing=10)
+        foot = hbox(self.rest, self.accept, self.changes, STRETCH, spacing=8)
+        vbox(head, self._question, self._list, foot, inside=self, margins=(14, 10, 14, 10), spacing=8)
+        language.changed.connect(self._refresh)
+        self.hide()
+
+    def show_result(self, session: ChatSession | None, asked: str, spent: str) -> None:
+        """Show how the criteria of a session stand, what was asked and what that took; None hides the card."""
+        shown = (session and (session.status, session.criteria), asked, spent)
+        before = (self._session and (self._session.status, self._session.criteria), self._asked, self._spent)
+        self._session, self._asked, self._spent = session, asked, spent
+        if shown != before:
+            self._refresh()
+
+    def set_room(self, height: int) -> None:
+        """Set how high the list of criteria may be, in pixels."""
+        self._room = height
+        wanted = self._column.totalHeightForWidth(max(1, self.width() - SIDES))
+        self._list.setFixedHeight(max(LEAST_ROOM, min(height, wanted)))
+
+    def _refresh(self) -> None:
+        words, session = self._language, self._session
+        criteria = session.criteria if session is not None else ()
+        rests = session is not None and session.status not in (Status.RUNNING, Status.WAITING)
+        met = sum(one.state == CriterionState.MET for one in criteria)
+        done = session is not None and session.status == Status.COMPLETED
+        shown = bool(criteria) and rests and any(one.round for one in criteria)
+        going = (self.rest, self.accept, *([] if shown else [self.changes])) if done or not shown else ()
+        if any(one.hasFocus() for one in going):
+            self.left.emit()
+        self.setVisible(shown)
+        if not shown:
+            return
+        said = words("result.met", met=met, all=len(criteria))
+        show_as(self.state, "ok" if done and met == len(criteria) else "warn", said)
+        self._cost.setText(self._spent)
+        self._question.setText(words("result.asked", text=" ".join(self._asked.split())))
+        self.rest.setVisible(not done)
+        self.accept.setVisible(not done)
+        empty(self._column)
+        for criterion in criteria:
+            self._column.addLayout(self._row(criterion))
+        self.setAccessibleName(", ".join(filter(None, (words("result.title"), said, self._spent))))
+        self.set_room(self._room)
+
+    def _row(self, criterion: Criterion) -> QHBoxLayout:
+        words, by = self._language, criterion.checked_by
+        text = shown_by(criterion, lambda doubt: words.texts.named("criterion", doubt))
+        parts: list[QWidget] = [Paragraph("value", text=criterion.text)]
+        if criterion.evidence is not None:
+            quote = ShorteningButton("link", "result_evidence")
+            quote.show_words(text.replace("&", "&&"), plain_tip(text))
+            quote.clicked.connect(partial(self.message_wanted.emit, criterion.evidence.message_id))
+            parts.append(quote)
+        elif text:
+            parts.append(Paragraph("hint", text=text))
+        mark = HeadingIcon(self._look, *_MARKS.get(criterion.state, _MARKS[CriterionState.OPEN]))
+        mark.setAccessibleName(words.texts.named("criterion", criterion.state))
+        who = plain_label("hint" if by is None or by.other_family else "warn")
+        if by is not None:
+            family = words("result.other_family" if by.other_family else "result.same_family")
+            who.setText(f"{by.name} · {family}")
+        return hbox(mark, (vbox(*parts, spacing=2), 1), who, spacing=10)
+
+
+STYLE = ListStyle(height=30, left=10, space=8)
+MOST_FILES = 3
+OPEN, SAVE, COPY, FOLDER, DELETE = "open", "save", "copy", "folder", "delete"
+
+
+def author_text(version: FileVersion, words: Language) -> str:
+    """Return who wrote a version."""
+    return exact(version.author) or words("transcript.you")
+
+
+class FilesList(ItemList):
+    """Shows each file with its version, who wrote it, and its size; hidden while there is none.
+
+    Signals: asked(path, OPEN, SAVE, COPY, FOLDER or DELETE), left() when it goes and had the focus.
+    """
+
+    asked = Signal(str, str)
+    left = Signal()
+    EDITS = ENTER
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(look, "files_list", STYLE)
+        self._language = language
+        say(self, language, name="files.title")
+        self._files: Sequence[FileVersion] = ()
+        for opened in (self.edit_requested, self.doubleClicked):
+            opened.connect(lambda _row: self.asked.emit(self.current_id(), OPEN))
+        self.delete_requested.connect(lambda path: self.asked.emit(path, DELETE))
+        language.changed.connect(lambda: self.show_files(self._files))
+        self.hide()
+
+    def show_files(self, files: Sequence[FileVersion]) -> None:
+        """Show the newest version of each file."""
+        self._files, rows = files, [self._row(one) for one in files]
+        if not rows and self.hasFocus():
+            self.left.emit()
+        if rows != self.rows.rows:
+            self.show_rows(rows)
+            self.setFixedHeight(min(self.rows_height(), MOST_FILES * self.rows_height() // max(1, len(rows))))
+        self.setVisible(bool(rows))
+
+    def menu_of(self, row_id: str) -> QMenu:
+        menu, words = self.new_menu(), self._language
+        for action, keys in ((OPEN, "\tEnter"), (SAVE, ""), (COPY, ""), (FOLDER, ""), (DELETE, "\tDel")):
+            menu.addAction(f"{words(f'files.{action}')}{keys}", partial(self.asked.emit, row_id, action))
+        return menu
+
+    def _row(self, one: FileVersion) -> RowItem:
+        words, author = self._language, author_text(one, self._language)
+        facts = (words("files.version", version=one.version), author, size_text(words, one.bytes))
+        name = exact(one.path)
+        return RowItem(id=one.path, title=name, note=" · ".join(facts), icon="file-text", tip=name)
