@@ -11,17 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 
-from app.core.catalog import (
-    EMBEDDED,
-    EMBEDDED_MODEL,
-    LOCAL,
-    PROGRAM,
-    ModelList,
-    ProviderConfig,
-    chat_models,
-    provider_kind,
-    with_scheme,
-)
+from app.core import catalog
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice
 from app.core.external_agents import recipe_of
@@ -47,7 +37,7 @@ class Connections:
     _documents: Documents
     _models: Models
     _providers: Callable[[], list[ProviderStatus]]
-    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _save: Callable[[catalog.ProviderConfig], Awaitable[None]]
     _set_key: Callable[[str, str], Awaitable[bool]]
     # Whether the last test at a provider's address went well.
     _tested: dict[tuple[str, str], bool] = field(default_factory=dict, init=False)
@@ -73,14 +63,14 @@ class Connections:
 
     def draft(
         self, kind: str, address: str = "", label: str = "", models: tuple[str, ...] = ()
-    ) -> ProviderConfig:
+    ) -> catalog.ProviderConfig:
         """Return a provider as it would be added: the one of this kind or address where it exists.
 
         Raises BadInput for an invalid address.
         """
-        row = provider_kind(kind)
+        row = catalog.provider_kind(kind)
         usual = row.base_url if row else ""
-        address = with_scheme(address)
+        address = catalog.with_scheme(address)
         if not usual:
             providers.check_base_url(address)
             label = label or urlsplit(address).netloc
@@ -90,10 +80,10 @@ class Connections:
                 return replace(status.config, models=models or status.config.models, enabled=True)
         free = self._free_id(label or kind, "server")
         return providers.check_provider(
-            ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
+            catalog.ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
         )
 
-    async def use(self, server: FoundServer) -> ProviderConfig:
+    async def use(self, server: FoundServer) -> catalog.ProviderConfig:
         """Add a server that was found, with the models it lists. Raises StorageError."""
         config = replace(self.draft(server.kind, server.address, server.name), models=server.models)
         await self._save(config)
@@ -107,11 +97,11 @@ class Connections:
         """Fetch the built-in model's file and check its hash. Raises MootError; cancelling leaves nothing."""
         await self._models.fetch_embedded(progress)
 
-    async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
+    async def try_out(self, config: catalog.ProviderConfig, key: str) -> TestResult:
         """Try a draft with a key; neither is saved. Raises BadInput for an impossible key."""
         return await self._models.try_out(config, providers.check_key(key) if key.strip() else "")
 
-    async def add(self, config: ProviderConfig, key: str, result: TestResult) -> bool:
+    async def add(self, config: catalog.ProviderConfig, key: str, result: TestResult) -> bool:
         """Save a draft as it was tried, with its key and its models, the one that answered first.
 
         Return False where there is no keyring, so that the key is kept for this run only.
@@ -123,15 +113,15 @@ class Connections:
             await self._keep_list(config.id, result.models)
         return kept
 
-    def note_test(self, config: ProviderConfig, result: TestResult) -> None:
+    def note_test(self, config: catalog.ProviderConfig, result: TestResult) -> None:
         """Keep how the test of a provider went."""
         self._tested[config.id, config.base_url] = result.ok
 
-    def tested(self, config: ProviderConfig) -> bool | None:
+    def tested(self, config: catalog.ProviderConfig) -> bool | None:
         """Return how the last test of a provider went, None where there was none at its address."""
         return self._tested.get((config.id, config.base_url))
 
-    def list_of(self, provider_id: str) -> ModelList | None:
+    def list_of(self, provider_id: str) -> catalog.ModelList | None:
         """Return the list that was fetched from a provider last."""
         return next((one for one in self._documents.model_lists() if one.provider == provider_id), None)
 
@@ -205,7 +195,7 @@ class Connections:
 
     async def _offer(self, provider_id: str, models: tuple[str, ...]) -> None:
         config = providers.found_provider(self._documents, provider_id)
-        if config.kind == EMBEDDED:
+        if config.kind == catalog.EMBEDDED:
             raise BadInput("last_model")
         await self._save(replace(config, models=models))
 
@@ -213,7 +203,7 @@ class Connections:
         """Look for the known external agents; return the files of those that are installed, by recipe."""
         return await self._models.found_agents()
 
-    def agent_draft(self, line: str) -> ProviderConfig:
+    def agent_draft(self, line: str) -> catalog.ProviderConfig:
         """Return an external agent as it would be added: by the name of its recipe, or with a command line.
 
         One that is configured already is returned as it is. Raises BadInput.
@@ -227,15 +217,17 @@ class Connections:
             raise BadInput("agent_command_empty")
         command, args = words[0], tuple(words[1:])
         for config in providers.configured(self._documents):
-            if (config.kind, config.command, config.args) == (PROGRAM, command, args):
+            if (config.kind, config.command, config.args) == (catalog.PROGRAM, command, args):
                 return config
         label = recipe.label if recipe.executable else PurePath(command).stem
         free = self._free_id(label, "agent")
         return providers.check_provider(
-            ProviderConfig(id=free, kind=PROGRAM, label=label, command=command, args=args, recipe=recipe.name)
+            catalog.ProviderConfig(
+                id=free, kind=catalog.PROGRAM, label=label, command=command, args=args, recipe=recipe.name
+            )
         )
 
-    async def allow_agent(self, shown: ProviderConfig) -> None:
+    async def allow_agent(self, shown: catalog.ProviderConfig) -> None:
         """Save an external agent as it was shown, and allow its program to run.
 
         Raises BadInput where it has changed since it was shown, StorageError.
@@ -263,21 +255,21 @@ class Connections:
     async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
         known = {config.id for config in providers.configured(self._documents)} - {provider_id}
         listed = tuple(dict.fromkeys(filter(None, models)))
-        shown = chat_models(listed)
+        shown = catalog.chat_models(listed)
         hidden = tuple(name for name in listed if name not in shown)
-        fresh = ModelList(provider=provider_id, fetched_at=utc_now(), models=shown, hidden=hidden)
+        fresh = catalog.ModelList(provider=provider_id, fetched_at=utc_now(), models=shown, hidden=hidden)
         await self._documents.change_model_lists(
             lambda lists: (*(one for one in lists if one.provider in known), fresh)
         )
 
 
-def _offered(config: ProviderConfig, result: TestResult) -> tuple[str, ...]:
+def _offered(config: catalog.ProviderConfig, result: TestResult) -> tuple[str, ...]:
     """Return the models that a new provider offers; those that the user chose before stay."""
-    row = provider_kind(config.kind)
+    row = catalog.provider_kind(config.kind)
     known = config.models or (row.models if row else ())
     if result.model in known:
         return config.models
-    listed = chat_models(result.models)
+    listed = catalog.chat_models(result.models)
     more = listed if len(listed) <= MOST_OFFERED else ()
     return tuple(dict.fromkeys(filter(None, (result.model, *config.models, *more))))
 
@@ -310,7 +302,7 @@ class LocalModels:
     _models: Models
     _bus: EventBus
     _settings: Callable[[], Settings]
-    _save: Callable[[ProviderConfig], Awaitable[None]]
+    _save: Callable[[catalog.ProviderConfig], Awaitable[None]]
     _fetches: dict[str, _Fetch] = field(default_factory=dict, init=False)
 
     def all(self) -> tuple[LocalModel, ...]:
@@ -332,7 +324,7 @@ class LocalModels:
 
     def offered(self) -> Sequence[str]:
         """Return the ids of the models that can be chosen for chats and debates."""
-        config = providers.provider_of(self._documents, LOCAL)
+        config = providers.provider_of(self._documents, catalog.LOCAL)
         return config.models if config is not None else ()
 
     def fits(self, model: LocalModel) -> bool:
@@ -411,8 +403,10 @@ class LocalModels:
         self._changed()
 
     async def _offer(self, model_id: str) -> None:
-        config = providers.provider_of(self._documents, LOCAL) or ProviderConfig(id=LOCAL, kind=LOCAL)
-        if model_id != EMBEDDED_MODEL and model_id not in config.models:
+        config = providers.provider_of(self._documents, catalog.LOCAL) or catalog.ProviderConfig(
+            id=catalog.LOCAL, kind=catalog.LOCAL
+        )
+        if model_id != catalog.EMBEDDED_MODEL and model_id not in config.models:
             await self._save(replace(config, models=(*config.models, model_id), enabled=True))
 
     async def add(self, path: Path) -> LocalModel:
@@ -420,7 +414,7 @@ class LocalModels:
         model = await self._models.local.add(path)
         kept = False
         try:
-            draft = ProviderConfig(id=LOCAL, kind=LOCAL, models=(model.id,))
+            draft = catalog.ProviderConfig(id=catalog.LOCAL, kind=catalog.LOCAL, models=(model.id,))
             result = await self._models.try_out(draft, "")
             if not result.ok:
                 detail = result.detail or result.failure
@@ -439,22 +433,22 @@ class LocalModels:
         Raises NotFound, BadInput, StorageError.
         """
         model = await asyncio.to_thread(self.find, model_id)
-        if model_id == EMBEDDED_MODEL:
+        if model_id == catalog.EMBEDDED_MODEL:
             await self._models.remove_embedded()
             self._changed()
             return
         await self.pause(model_id)
-        config = providers.provider_of(self._documents, LOCAL)
+        config = providers.provider_of(self._documents, catalog.LOCAL)
         if config is not None and model_id in config.models:
             rest = tuple(one for one in config.models if one != model_id)
             if rest:
                 await self._save(replace(config, models=rest))
             else:
-                await self._documents.throw_provider(LOCAL)
+                await self._documents.throw_provider(catalog.LOCAL)
         # Windows deletes no file that a program has open.
         await self._models.unload(model.id)
         await self._models.local.remove(model.id)
-        self._models.note_stable(LOCAL, model.id, -1)
+        self._models.note_stable(catalog.LOCAL, model.id, -1)
         self._changed()
 
     async def check(self, model_id: str) -> None:
@@ -474,7 +468,7 @@ class LocalModels:
             self._tell(model.id, progress)
 
         try:
-            if model.id == EMBEDDED_MODEL:
+            if model.id == catalog.EMBEDDED_MODEL:
                 await self._models.fetch_embedded(
                     lambda done, total: on_progress(FetchProgress(done=done, total=total))
                 )

@@ -8,16 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.core.catalog import (
-    EMBEDDED,
-    KINDS,
-    PROGRAM,
-    ProviderConfig,
-    is_near,
-    provider_kind,
-    server_of,
-    with_scheme,
-)
+from app.core import catalog
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
 from app.core.provider import ProviderStatus
@@ -40,31 +31,31 @@ class ProviderProblem(StrEnum):
     UNREADABLE = "unreadable"
 
 
-def configured(documents: Documents) -> tuple[ProviderConfig, ...]:
+def configured(documents: Documents) -> tuple[catalog.ProviderConfig, ...]:
     """Return every configured provider; the built-in one is always among them."""
     return with_built_in(documents.providers())
 
 
-def with_built_in(providers: tuple[ProviderConfig, ...]) -> tuple[ProviderConfig, ...]:
+def with_built_in(providers: tuple[catalog.ProviderConfig, ...]) -> tuple[catalog.ProviderConfig, ...]:
     """Return providers with the built-in one, which is added at the end where it is not among them."""
-    if any(config.kind == EMBEDDED for config in providers):
+    if any(config.kind == catalog.EMBEDDED for config in providers):
         return providers
-    return (*providers, ProviderConfig(id=EMBEDDED, kind=EMBEDDED))
+    return (*providers, catalog.ProviderConfig(id=catalog.EMBEDDED, kind=catalog.EMBEDDED))
 
 
 def with_provider(
-    providers: tuple[ProviderConfig, ...], config: ProviderConfig
-) -> tuple[ProviderConfig, ...]:
+    providers: tuple[catalog.ProviderConfig, ...], config: catalog.ProviderConfig
+) -> tuple[catalog.ProviderConfig, ...]:
     """Return all providers with this one, in place of the one of its id."""
     return tuple(({one.id: one for one in with_built_in(providers)} | {config.id: config}).values())
 
 
-def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None:
+def provider_of(documents: Documents, provider_id: str) -> catalog.ProviderConfig | None:
     """Return a provider by its id."""
     return next((config for config in configured(documents) if config.id == provider_id), None)
 
 
-def found_provider(documents: Documents, provider_id: str) -> ProviderConfig:
+def found_provider(documents: Documents, provider_id: str) -> catalog.ProviderConfig:
     """Return a provider by its id. Raises NotFound."""
     config = provider_of(documents, provider_id)
     if config is None:
@@ -92,7 +83,7 @@ def check_readable(documents: Documents, provider_ids: Iterable[str]) -> None:
 
 
 def status_of(
-    config: ProviderConfig,
+    config: catalog.ProviderConfig,
     secrets: Secrets,
     embedded_problem: str,
     silent: frozenset[str] = frozenset(),
@@ -103,7 +94,7 @@ def status_of(
     `silent` are the ids of the local servers that did not answer the last time; `documents` say whether its entry can
     be read, and whether the user allowed its program to run.
     """
-    kind = provider_kind(config.kind)
+    kind = catalog.provider_kind(config.kind)
     place = unreadable_place(documents, config.id) if documents is not None else ""
     models = config.models or (kind.models if kind else ())
     base_url = config.base_url or (kind.base_url if kind else "")
@@ -116,12 +107,12 @@ def status_of(
         problem = ProviderProblem.DISABLED
     elif kind is None:
         problem = ProviderProblem.UNKNOWN_KIND
-    elif kind.kind == EMBEDDED:
+    elif kind.kind == catalog.EMBEDDED:
         problem = embedded_problem
     elif needs_key and not key_source:
         unread = secrets.unread.get(key_place(config))
         problem = f"keyring_{unread}" if unread else ProviderProblem.NO_KEY
-    elif kind.kind == PROGRAM:
+    elif kind.kind == catalog.PROGRAM:
         allowed = documents is not None and config.fingerprint in documents.consents()
         problem = "" if allowed else ProviderProblem.NOT_ALLOWED
     elif not base_url and not kind.in_moot:
@@ -136,7 +127,7 @@ def status_of(
         base_url=base_url,
         models=models,
         default_model=models[0] if models else "",
-        local=kind is not None and kind.local and (kind.in_moot or is_near(base_url)),
+        local=kind is not None and kind.local and (kind.in_moot or catalog.is_near(base_url)),
         needs_key=needs_key,
         key_source=key_source,
         ready=not problem,
@@ -145,13 +136,13 @@ def status_of(
     )
 
 
-def key_place(config: ProviderConfig) -> str:
+def key_place(config: catalog.ProviderConfig) -> str:
     """Return the place of a provider's key: its id, and its server's address where that is not the usual one.
 
     A key is for one server: after a change of the address to another computer the user is asked for its key.
     """
-    kind = provider_kind(config.kind)
-    server = server_of(config.base_url)
+    kind = catalog.provider_kind(config.kind)
+    server = catalog.server_of(config.base_url)
     usual = not server or (kind is not None and bool(kind.base_url) and kind.is_own(server))
     return config.id if usual or on_this_computer(server) else f"{config.id}@{server}"
 
@@ -168,22 +159,24 @@ def on_this_computer(address: str) -> bool:
 
 def stays_here(status: ProviderStatus) -> bool:
     """Say whether what a provider is sent stays on this computer: Moot runs its models, or by its address."""
-    kind = provider_kind(status.config.kind)
+    kind = catalog.provider_kind(status.config.kind)
     return (kind is not None and kind.in_moot) or on_this_computer(status.base_url)
 
 
-def check_provider(config: ProviderConfig) -> ProviderConfig:
+def check_provider(config: catalog.ProviderConfig) -> catalog.ProviderConfig:
     """Return a provider as it may be saved. Raises BadInput that names what is wrong with it."""
     if not _ID.fullmatch(config.id):
         raise BadInput("provider_id_invalid", provider=config.id)
-    if provider_kind(config.kind) is None:
-        raise BadInput("provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in KINDS))
-    if config.kind == PROGRAM and not config.command.strip():
+    if catalog.provider_kind(config.kind) is None:
+        raise BadInput(
+            "provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in catalog.KINDS)
+        )
+    if config.kind == catalog.PROGRAM and not config.command.strip():
         raise BadInput("agent_command_empty")
     if not config.base_url:
         return config
     check_base_url(config.base_url)
-    return replace(config, base_url=with_scheme(config.base_url))
+    return replace(config, base_url=catalog.with_scheme(config.base_url))
 
 
 def check_base_url(address: str) -> None:
@@ -191,7 +184,7 @@ def check_base_url(address: str) -> None:
 
     The scheme may be missing. The error repeats no secret.
     """
-    address = with_scheme(address)
+    address = catalog.with_scheme(address)
     if not address:
         raise BadInput("base_url_empty")
     if has_user(address):

@@ -14,23 +14,13 @@ from typing import Any
 
 from app.children.host_client import child_process
 from app.children.processes import FILE_READER
+from app.core import files
 from app.core.errors import BadInput
-from app.core.files import (
-    DOCUMENT_TYPES,
-    MOST_BYTES,
-    MOST_CHARACTERS,
-    PDF,
-    FileText,
-    Progress,
-    SeenAs,
-    SeenFile,
-    is_document,
-)
 from app.core.message import Attachment
 from app.core.texts import clean_text
 
 SECONDS = 30.0
-_MOST_TEXT_BYTES = 4 * MOST_CHARACTERS
+_MOST_TEXT_BYTES = 4 * files.MOST_CHARACTERS
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
@@ -47,16 +37,18 @@ class FileReaders:
     def __init__(self, fonts: Path = Path()) -> None:
         self._fonts = fonts
 
-    async def read(self, path: Path, on_progress: Progress = _nothing, *, password: str = "") -> FileText:
+    async def read(
+        self, path: Path, on_progress: files.Progress = _nothing, *, password: str = ""
+    ) -> files.FileText:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
-        if not is_document(path):
+        if not files.is_document(path):
             return await asyncio.to_thread(_read_text, path)
         request = {"path": str(path), "password": password}
         header, text = await _read_in_child(request, path, on_progress)
-        return FileText(
+        return files.FileText(
             name=clean_text(path.name),
             text=await asyncio.to_thread(text.decode),
-            media_type=DOCUMENT_TYPES[path.suffix.casefold()],
+            media_type=files.DOCUMENT_TYPES[path.suffix.casefold()],
             pages=header["pages"],
             pages_read=header["pages_read"],
             cut=header["cut"],
@@ -81,20 +73,20 @@ class FileReaders:
         return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)
 
     async def as_it_looks(
-        self, path: Path, look: SeenAs, on_progress: Progress = _nothing, *, password: str = ""
-    ) -> SeenFile:
+        self, path: Path, look: files.SeenAs, on_progress: files.Progress = _nothing, *, password: str = ""
+    ) -> files.SeenFile:
         """Read a PDF file to be sent as it looks. Raises BadInput with its name and why it cannot be read."""
         request = {"path": str(path), "password": password, "look": asdict(look)}
         header, data = await _read_in_child(request, path, on_progress)
         text, itself, *pages = await asyncio.to_thread(_divided, data, header["sizes"])
         attachment = Attachment(
             name=clean_text(path.name),
-            media_type=PDF,
+            media_type=files.PDF,
             text=text.decode(),
             data=_in_base_64(itself),
             pages=tuple(map(_in_base_64, pages)),
         )
-        return SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
+        return files.SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
 
 
 def _divided(data: bytes, sizes: Sequence[int]) -> list[bytes]:
@@ -108,10 +100,10 @@ def _in_base_64(data: bytes) -> str:
 
 
 async def _read_in_child(
-    request: Mapping[str, Any], path: Path, on_progress: Progress
+    request: Mapping[str, Any], path: Path, on_progress: files.Progress
 ) -> tuple[dict[str, Any], bytes]:
     """Return what a child process says about a file, and what it has read. Raises BadInput."""
-    await asyncio.to_thread(_check_size, path, MOST_BYTES)
+    await asyncio.to_thread(_check_size, path, files.MOST_BYTES)
     try:
         async with asyncio.timeout(SECONDS):
             result = await _ask(request, on_progress)
@@ -128,7 +120,9 @@ async def _read_in_child(
     return header, data
 
 
-async def _ask(request: Mapping[str, Any], on_progress: Progress) -> tuple[dict[str, Any], bytes] | None:
+async def _ask(
+    request: Mapping[str, Any], on_progress: files.Progress
+) -> tuple[dict[str, Any], bytes] | None:
     """Run a child process for one request, and return its last line and the bytes that follow it.
 
     Returns None if it ended without that.
@@ -153,7 +147,7 @@ def _check_size(path: Path, most: int) -> None:
         raise BadInput("attachment_too_large", name=path.name, most=most // 1_000_000)
 
 
-def _read_text(path: Path) -> FileText:
+def _read_text(path: Path) -> files.FileText:
     _check_size(path, _MOST_TEXT_BYTES)
     try:
         data = path.read_bytes()
@@ -162,11 +156,11 @@ def _read_text(path: Path) -> FileText:
     text, encoding = _decoded(data)
     if (not text and data) or "\0" in text:
         raise BadInput("attachment_not_text", name=path.name)
-    cut = len(text) > MOST_CHARACTERS
+    cut = len(text) > files.MOST_CHARACTERS
     if cut:
-        text = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1] or text[:MOST_CHARACTERS]
+        text = text[: text.rfind("\n", 0, files.MOST_CHARACTERS) + 1] or text[: files.MOST_CHARACTERS]
         text += f"\n[The file is longer: only the first {len(text):,} characters are given here.]"
-    return FileText(name=clean_text(path.name), text=clean_text(text), cut=cut, encoding=encoding)
+    return files.FileText(name=clean_text(path.name), text=clean_text(text), cut=cut, encoding=encoding)
 
 
 def _decoded(data: bytes) -> tuple[str, str]:

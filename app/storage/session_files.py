@@ -17,20 +17,9 @@ from stat import S_ISDIR
 from typing import TypeVar
 from unicodedata import normalize
 
+from app.core import session_files
 from app.core.errors import BadInput, NotFound
 from app.core.ids import is_id, utc_now
-from app.core.session_files import (
-    MOST_BYTES,
-    MOST_FILES,
-    USER,
-    BadPathError,
-    FileVersion,
-    Make,
-    Writer,
-    check_beside,
-    checked_path,
-    folded,
-)
 from app.core.store import SessionFiles
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, replacing, storage_errors, write_all, write_whole
@@ -62,7 +51,7 @@ class VersionedFiles(SessionFiles):
         *,
         read_only: bool = False,
         file_system: FileSystem | None = None,
-        on_written: Callable[[str, FileVersion], None] = lambda _id, _version: None,
+        on_written: Callable[[str, session_files.FileVersion], None] = lambda _id, _version: None,
     ) -> None:
         self._paths = paths
         self._read_only = read_only
@@ -72,22 +61,34 @@ class VersionedFiles(SessionFiles):
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
 
-    async def list(self, session_id: str) -> tuple[FileVersion, ...]:
+    async def list(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.now[path] for path in sorted(files.now)))
 
-    async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
+    async def versions(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.lines))
 
-    async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
+    async def read(
+        self, session_id: str, path: str, version: int | None = None
+    ) -> tuple[session_files.FileVersion, bytes]:
         return await self._run(session_id, lambda files: files.read(path, version))
 
-    async def write(self, session_id: str, path: str, make: Make, by: Writer = USER) -> FileVersion:
+    async def write(
+        self,
+        session_id: str,
+        path: str,
+        make: session_files.Make,
+        by: session_files.Writer = session_files.USER,
+    ) -> session_files.FileVersion:
         return await self._run(session_id, lambda files: files.write(path, make, by))
 
-    async def move(self, session_id: str, source: str, target: str, by: Writer = USER) -> FileVersion:
+    async def move(
+        self, session_id: str, source: str, target: str, by: session_files.Writer = session_files.USER
+    ) -> session_files.FileVersion:
         return await self._run(session_id, lambda files: files.move(source, target, by))
 
-    async def delete(self, session_id: str, path: str, by: Writer = USER) -> FileVersion:
+    async def delete(
+        self, session_id: str, path: str, by: session_files.Writer = session_files.USER
+    ) -> session_files.FileVersion:
         return await self._run(session_id, lambda files: files.delete(path, by))
 
     def folder(self, session_id: str) -> str:
@@ -98,7 +99,7 @@ class VersionedFiles(SessionFiles):
             raise NotFound("session_not_found", session=session_id[:80])
         folder = self._paths.files / session_id
 
-        def tell(version: FileVersion) -> None:
+        def tell(version: session_files.FileVersion) -> None:
             self._on_written(session_id, version)
 
         def in_turn() -> Result:
@@ -119,15 +120,15 @@ class _Folder:
         disk: FileSystem,
         folder: Path,
         hashes: dict[Path, tuple[FileId, str]],
-        tell: Callable[[FileVersion], None],
+        tell: Callable[[session_files.FileVersion], None],
     ) -> None:
         self._disk = disk
         self._folder = folder
         self._hashes = hashes
         self._tell = tell
         self._number = 0
-        self.lines: list[FileVersion] = []
-        self.now: dict[str, FileVersion] = {}
+        self.lines: list[session_files.FileVersion] = []
+        self.now: dict[str, session_files.FileVersion] = {}
         with contextlib.suppress(FileNotFoundError):
             for number, version in versions_of(disk.read(self._log)):
                 self._number = number
@@ -139,8 +140,8 @@ class _Folder:
         for path in [one for one in self.now if one not in there]:
             self._add(self._gone(path))
         for path, found in there.items():
-            known = self.now.pop(path, None) if found.size > MOST_BYTES else self.now.get(path)
-            digest = self._hash(path, found) if found.size <= MOST_BYTES else ""
+            known = self.now.pop(path, None) if found.size > session_files.MOST_BYTES else self.now.get(path)
+            digest = self._hash(path, found) if found.size <= session_files.MOST_BYTES else ""
             if known is not None and known.sha256 == digest:
                 continue
             try:
@@ -158,7 +159,7 @@ class _Folder:
             data = None if version.gone else held.get(version.sha256) or content(version.sha256)
             if data is not None and sha256(data).hexdigest() == version.sha256:
                 with contextlib.suppress(BadInput):
-                    check_beside(version.path, self.now)
+                    session_files.check_beside(version.path, self.now)
                     self._check_room(version.path, version.sha256, len(data))
                     held[version.sha256] = data
                     self._note(replace(version, bytes=len(data)))
@@ -171,7 +172,7 @@ class _Folder:
         lines = (encode_line(number, [_op(one)]) for number, one in enumerate(self.lines, 1))
         write_whole(self._disk, self._log, b"".join(lines))
 
-    def read(self, path: str, version: int | None) -> tuple[FileVersion, bytes]:
+    def read(self, path: str, version: int | None) -> tuple[session_files.FileVersion, bytes]:
         """Return a version and what it holds."""
         if version is None:
             found = self._there(path)
@@ -182,12 +183,14 @@ class _Folder:
             raise NotFound("file_version_not_found", path=path, version=version)
         return kept, self._disk.read(self._versions / kept.sha256)
 
-    def write(self, path: str, make: Make, by: Writer) -> FileVersion:
+    def write(
+        self, path: str, make: session_files.Make, by: session_files.Writer
+    ) -> session_files.FileVersion:
         """Write a file and its line."""
-        path = checked_path(path)
+        path = session_files.checked_path(path)
         before = self.now.get(path)
         if before is None:
-            check_beside(path, self.now)
+            session_files.check_beside(path, self.now)
         place = self._place(path, is_new=before is None)
         data = make(before, self._disk.read(place) if before else b"")
         if before is not None and before.sha256 == sha256(data).hexdigest():
@@ -200,15 +203,18 @@ class _Folder:
         self._add(version)
         return version
 
-    def move(self, source: str, target: str, by: Writer) -> FileVersion:
+    def move(self, source: str, target: str, by: session_files.Writer) -> session_files.FileVersion:
         """Rename a file and write the lines of both paths."""
-        before, target = self._there(source), checked_path(target)
+        before, target = self._there(source), session_files.checked_path(target)
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
-        check_beside(target, (one for one in self.now if one != source))
+        session_files.check_beside(target, (one for one in self.now if one != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
-        from_place, place = self._place(source), self._place(target, is_new=folded(source) != folded(target))
+        from_place, place = (
+            self._place(source),
+            self._place(target, is_new=session_files.folded(source) != session_files.folded(target)),
+        )
         version = self._version(target, before.bytes, before.sha256, by, source)
         self._disk.make_folder(place.parent)
         self._disk.replace(from_place, place)
@@ -217,7 +223,7 @@ class _Folder:
         self._add(self._gone(source, by), version)
         return version
 
-    def delete(self, path: str, by: Writer) -> FileVersion:
+    def delete(self, path: str, by: session_files.Writer) -> session_files.FileVersion:
         """Delete a file and write the line that says so."""
         path = self._there(path).path
         place = self._place(path)
@@ -235,14 +241,14 @@ class _Folder:
     def _log(self) -> Path:
         return self._versions / LOG
 
-    def _note(self, version: FileVersion) -> None:
+    def _note(self, version: session_files.FileVersion) -> None:
         self.lines.append(version)
         if version.gone:
             self.now.pop(version.path, None)
         else:
             self.now[version.path] = version
 
-    def _there(self, path: str) -> FileVersion:
+    def _there(self, path: str) -> session_files.FileVersion:
         if (found := self.now.get(normalize("NFC", path))) is None:
             raise NotFound("file_not_found", path=path)
         return found
@@ -254,10 +260,14 @@ class _Folder:
         for name in ("", *names[:-1]):
             place /= name
             if os.path.lexists(place) and not is_folder(place):
-                raise BadPathError(path, f"{path!r} leads over a link or something else that is no folder")
+                raise session_files.BadPathError(
+                    path, f"{path!r} leads over a link or something else that is no folder"
+                )
         place /= names[-1]
         if os.path.lexists(place) and (is_new or not self._disk.exists(place)):
-            raise BadPathError(path, f"{path!r} is there already, and is no file of this session")
+            raise session_files.BadPathError(
+                path, f"{path!r} is there already, and is no file of this session"
+            )
         return place
 
     def _scan(self, folder: Path, before: str) -> Iterator[tuple[str, FileId]]:
@@ -268,8 +278,8 @@ class _Folder:
             return
         for entry in entries:
             place, path = Path(entry.path), before + entry.name
-            with contextlib.suppress(BadPathError, FileNotFoundError):
-                if checked_path(path) != path:
+            with contextlib.suppress(session_files.BadPathError, FileNotFoundError):
+                if session_files.checked_path(path) != path:
                     continue
                 if is_folder(place):
                     yield from self._scan(place, f"{path}/")
@@ -284,7 +294,9 @@ class _Folder:
             self._hashes[place] = (found, digest)
         return digest
 
-    def _kept(self, path: str, data: bytes, by: Writer = USER) -> FileVersion:
+    def _kept(
+        self, path: str, data: bytes, by: session_files.Writer = session_files.USER
+    ) -> session_files.FileVersion:
         """Keep what a file is to hold and return its next version. Raises BadInput where there is no room."""
         digest = sha256(data).hexdigest()
         self._check_room(path, digest, len(data))
@@ -293,14 +305,16 @@ class _Folder:
         return self._version(path, len(data), digest, by)
 
     def _check_room(self, path: str, digest: str, size: int) -> None:
-        if path not in self.now and len(self.now) >= MOST_FILES:
-            raise BadInput("too_many_files", most=MOST_FILES)
+        if path not in self.now and len(self.now) >= session_files.MOST_FILES:
+            raise BadInput("too_many_files", most=session_files.MOST_FILES)
         sizes = {one.sha256: one.bytes for one in self.lines}
-        if sum({**sizes, digest: size}.values()) > MOST_BYTES:
-            raise BadInput("files_too_large", most=MOST_BYTES // 1_000_000)
+        if sum({**sizes, digest: size}.values()) > session_files.MOST_BYTES:
+            raise BadInput("files_too_large", most=session_files.MOST_BYTES // 1_000_000)
 
-    def _version(self, path: str, size: int, digest: str, by: Writer, moved_from: str = "") -> FileVersion:
-        return FileVersion(
+    def _version(
+        self, path: str, size: int, digest: str, by: session_files.Writer, moved_from: str = ""
+    ) -> session_files.FileVersion:
+        return session_files.FileVersion(
             path=path,
             version=1 + max((one.version for one in self.lines if one.path == path), default=0),
             bytes=size,
@@ -310,9 +324,9 @@ class _Folder:
             **by._asdict(),
         )
 
-    def _gone(self, path: str, by: Writer = USER) -> FileVersion:
+    def _gone(self, path: str, by: session_files.Writer = session_files.USER) -> session_files.FileVersion:
         last = self.now[path].version
-        return FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
+        return session_files.FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
 
     def _forget(self, place: Path) -> None:
         """Remove the folders that a file has left empty."""
@@ -322,7 +336,7 @@ class _Folder:
             while (place := place.parent) != self._folder:
                 place.rmdir()
 
-    def _add(self, *versions: FileVersion) -> None:
+    def _add(self, *versions: session_files.FileVersion) -> None:
         """Write one line, which takes effect whole or not at all."""
         self._number += 1
         self._disk.make_folder(self._versions)
@@ -349,18 +363,20 @@ def is_folder(path: Path) -> bool:
     return S_ISDIR(found.st_mode) and getattr(found, "st_reparse_tag", 0) != _JUNCTION
 
 
-def versions_of(data: bytes) -> Iterator[tuple[int, FileVersion]]:
+def versions_of(data: bytes) -> Iterator[tuple[int, session_files.FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has written."""
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
-            version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
+            version = read(session_files.FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
             if version is not None and _is_sound(version):
                 yield line.number, version
 
 
-def _is_sound(version: FileVersion) -> bool:
-    with contextlib.suppress(BadPathError):
-        return checked_path(version.path) == version.path and is_digest(version.sha256 or "0" * 64)
+def _is_sound(version: session_files.FileVersion) -> bool:
+    with contextlib.suppress(session_files.BadPathError):
+        return session_files.checked_path(version.path) == version.path and is_digest(
+            version.sha256 or "0" * 64
+        )
     return False
 
 
@@ -369,7 +385,7 @@ def is_digest(text: str) -> bool:
     return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
 
 
-def _op(version: FileVersion) -> Op:
+def _op(version: session_files.FileVersion) -> Op:
     return {"op": _OP, _OP: plain(version)}
 
 

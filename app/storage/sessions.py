@@ -22,20 +22,13 @@ from app.core.ids import is_id
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
 from app.core.store import Hit, SessionStore, StoredSession
+from app.storage import records
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, newest_first, save_index
 from app.storage.json_file import Replaced, place_in_trash
 from app.storage.log import Replay, load_session, read_summary, read_tail
 from app.storage.paths import DataPaths
-from app.storage.records import (
-    UNPRICED,
-    checked_session,
-    price_of,
-    sum_of,
-    summarised,
-    summary_of,
-)
 from app.storage.search import find_in_sessions
 from app.storage.session_files import FOLDER, move_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
@@ -330,8 +323,10 @@ class JsonLogStore:
         with self._errors(path):
             known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
         if not self._read_only and session_id not in self._appended:
-            prices = self._live[session_id] = {message.id: price_of(message) for message in stored.messages}
-            self._summaries[session_id] = summary_of(
+            prices = self._live[session_id] = {
+                message.id: records.price_of(message) for message in stored.messages
+            }
+            self._summaries[session_id] = records.summary_of(
                 session_id, replay.session, len(prices), replay.latest, stored.read_only, prices
             )
             self._writer.call(lambda: self._writer.log(session_id).adopt(replay, known))
@@ -461,7 +456,7 @@ class JsonLogStore:
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         """Save a session from elsewhere, completely or not at all. Raises StorageError."""
-        await self.put(session.id, lambda: log_of(checked_session(session), messages))
+        await self.put(session.id, lambda: log_of(records.checked_session(session), messages))
 
     async def put(self, session_id: str, make: Callable[[], bytes]) -> None:
         """Create a log, whose contents have been checked. Raises StorageError."""
@@ -583,12 +578,12 @@ class JsonLogStore:
                     if known is None or event.message.id not in known:
                         count += 1
                     if known is not None:
-                        price = price_of(event.message)
+                        price = records.price_of(event.message)
                         if known.get(event.message.id, 0.0) != price:
-                            cost = sum_of((UNPRICED if cost is None else cost, price))
+                            cost = records.sum_of((records.UNPRICED if cost is None else cost, price))
                         known[event.message.id] = price
         if session is not None:
-            summary = summarised(session, count, latest, known or {})
+            summary = records.summarised(session, count, latest, known or {})
         elif summary is not None:
             summary = summary._replace(messages=count, updated_at=latest, cost_usd=cost)
         if summary is not None:

@@ -11,18 +11,7 @@ from app.engine.council.outcome import cite_text, vote_places
 from app.engine.council.record import Record
 from app.engine.council.verdicts import verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.export.document import (
-    USER,
-    Chart,
-    Citation,
-    Curve,
-    DocumentHead,
-    DocumentPart,
-    Entry,
-    ListItem,
-    Section,
-    colour_of,
-)
+from app.engine.export import document
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -52,11 +41,13 @@ class DebateDocument:
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
-        self._colours = {one.id: colour_of(place) for place, one in enumerate(self._debate.participants)}
+        self._colours = {
+            one.id: document.colour_of(place) for place, one in enumerate(self._debate.participants)
+        }
 
-    def parts(self) -> Iterator[DocumentPart]:
+    def parts(self) -> Iterator[document.DocumentPart]:
         """Yield it part by part: what came of it, and then what was said."""
-        yield DocumentHead(
+        yield document.DocumentHead(
             title=self._session.title, language=self._debate.language, facts=tuple(self._facts())
         )
         yield from self._outcome()
@@ -64,19 +55,19 @@ class DebateDocument:
         for message in self._messages:
             heading = self._heading_before(message)
             if heading and heading != before:
-                yield Section(heading=heading)
+                yield document.Section(heading=heading)
             before = heading or before
-            yield Entry(
+            yield document.Entry(
                 heading=self._heading(message),
                 body=message_as_markdown(message),
                 notes=tuple(marks(message, self._lines)),
                 files=message.attachments,
-                colour=self._colours.get(message.author.id, USER),
+                colour=self._colours.get(message.author.id, document.USER),
                 anchor=message.id,
             )
         if context := self._debate.context:
             files = tuple(Attachment(name=file.name, text=file.text) for file in context)
-            yield Section(heading=self._lines["context"], files=files)
+            yield document.Section(heading=self._lines["context"], files=files)
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
@@ -105,15 +96,15 @@ class DebateDocument:
             return str(self._rounds)
         return self._words("rounds.held", held=held, rounds=self._rounds)
 
-    def _outcome(self) -> Iterator[Section]:
+    def _outcome(self) -> Iterator[document.Section]:
         """Yield what the user decided, the verdict, and the ballots."""
         if self._decision is not None:
-            decided = tuple(ListItem(text=line) for line in self._decided(self._decision))
-            yield Section(heading=self._lines["decision"], lines=decided)
+            decided = tuple(document.ListItem(text=line) for line in self._decided(self._decision))
+            yield document.Section(heading=self._lines["decision"], lines=decided)
         chart = None if self._debate.is_council else self._chart()
         for heading, points in verdict_parts(self._session, self._whole, self._words):
             held = chart if heading == self._lines["council.options"] else None
-            yield Section(heading=heading, lines=tuple(map(self._line, points)), chart=held)
+            yield document.Section(heading=heading, lines=tuple(map(self._line, points)), chart=held)
             # The chart has the votes up to now, which stand first.
             chart = None if held else chart
 
@@ -127,7 +118,7 @@ class DebateDocument:
         elif decision.due:
             yield self._words("decision.due", date=decision.due)
 
-    def _chart(self) -> Chart | None:
+    def _chart(self) -> document.Chart | None:
         """Return the ballots of a debate as a chart, None where all voted only once."""
         record = Record(self._debate, self._whole)
         letters, rounds = record.letters, record.voted_rounds
@@ -137,24 +128,26 @@ class DebateDocument:
             self._words("verdict.round", round=one) if one else self._lines["verdict.before"]
             for one in rounds
         )
-        return Chart(
+        return document.Chart(
             title=self._lines["stood"],
             levels=tuple(letters.get(one.id, "") for one in record.options()),
             columns=tuple(columns),
-            curves=tuple(Curve(self._colours[who], places) for who, places in vote_places(record).items()),
+            curves=tuple(
+                document.Curve(self._colours[who], places) for who, places in vote_places(record).items()
+            ),
         )
 
     def _words(self, key: str, **values: object) -> str:
         """Return a text of the export by its key; a failure's code where it has none."""
         return self._lines.get(key, key.partition(".")[2]).format(**values)
 
-    def _line(self, point: Point) -> ListItem:
+    def _line(self, point: Point) -> document.ListItem:
         """Return a sentence with the messages it cites."""
         cited = (self._by_id[one] for one in point.cites if one in self._by_id)
         cites = tuple(
-            Citation(cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited
+            document.Citation(cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited
         )
-        return ListItem(text=" ".join(point.text.split()), cites=cites)
+        return document.ListItem(text=" ".join(point.text.split()), cites=cites)
 
     def _heading_before(self, message: Message) -> str:
         """Return the heading that a message stands below, "" for that of the message before it."""

@@ -16,36 +16,15 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 
+from app.core import council_parts
 from app.core.council import Calibration, Participant
-from app.core.council_parts import (
-    ArguedOption,
-    Claim,
-    ComparedPoint,
-    Differences,
-    EditedOptions,
-    FileQuote,
-    JudgedMoves,
-    JudgeReading,
-    Option,
-    Position,
-    Question,
-    Quoting,
-    Rewritten,
-)
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
 from app.core.session import MOST_ROUNDS, Debate
 from app.engine.council.earlier import earlier_council, earlier_options, with_earlier
+from app.engine.debate import replies
 from app.engine.debate.modes import asks_about_motion, side_of, yes_and_no
 from app.engine.debate.perspective import is_said
-from app.engine.debate.replies import (
-    LETTERS,
-    MOST_OPTION,
-    MOST_OPTIONS,
-    one_line,
-    same_words,
-    without_marks,
-)
 
 MOST_CRUXES = 3
 APART = 0.5
@@ -53,8 +32,8 @@ APART = 0.5
 
 
 def cruxes(
-    reading: JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
-) -> list[Claim]:
+    reading: council_parts.JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
+) -> list[council_parts.Claim]:
     """Return the claims that divide those who vote for what leads from the others, the most cited first, at most three.
 
     A claim counts where somebody holds it and somebody denies it, and where the share of those who hold it among the
@@ -62,17 +41,17 @@ def cruxes(
     claim that has the same sides and a statement in common.
     """
 
-    def divides(claim: Claim) -> bool:
+    def divides(claim: council_parts.Claim) -> bool:
         for side in sides:
             others = [one for one in everybody if one not in side]
             if side and others and abs(_share(claim, side) - _share(claim, others)) >= APART:
                 return bool(claim.holds and claim.denies)
         return False
 
-    found: list[Claim] = []
+    found: list[council_parts.Claim] = []
     for claim in (*reading.questions, *reading.claims):
         said = any(
-            same_words(one.text) == same_words(claim.text)
+            replies.same_words(one.text) == replies.same_words(claim.text)
             or (_sides(one) == _sides(claim) and {*one.cites} & {*claim.cites})
             for one in found
         )
@@ -81,11 +60,11 @@ def cruxes(
     return sorted(found, key=lambda one: -len(one.cites))[:MOST_CRUXES]
 
 
-def _share(claim: Claim, people: Collection[str]) -> float:
+def _share(claim: council_parts.Claim, people: Collection[str]) -> float:
     return sum(one in claim.holds for one in people) / len(people)
 
 
-def _sides(claim: Claim) -> tuple[set[str], set[str]]:
+def _sides(claim: council_parts.Claim) -> tuple[set[str], set[str]]:
     return {*claim.holds}, {*claim.denies}
 
 
@@ -126,17 +105,17 @@ class Sources:
                 plain += f"{_plain(page)} "
             self._files.append((file.name, plain, starts))
 
-    def look_up(self, text: str) -> FileQuote:
+    def look_up(self, text: str) -> council_parts.FileQuote:
         """Return where a quote is; of one with something left out, all parts must be in one file."""
         parts = [plain for one in _LEFT_OUT.split(text) if (plain := _plain(one).strip(" .,;:!?"))]
-        best = FileQuote(text=text, found=QuoteState.MISSING)
+        best = council_parts.FileQuote(text=text, found=QuoteState.MISSING)
         for name, source, starts in self._files:
             places = [_place(part, source) for part in parts]
             if not parts or any(place < 0 for place, _ in places):
                 continue
             page = bisect_right(starts, places[0][0]) if len(starts) > 1 else 0
             exact = all(whole for _, whole in places)
-            found = FileQuote(
+            found = council_parts.FileQuote(
                 text=text, found=QuoteState.EXACT if exact else QuoteState.NEARLY, file=name, page=page
             )
             if exact:
@@ -144,7 +123,7 @@ class Sources:
             best = found if best.found == QuoteState.MISSING else best
         return best
 
-    def check(self, text: str, others: Sequence[str] = ()) -> list[FileQuote]:
+    def check(self, text: str, others: Sequence[str] = ()) -> list[council_parts.FileQuote]:
         """Return what is quoted in a text, looked up; words of `others`, who are no source, are passed over."""
         if not self._files:
             return []
@@ -159,9 +138,11 @@ class Sources:
         ]
 
 
-def quotes_of(message: Message) -> list[FileQuote]:
+def quotes_of(message: Message) -> list[council_parts.FileQuote]:
     """Return the quotes of a statement as they were looked up when it ended."""
-    return [quote for quote in message.data_as(Quoting).quotes if quote.found in tuple(QuoteState)]
+    return [
+        quote for quote in message.data_as(council_parts.Quoting).quotes if quote.found in tuple(QuoteState)
+    ]
 
 
 def _quoted(text: str) -> Iterator[str]:
@@ -258,7 +239,7 @@ class Record:
             messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
-        self.new = [place for place in places if messages[place].data_as(Question).is_new]
+        self.new = [place for place in places if messages[place].data_as(council_parts.Question).is_new]
         """The places of the questions whose answers are compared by themselves."""
         self.since = messages[self.new[-1] :] if self.new else messages
         """The messages since the last of them: since all were asked, or a what-if round began."""
@@ -267,7 +248,7 @@ class Record:
         """The question that was asked last."""
         self.asked_all = messages[self.new[-1]].content if self.new else debate.topic
         """The text of the question that all were asked last."""
-        asked = self.since[0].data_as(Question) if self.new else Question()
+        asked = self.since[0].data_as(council_parts.Question) if self.new else council_parts.Question()
         self.concludes = asked.concludes
         """Whether all vote after the answers, without a turn before that."""
         # Who was not asked in a what-if round still says what it said before.
@@ -278,7 +259,7 @@ class Record:
         """What all were asked last, below the questions that it goes on from."""
         texts: list[str] = []
         for asked in (self.messages[place] for place in self.new):
-            texts = [*(texts if asked.data_as(Question).follows else ()), asked.content.strip()]
+            texts = [*(texts if asked.data_as(council_parts.Question).follows else ()), asked.content.strip()]
         if not self.debate.is_council:
             begun = {one.message for one in self.debate.what_ifs}
             texts = [self.debate.topic.strip()]
@@ -287,7 +268,7 @@ class Record:
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
-        wanted = self.question.data_as(Question).to if self.question else ()
+        wanted = self.question.data_as(council_parts.Question).to if self.question else ()
         return [one for one in self.debate.participants if not wanted or one.id in wanted]
 
     def last(
@@ -357,7 +338,9 @@ class Record:
         if not numbered:
             return self.answers()
         found = {
-            one.author.id: one for one in self._heard if one.id in numbered or one.data_as(Position).joined
+            one.author.id: one
+            for one in self._heard
+            if one.id in numbered or one.data_as(council_parts.Position).joined
         }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
@@ -367,12 +350,12 @@ class Record:
         return [one for one in self.since if not one.part and is_said(one)]
 
     @cached_property
-    def compared(self) -> Differences:
+    def compared(self) -> council_parts.Differences:
         """What the call for the differences said, empty where there is none that could be read."""
-        read = [one.data for one in self.since if isinstance(one.data, Differences)]
-        return read[-1] if read else Differences()
+        read = [one.data for one in self.since if isinstance(one.data, council_parts.Differences)]
+        return read[-1] if read else council_parts.Differences()
 
-    def points(self, kind: str) -> tuple[ComparedPoint, ...]:
+    def points(self, kind: str) -> tuple[council_parts.ComparedPoint, ...]:
         """Return what the answers `differ` on, or what is `agreed`."""
         return self.compared.agreed if kind == "agreed" else self.compared.differ
 
@@ -410,7 +393,7 @@ class Record:
 
     def argued(self, number: int) -> str:
         """Return the option that the user wants argued again in a round, "" for none."""
-        return self.standing(self.held(ArguedOption, CouncilPart.ARGUE, number=number).option)
+        return self.standing(self.held(council_parts.ArguedOption, CouncilPart.ARGUE, number=number).option)
 
     def cast(self, who: str, number: int) -> list[Message]:
         """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
@@ -424,7 +407,8 @@ class Record:
         """Return the answers written anew for the blind pick that ended, the last first: of all (True), of one model alone."""
         found = [one for one in reversed(self.messages) if one.part == CouncilPart.REWRITE and one.ended]
         return {
-            side: [one for one in found if one.data_as(Rewritten).of_panel == side] for side in (True, False)
+            side: [one for one in found if one.data_as(council_parts.Rewritten).of_panel == side]
+            for side in (True, False)
         }
 
     def blind_texts(self) -> dict[bool, str]:
@@ -442,12 +426,14 @@ class Record:
         if solo is not None and solo.state == MessageState.DONE:
             return solo
         return max(
-            self.answers().values(), key=lambda one: one.data_as(Position).confidence or 0, default=None
+            self.answers().values(),
+            key=lambda one: one.data_as(council_parts.Position).confidence or 0,
+            default=None,
         )
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
-        reads = ((one.data_as(JudgeReading), one) for one in self.judgements(number))
+        reads = ((one.data_as(council_parts.JudgeReading), one) for one in self.judgements(number))
         return next((one for read, one in reads if (read.judge, read.order) == (judge, order)), None)
 
     def judgements(self, number: int) -> list[Message]:
@@ -457,14 +443,14 @@ class Record:
             for one in self.since
             if one.part == CouncilPart.READING
             and one.ended
-            and (one.round, one.data_as(JudgeReading).asked) == (number, self.council.judged)
+            and (one.round, one.data_as(council_parts.JudgeReading).asked) == (number, self.council.judged)
         ]
 
-    def readings(self) -> tuple[JudgeReading, ...]:
+    def readings(self) -> tuple[council_parts.JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
-        found: dict[str, dict[int, JudgeReading]] = {}
+        found: dict[str, dict[int, council_parts.JudgeReading]] = {}
         for one in self.judgements(self.rounds):
-            read = one.data_as(JudgeReading)
+            read = one.data_as(council_parts.JudgeReading)
             if read.choice and one.state == MessageState.DONE:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
@@ -483,7 +469,7 @@ class Record:
             return Vote(participant=who)
         for each in (one for one in self._voted if 0 < one <= number):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
-                said = self.held(Position, part, who, number=each)
+                said = self.held(council_parts.Position, part, who, number=each)
                 if said.choice:
                     return self._vote(who, each, said)
         return self.ballots.get(who) or Vote(participant=who)
@@ -512,11 +498,12 @@ class Record:
         if now.choice == before.choice:
             return Moved.STAYED, ()
         # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
-        heard = bool(self.held(Position, CouncilPart.BALLOT, who, number=before.round).choice)
+        heard = bool(self.held(council_parts.Position, CouncilPart.BALLOT, who, number=before.round).choice)
         said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
         # A ballot repeats what the turn before it came to, and may not name again what moved that.
         held = (
-            self.held(Position, part, who, number=number) for part in (CouncilPart.BALLOT, CouncilPart.TURN)
+            self.held(council_parts.Position, part, who, number=number)
+            for part in (CouncilPart.BALLOT, CouncilPart.TURN)
         )
         named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
         others = (said[one] for one in dict.fromkeys(named) if one in said and said[one].author.id != who)
@@ -527,7 +514,7 @@ class Record:
     @cached_property
     def _judged_moves(self) -> dict[tuple[str, int], bool]:
         """By participant and round, whether what it cites argues for its new option, as a judge says."""
-        read = (one.data for one in self.since if isinstance(one.data, JudgedMoves))
+        read = (one.data for one in self.since if isinstance(one.data, council_parts.JudgedMoves))
         return {(one.participant, one.round): one.argues for data in read for one in data.moves}
 
     @cached_property
@@ -573,7 +560,9 @@ class Record:
     @cached_property
     def joined(self) -> list[str]:
         """Who takes part with an answer that was given from outside."""
-        return [who for who, answer in self.openings().items() if answer.data_as(Position).joined]
+        return [
+            who for who, answer in self.openings().items() if answer.data_as(council_parts.Position).joined
+        ]
 
     def voters(self) -> list[str]:
         """Return the participants whose votes count: in a council those that have answered."""
@@ -598,9 +587,9 @@ class Record:
     def unread(self, who: str, number: int) -> bool:
         """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
         cast = self.cast(who, number)
-        return bool(cast) and not any(one.data_as(Position).choice for one in cast)
+        return bool(cast) and not any(one.data_as(council_parts.Position).choice for one in cast)
 
-    def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
+    def options(self, before: int | None = None, cast: int | None = None) -> tuple[council_parts.Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
 
         Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
@@ -623,7 +612,7 @@ class Record:
     @cached_property
     def letters(self) -> dict[str, str]:
         """The letter of each option by its id."""
-        return dict(zip(self.texts, LETTERS, strict=False))
+        return dict(zip(self.texts, replies.LETTERS, strict=False))
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -631,12 +620,12 @@ class Record:
         return {one.id: one.name for one in self.debate.participants}
 
     @cached_property
-    def edited(self) -> EditedOptions:
+    def edited(self) -> council_parts.EditedOptions:
         """The options as the user wrote them last."""
-        return self.held(EditedOptions, CouncilPart.OPTIONS)
+        return self.held(council_parts.EditedOptions, CouncilPart.OPTIONS)
 
     @cached_property
-    def _brought(self) -> list[tuple[int, Option]]:
+    def _brought(self) -> list[tuple[int, council_parts.Option]]:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
         openings = list(self.openings())
@@ -646,9 +635,11 @@ class Record:
             said += [] if number else [self.openings()[one] for one in self.joined]
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
             for message in filter(None, said):
-                held = message.data_as(Position)
-                if text := one_line(held.new):
-                    found.append((number, Option(id=held.choice, text=text, origin=message.part)))
+                held = message.data_as(council_parts.Position)
+                if text := replies.one_line(held.new):
+                    found.append(
+                        (number, council_parts.Option(id=held.choice, text=text, origin=message.part))
+                    )
         return found
 
     @cached_property
@@ -657,15 +648,15 @@ class Record:
         first: dict[str, str] = {}
         brought = [option for _, option in self._brought]
         for option in (*self._compared_options(), *self.first_options(), *brought):
-            first.setdefault(same_words(option.text), option.id)
-        return {option.id: first[same_words(option.text)] for option in brought}
+            first.setdefault(replies.same_words(option.text), option.id)
+        return {option.id: first[replies.same_words(option.text)] for option in brought}
 
     def standing(self, choice: str) -> str:
         """Return the id under which an option that was chosen stands by now."""
         choice = self._same.get(choice, choice)
         return self.edited.became.get(choice, choice)
 
-    def _vote(self, who: str, number: int, said: Position) -> Vote:
+    def _vote(self, who: str, number: int, said: council_parts.Position) -> Vote:
         return Vote(
             participant=who,
             round=number,
@@ -674,7 +665,7 @@ class Record:
             moved_by=said.moved_by,
         )
 
-    def first_options(self) -> tuple[Option, ...]:
+    def first_options(self) -> tuple[council_parts.Option, ...]:
         """Return what can be held before anybody argued."""
         found = self._compared_options()
         if not self.edited.options:
@@ -688,16 +679,16 @@ class Record:
             for one in map(_option, self.edited.options)
         )
 
-    def _compared_options(self) -> tuple[Option, ...]:
+    def _compared_options(self) -> tuple[council_parts.Option, ...]:
         """Return the options: those given, those by the differences or found in the question, else by the short answers."""
         found = list(map(_option, self.compared.options)) or self._grouped()
-        backers = {same_words(one.text): one.backers for one in found}
+        backers = {replies.same_words(one.text): one.backers for one in found}
         given = [
-            replace(one, backers=backers.get(same_words(one.text), ()))
+            replace(one, backers=backers.get(replies.same_words(one.text), ()))
             for one in map(_option, self.debate.options)
         ]
-        known = {same_words(one.text) for one in given}
-        others = (one for one in found if same_words(one.text) not in known)
+        known = {replies.same_words(one.text) for one in given}
+        others = (one for one in found if replies.same_words(one.text) not in known)
         return (*given, *others, *earlier_options(self.debate, self.messages))
 
     @cached_property
@@ -707,8 +698,10 @@ class Record:
         found = {}
         openings = self.openings()
         for who in self.voters():
-            small = self.held(Position, CouncilPart.BALLOT, who, number=0)
-            said = openings[who].data_as(Position) if who in openings else Position()
+            small = self.held(council_parts.Position, CouncilPart.BALLOT, who, number=0)
+            said = (
+                openings[who].data_as(council_parts.Position) if who in openings else council_parts.Position()
+            )
             if who not in held and small.choice:
                 found[who] = self._vote(who, 0, small)
             else:
@@ -721,7 +714,7 @@ class Record:
         """Whether the options are the short answers, because nobody compared the answers."""
         return not self.compared.options
 
-    def _grouped(self) -> tuple[Option, ...]:
+    def _grouped(self) -> tuple[council_parts.Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence.
 
         In a debate they are Yes and No, if its question asks for one of them.
@@ -731,18 +724,21 @@ class Record:
             plain = motion and not self.debate.options and not self.debate.ballots
             words = yes_and_no(self.asked_all) if plain else ()
             return tuple(
-                Option(id=f"o{number}", text=word, origin="motion") for number, word in enumerate(words, 1)
+                council_parts.Option(id=f"o{number}", text=word, origin="motion")
+                for number, word in enumerate(words, 1)
             )
         groups: dict[str, tuple[str, list[str]]] = {}
         for who, answer in self.answers().items():
-            text = one_line(answer.data_as(Position).answer) or first_sentence(answer.content)
+            text = replies.one_line(answer.data_as(council_parts.Position).answer) or first_sentence(
+                answer.content
+            )
             side, word = side_of(text) if motion else ("", "")
             # "Yes, ban them" and "Yes" are the same vote on a motion.
             text = word[:1].upper() + word[1:] if side else text
-            groups.setdefault(side or same_words(text), (text, []))[1].append(who)
-        origin, several = "motion" if motion else "answers", islice(groups.values(), MOST_OPTIONS)
+            groups.setdefault(side or replies.same_words(text), (text, []))[1].append(who)
+        origin, several = "motion" if motion else "answers", islice(groups.values(), replies.MOST_OPTIONS)
         return tuple(
-            Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
+            council_parts.Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
             for number, (text, backers) in enumerate(several, 1)
         )
 
@@ -750,10 +746,10 @@ class Record:
 def first_sentence(text: str) -> str:
     """Return the first sentence of an answer, without its Markdown."""
     lines = (one.strip(" #*_>-`") for one in text.splitlines())
-    line = without_marks(next(filter(None, lines), ""))
+    line = replies.without_marks(next(filter(None, lines), ""))
     first = re.match(r".*?[.!?。！？](?=\s|\Z)", line, re.DOTALL)
-    return one_line(first[0] if first else line, MOST_OPTION)
+    return replies.one_line(first[0] if first else line, replies.MOST_OPTION)
 
 
-def _option(stored: Option) -> Option:
-    return replace(stored, text=one_line(stored.text), origin=stored.origin or "differences")
+def _option(stored: council_parts.Option) -> council_parts.Option:
+    return replace(stored, text=replies.one_line(stored.text), origin=stored.origin or "differences")

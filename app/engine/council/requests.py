@@ -11,23 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
+from app.core import council_parts
 from app.core.council import Participant
-from app.core.council_parts import (
-    BestCase,
-    Claim,
-    ComparedPoint,
-    Differences,
-    Dissent,
-    JudgedMove,
-    JudgedMoves,
-    JudgedPoint,
-    JudgeQuestion,
-    JudgeReading,
-    Option,
-    Position,
-    Question,
-    Quote,
-)
 from app.core.definitions import Effort
 from app.core.files import with_files
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
@@ -128,14 +113,14 @@ def options_request(record: Record, prompts: Prompts) -> ModelRequest:
     return _to_helper(record.debate, text, schema=schema_object(options=schema_list(_TEXT)))
 
 
-def read_options(text: str) -> Differences | None:
+def read_options(text: str) -> council_parts.Differences | None:
     """Return the options that an answer names, each once; None where there are not two."""
     said = read_object(text) or {}
     options = [
-        Option(id=f"o{number}", text=option, origin="question")
+        council_parts.Option(id=f"o{number}", text=option, origin="question")
         for number, option in enumerate(each_once(as_list(said.get("options")))[:MOST_OPTIONS], 1)
     ]
-    return Differences(options=tuple(options)) if len(options) > 1 else None
+    return council_parts.Differences(options=tuple(options)) if len(options) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +128,11 @@ class ReaderView:
     """What one reader sees of a debate: the statements in order, the options in an order of its own, and which is argued `again`."""
 
     statements: tuple[Message, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[council_parts.Option, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
     again: str = ""
 
-    def lettered(self) -> Iterator[tuple[str, Option]]:
+    def lettered(self) -> Iterator[tuple[str, council_parts.Option]]:
         """Yield the options with the letters under which this reader sees them."""
         return zip(LETTERS, self.options, strict=False)
 
@@ -198,7 +183,7 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
     return ReaderView(tuple(statements), tuple(options), letters, again)
 
 
-def read_vote(text: str, view: ReaderView, message: str) -> Position:
+def read_vote(text: str, view: ReaderView, message: str) -> council_parts.Position:
     """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
     said = read_object(text) or {}
     choice, new = view.chosen(text), ""
@@ -207,7 +192,7 @@ def read_vote(text: str, view: ReaderView, message: str) -> Position:
         same = next((option.id for option in view.options if same_words(option.text) == same_words(new)), "")
         choice = same or (f"x{message}" if new else "")
         new = "" if same else new
-    return Position(
+    return council_parts.Position(
         shown=tuple(option.id for option in view.options),
         new=new,
         choice=choice,
@@ -338,7 +323,7 @@ def numbered(record: Record) -> list[Message]:
     return found
 
 
-def read_differences(text: str, order: Sequence[Message]) -> Differences | None:
+def read_differences(text: str, order: Sequence[Message]) -> council_parts.Differences | None:
     """Return what an answer says of the differences, None where it says nothing that counts.
 
     `order` are the answers as they were numbered. Each stands under one option at most, and words that are in no
@@ -347,17 +332,19 @@ def read_differences(text: str, order: Sequence[Message]) -> Differences | None:
     said = read_object(text)
     if said is None:
         return None
-    options: list[Option] = []
+    options: list[council_parts.Option] = []
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option, answers = one_line(one.get("text")), numbers_in(one.get("answers"), len(order))
         backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
-            options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
+            options.append(
+                council_parts.Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers))
+            )
     if not options:
         return None
-    return Differences(
+    return council_parts.Differences(
         order=tuple(one.id for one in order),
         options=tuple(options),
         differ=_points(said.get("differ"), order),
@@ -389,8 +376,8 @@ def found_in(text: str, words: str) -> str:
     return found[0] if found else ""
 
 
-def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...]:
-    points: list[ComparedPoint] = []
+def _points(value: object, order: Sequence[Message]) -> tuple[council_parts.ComparedPoint, ...]:
+    points: list[council_parts.ComparedPoint] = []
     for one in objects_in(value)[:MOST_POINTS]:
         text = one_line(one.get("text"), MOST_QUOTE)
         if not text:
@@ -401,10 +388,10 @@ def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...
             for number in numbers_in([quote.get("answer")], len(order)):
                 answer = order[number - 1]
                 if found := found_in(answer.content, words[:MOST_QUOTE]):
-                    quotes.append(Quote(message=answer.id, text=found))
+                    quotes.append(council_parts.Quote(message=answer.id, text=found))
                     who.add(answer.author.id)
         only = who.pop() if len(who) == 1 and len(order) > 2 else ""
-        points.append(ComparedPoint(text=text, quotes=tuple(quotes), only=only))
+        points.append(council_parts.ComparedPoint(text=text, quotes=tuple(quotes), only=only))
     return tuple(points)
 
 
@@ -412,7 +399,7 @@ def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
     """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
     said: list[Message] = []
     for one in record.all:
-        asked = one.data_as(Question)
+        asked = one.data_as(council_parts.Question)
         answers = one.part == CouncilPart.ANSWER and one.author.id == speaker.id
         if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
             said = [*(said if asked.follows else ()), one]
@@ -458,7 +445,7 @@ MOST_CASE = 700
 MOST_CLAIMS = 12
 ORDERS = (1, 2)
 
-SomeClaim = TypeVar("SomeClaim", bound=Claim)
+SomeClaim = TypeVar("SomeClaim", bound=council_parts.Claim)
 
 _NUMBERS = schema_list({"type": "integer"})
 _LETTERS = schema_list(_TEXT)
@@ -515,7 +502,9 @@ def reading_request(
     return to_model(judge, text, reading_schema(len(view.options), order))
 
 
-def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> JudgeReading:
+def read_reading(
+    text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]
+) -> council_parts.JudgeReading:
     """Return what a judge's reading says, with what was shown; without a choice where none can be read."""
     said = read_object(text) or {}
     choice = NEITHER
@@ -533,9 +522,9 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
         for given in objects_in(said.get(part)):
             yield one_line(given.get("text"), MOST_CASE), view.cited(given.get("cites")), given
 
-    def judged(part: str) -> tuple[JudgedPoint, ...]:
+    def judged(part: str) -> tuple[council_parts.JudgedPoint, ...]:
         some = islice(points(part), MOST_POINTS)
-        return tuple(JudgedPoint(text=words, cites=cites) for words, cites, _ in some if words)
+        return tuple(council_parts.JudgedPoint(text=words, cites=cites) for words, cites, _ in some if words)
 
     def claims(kind: type[SomeClaim], part: str, holds: str, denies: str) -> Iterator[SomeClaim]:
         for words, cites, given in points(part):
@@ -551,10 +540,10 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
                     settled_by=one_line(given.get("settled_by"), MOST_CASE),
                 )
                 # Who denies several parts at once may hold some of them; a question is asked as it is.
-                whole = no or kind is JudgeQuestion
+                whole = no or kind is council_parts.JudgeQuestion
                 yield from (claim,) if whole else (replace(claim, text=one) for one in parts_of(words))
 
-    return JudgeReading(
+    return council_parts.JudgeReading(
         judge=judge,
         order=order,
         # No other option than those shown can be chosen.
@@ -562,14 +551,14 @@ def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDE
         confidence=confidence_of(said.get("confidence")),
         shown=shown,
         cases=tuple(
-            BestCase(option=by_letter[letter], text=words, cites=cites)
+            council_parts.BestCase(option=by_letter[letter], text=words, cites=cites)
             for words, cites, given in points("cases")
             if (letter := one_line(given.get("option")).strip(" .()[]*").upper()) in by_letter and words
         ),
         agreed=judged("agreed"),
         open=judged("open"),
-        questions=tuple(islice(claims(JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
-        claims=tuple(islice(claims(Claim, "claims", "for", "against"), MOST_CLAIMS)),
+        questions=tuple(islice(claims(council_parts.JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
+        claims=tuple(islice(claims(council_parts.Claim, "claims", "for", "against"), MOST_CLAIMS)),
         unsupported=view.cited(said.get("unsupported")),
         values=said.get("values") is True,
     )
@@ -590,7 +579,7 @@ def moves_request(record: Record, judge: str, moves: Sequence[Move], prompts: Pr
     return to_model(judge, text, schema_object(moves=schema_list(judged)))
 
 
-def read_moves(text: str, moves: Sequence[Move]) -> JudgedMoves | None:
+def read_moves(text: str, moves: Sequence[Move]) -> council_parts.JudgedMoves | None:
     """Return what a judge says of these moves, in the order in which they were numbered; None where it says nothing of any."""
     found: dict[int, list[bool]] = {}
     for one in objects_in((read_object(text) or {}).get("moves")):
@@ -598,11 +587,11 @@ def read_moves(text: str, moves: Sequence[Move]) -> JudgedMoves | None:
             if isinstance(argues := one.get("argues"), bool):
                 found.setdefault(number, []).append(argues)
     judged = tuple(
-        JudgedMove(participant=one.participant, round=one.round, argues=said[0])
+        council_parts.JudgedMove(participant=one.participant, round=one.round, argues=said[0])
         for number, one in enumerate(moves, 1)
         if len(said := found.get(number, [])) == 1
     )
-    return JudgedMoves(moves=judged) if judged else None
+    return council_parts.JudgedMoves(moves=judged) if judged else None
 
 
 def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
@@ -632,7 +621,7 @@ def objection_request(record: Record, model: str, view: ReaderView, prompts: Pro
     return to_model(model, with_seen(record.debate.context, text))
 
 
-def matched(said: Position, record: Record, message: str) -> Position:
+def matched(said: council_parts.Position, record: Record, message: str) -> council_parts.Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
     words = same_words(said.answer)
     texts = {one.id: same_words(one.text) for one in record.options()}
@@ -642,10 +631,10 @@ def matched(said: Position, record: Record, message: str) -> Position:
     return replace(said, choice=f"x{message}", new=said.answer) if said.answer else said
 
 
-def read_dissent(trailer: str) -> Dissent:
+def read_dissent(trailer: str) -> council_parts.Dissent:
     """Return what would show that a dissenter is right."""
     said = read_object(trailer) or {}
-    return Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
+    return council_parts.Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
 
 
 def tokens_written(messages: Sequence[Message]) -> int:
@@ -657,5 +646,7 @@ def tokens_written(messages: Sequence[Message]) -> int:
     return sum(
         one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
         for one in messages
-        if one.role == Role.ASSISTANT and one.part not in apart and not one.data_as(Position).joined
+        if one.role == Role.ASSISTANT
+        and one.part not in apart
+        and not one.data_as(council_parts.Position).joined
     )

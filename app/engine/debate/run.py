@@ -20,15 +20,7 @@ from app.core.session import HELD_UP, Debate, DebateSession, DebateTools, Status
 from app.core.turns import is_over
 from app.engine.availability import NotFree
 from app.engine.chat.run import close_turns, open_questions
-from app.engine.debate.director import (
-    MAX_FAILURES,
-    PARTICIPANT,
-    after_resume,
-    after_turn,
-    decide,
-    last_turns,
-    participant_of,
-)
+from app.engine.debate import director
 from app.engine.debate.providers import DebateProviders
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
@@ -212,7 +204,7 @@ def close_others(live: LiveSession, *kept: str) -> None:
 
 def author_of(participant: Participant) -> Author:
     """Return a participant as the author of a message."""
-    return Author(id=participant.id, name=participant.name, kind=PARTICIPANT)
+    return Author(id=participant.id, name=participant.name, kind=director.PARTICIPANT)
 
 
 def statement_of(debate: Debate, spoken: Speak, **fields: Any) -> Message:
@@ -221,7 +213,7 @@ def statement_of(debate: Debate, spoken: Speak, **fields: Any) -> Message:
         id=new_id(),
         turn_id=new_id(),
         role=Role.ASSISTANT,
-        author=author_of(participant_of(debate, spoken.speaker)),
+        author=author_of(director.participant_of(debate, spoken.speaker)),
         round=spoken.round,
         why=spoken.why,
         retakes=spoken.retakes,
@@ -247,7 +239,7 @@ class HeldTurns:
         """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
         live = await self._at_rest(session_id)
         if (spoken := self._next(live)) is not None:
-            participant = participant_of(live.debate_session.debate, spoken.speaker)
+            participant = director.participant_of(live.debate_session.debate, spoken.speaker)
             self._models.end_pause(participant.provider)
         self._sessions.run(live)
 
@@ -256,12 +248,12 @@ class HeldTurns:
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
         spoken = self._next(live)
-        if debate.failures >= MAX_FAILURES:
+        if debate.failures >= director.MAX_FAILURES:
             live.change(debate=replace(debate, failures=0))
         elif spoken is not None and spoken.retakes:
-            live.change(debate=after_turn(debate, spoken, (), failed=False))
+            live.change(debate=director.after_turn(debate, spoken, (), failed=False))
         elif spoken is not None:
-            after = after_turn(debate, spoken, self._absent(live.debate_session), failed=False)
+            after = director.after_turn(debate, spoken, self._absent(live.debate_session), failed=False)
             failure, now = Failure(kind=SKIPPED), utc_now()
             skipped = statement_of(debate, spoken, state=MessageState.FAILED, error=failure, created_at=now)
             begun = begun_turn(live, skipped)
@@ -296,8 +288,8 @@ class HeldTurns:
         if live is None or live.session.status != Status.PAUSED or live.session.reason not in HELD_UP:
             return ()
         debate, present = live.debate_session.debate, self._present(live.debate_session)
-        if debate.failures >= MAX_FAILURES:
-            ids = {one.author.id for one in last_turns(live.said, debate.failures)}
+        if debate.failures >= director.MAX_FAILURES:
+            ids = {one.author.id for one in director.last_turns(live.said, debate.failures)}
         else:
             spoken = self._next(live)
             ids = {spoken.speaker} if spoken is not None else set()
@@ -343,8 +335,8 @@ class HeldTurns:
     def _next(self, live: LiveSession) -> Speak | None:
         """Return the turn that comes next once the debate goes on."""
         session = live.debate_session
-        session = replace(session, debate=after_resume(session.debate, live.said))
-        decision = decide(session.debate, live.said, self._absent(session))
+        session = replace(session, debate=director.after_resume(session.debate, live.said))
+        decision = director.decide(session.debate, live.said, self._absent(session))
         return decision if isinstance(decision, Speak) else None
 
     def _present(self, session: DebateSession) -> list[Participant]:

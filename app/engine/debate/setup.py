@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from app.core import session
 from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Participant
 from app.core.council_parts import Option
@@ -14,16 +15,6 @@ from app.core.files import MOST_CONTEXT
 from app.core.ids import new_id, utc_now
 from app.core.message import Attachment
 from app.core.provider import ProviderStatus, last_part
-from app.core.session import (
-    MAX_ROUNDS,
-    MAX_TOPIC_CHARACTERS,
-    MIN_ROUNDS,
-    Debate,
-    DebateChoices,
-    DebateMode,
-    DebateSession,
-    Status,
-)
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
@@ -40,14 +31,14 @@ MIN_OPTIONS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DebateSetup(DebateChoices):
+class DebateSetup(session.DebateChoices):
     """What was chosen before the start, by the program `asked_by` or the user (""); a `seed` of None is derived from the
     session's id.
     """
 
     topic: str
     participants: tuple[Participant, ...]
-    mode: str = DebateMode.ROUND_ROBIN
+    mode: str = session.DebateMode.ROUND_ROBIN
     seed: int | None = None
     context: tuple[Attachment, ...] = ()
     language: str = "en"
@@ -67,17 +58,19 @@ class Candidate:
     plain: bool = True
 
 
-def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
+def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.DebateSession:
     """Return the session of a set-up that passes every check. Raises BadInput."""
     topic = trimmed(clean_text(setup.topic))
     if not topic:
         raise BadInput("topic_empty")
-    if len(topic) > MAX_TOPIC_CHARACTERS:
-        raise BadInput("topic_too_long", characters=len(topic), most=MAX_TOPIC_CHARACTERS)
-    if setup.mode not in (*(row.mode for row in MODES), DebateMode.COUNCIL):
+    if len(topic) > session.MAX_TOPIC_CHARACTERS:
+        raise BadInput("topic_too_long", characters=len(topic), most=session.MAX_TOPIC_CHARACTERS)
+    if setup.mode not in (*(row.mode for row in MODES), session.DebateMode.COUNCIL):
         raise BadInput("unknown_mode", mode=setup.mode, modes=", ".join(row.mode for row in MODES))
-    if not MIN_ROUNDS <= setup.rounds <= MAX_ROUNDS:
-        raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=MIN_ROUNDS, most=MAX_ROUNDS)
+    if not session.MIN_ROUNDS <= setup.rounds <= session.MAX_ROUNDS:
+        raise BadInput(
+            "rounds_out_of_range", rounds=setup.rounds, least=session.MIN_ROUNDS, most=session.MAX_ROUNDS
+        )
     if sum(len(file.text) for file in setup.context) > MOST_CONTEXT:
         raise BadInput("context_too_much", most=MOST_CONTEXT)
     participants = _completed(setup, {status.config.id: status for status in statuses})
@@ -89,7 +82,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         draft,
         id=session_id,
         title=title_of(topic),
-        status=Status.RUNNING,
+        status=session.Status.RUNNING,
         created_at=now,
         updated_at=now,
         folder=setup.folder,
@@ -111,7 +104,7 @@ def _options(texts: Sequence[str]) -> tuple[Option, ...]:
     return tuple(Option(id=f"u{number}", text=text, origin="user") for number, text in lines)
 
 
-def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
+def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draft:
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
     models = {one.seat for one in offered}
     by_id = {one.id: one for one in offered}
@@ -127,7 +120,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             provider=one.provider,
             model=one.model,
             name=one.name,
-            role=one.role if debate.mode == DebateMode.ROLES else "",
+            role=one.role if debate.mode == session.DebateMode.ROLES else "",
             system_prompt=one.system_prompt,
             chosen=True,
             added=added,
@@ -136,7 +129,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             length=one.length,
         )
     setup = SetupDraft(
-        mode=DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
+        mode=session.DebateMode.ROUND_ROBIN if debate.is_council else debate.mode,
         context=bool(debate.context),
         looks=any(one.data or one.pages for one in debate.context),
         seats=tuple(candidates.values()),
@@ -147,20 +140,20 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
     return Draft(text=debate.topic, setup=setup)
 
 
-def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
+def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.DebateSession:
     """Return the session of an incomplete set-up, to show what would be sent and who could take part, judge and help."""
     kinds = {status.config.id: status.config.kind for status in statuses}
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
-    debate = Debate(
+    debate = session.Debate(
         topic=setup.topic,
         options=_options(setup.options),
-        mode=DebateMode(setup.mode),
+        mode=session.DebateMode(setup.mode),
         participants=participants,
         context=setup.context,
         language=setup.language,
         **setup.chosen(),
     )
-    return DebateSession(id="", title="", debate=debate)
+    return session.DebateSession(id="", title="", debate=debate)
 
 
 def title_of(topic: str) -> str:
@@ -225,7 +218,11 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
         raise BadInput("nobody_ready", participants=tuple(problems))
     sided = with_sides(completed, [statuses[one.provider].config.kind for one in completed])
     for participant in sided:
-        if setup.mode == DebateMode.ROLES and not participant.role and not participant.system_prompt.strip():
+        if (
+            setup.mode == session.DebateMode.ROLES
+            and not participant.role
+            and not participant.system_prompt.strip()
+        ):
             raise BadInput("role_missing", name=participant.name)
     return sided
 
@@ -243,7 +240,7 @@ def _check_model(name: str, model: str, status: ProviderStatus) -> None:
         raise BadInput("unknown_model", name=name, model=model, provider=status.label, models=names)
 
 
-def joining(debate: Debate, model: str) -> Participant:
+def joining(debate: session.Debate, model: str) -> Participant:
     """Return a "provider/model" as a participant that takes part in a debate from now on, under a name nobody has."""
     provider, _, name = model.partition("/")
     taken = (*USER_NAMES, *(one.name for one in debate.participants))

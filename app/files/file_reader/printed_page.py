@@ -3,17 +3,8 @@
 import os
 from pathlib import Path
 
+from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF
-from PySide6.QtGui import (
-    QFont,
-    QFontDatabase,
-    QGuiApplication,
-    QPageLayout,
-    QPageSize,
-    QPainter,
-    QPdfWriter,
-    QTextDocument,
-)
 
 DOTS_PER_INCH = 109
 MARGIN_MM = 22
@@ -23,24 +14,24 @@ MARGIN_MM = 22
 def as_pdf(html: str, title: str, fonts: Path) -> bytes:
     """Return a page as a PDF on A4; what does not fit goes on the next page."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    app = QGuiApplication([])
+    app = QtGui.QGuiApplication([])
     for path in sorted(fonts.glob("*.[ot]tf")):
-        QFontDatabase.addApplicationFont(str(path))
+        QtGui.QFontDatabase.addApplicationFont(str(path))
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer)
+    writer = QtGui.QPdfWriter(buffer)
     writer.setTitle(title)
     writer.setCreator("Moot")
     writer.setResolution(DOTS_PER_INCH)
-    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    writer.setPageSize(QtGui.QPageSize(QtGui.QPageSize.PageSizeId.A4))
     margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
-    writer.setPageMargins(margins, QPageLayout.Unit.Millimeter)
-    document = QTextDocument()
-    document.setDefaultFont(QFont("Pretendard"))
+    writer.setPageMargins(margins, QtGui.QPageLayout.Unit.Millimeter)
+    document = QtGui.QTextDocument()
+    document.setDefaultFont(QtGui.QFont("Pretendard"))
     document.setDocumentMargin(0)
     document.setHtml(html)
     document.setPageSize(QRectF(0, 0, writer.width(), writer.height()).size())
-    painter, room = QPainter(writer), QRectF(0, 0, writer.width(), writer.height())
+    painter, room = QtGui.QPainter(writer), QRectF(0, 0, writer.width(), writer.height())
     for page in range(document.pageCount()):
         if page:
             writer.newPage()

@@ -17,17 +17,7 @@ from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.definition_dialogs import DateDialog, DecisionDialog
 from app.gui.dialogs.memo_dialog import MemoDialog
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.decisions.decisions_page import (
-    CHANGE,
-    DATE,
-    DELETE,
-    MONTH,
-    NEVER,
-    WEEK,
-    DecisionsPage,
-    state_text,
-    when_text,
-)
+from app.gui.pages.decisions import decisions_page
 from app.gui.pages.decisions.your_decision import DecisionForm
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.discussion_view import DebateView
@@ -36,7 +26,7 @@ from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000
 """How often it looks for a new day: no longer timer is sure to count the time that the computer slept."""
-DAYS = {WEEK: 7, MONTH: 30}
+DAYS = {decisions_page.WEEK: 7, decisions_page.MONTH: 30}
 
 
 class DecisionController(Controller):
@@ -58,7 +48,7 @@ class DecisionController(Controller):
         super().__init__(parts)
         self._sessions = sessions
         self._journal = parts.engine.journal
-        self._page: DecisionsPage | None = None
+        self._page: decisions_page.DecisionsPage | None = None
         for asked in (councils.decision_requested, *(view.decision_requested for view in debates)):
             asked.connect(self.ask)
         pages: list[CouncilPage | DebatePage] = [councils]
@@ -109,8 +99,8 @@ class DecisionController(Controller):
         else:
             self._start(self._ask(session_id, message_id))
 
-    def _made_page(self) -> DecisionsPage:
-        page = DecisionsPage(self._language, self._look)
+    def _made_page(self) -> decisions_page.DecisionsPage:
+        page = decisions_page.DecisionsPage(self._language, self._look)
         details = page.details
         page.begin_requested.connect(self.begin_requested)
         page.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
@@ -138,7 +128,7 @@ class DecisionController(Controller):
             self._fill(self._page)
             self._show_head()
 
-    def _fill(self, page: DecisionsPage) -> None:
+    def _fill(self, page: decisions_page.DecisionsPage) -> None:
         decisions, known = self._journal.all(), {summary.id for summary in self._engine.sessions()}
         page.show_decisions(decisions, scores(decisions), known, self._journal.today())
 
@@ -155,7 +145,13 @@ class DecisionController(Controller):
         if decision is None or not decision.decided:
             return None
         today, words = self._journal.today(), self._language
-        stands = filter(None, (state_text(decision, today, words), when_text(decision, today, words)))
+        stands = filter(
+            None,
+            (
+                decisions_page.state_text(decision, today, words),
+                decisions_page.when_text(decision, today, words),
+            ),
+        )
         return exact(decision.decided), " · ".join(stands)
 
     # Requests
@@ -211,9 +207,9 @@ class DecisionController(Controller):
             self.session_requested.emit(decision_id)
 
     def _on_asked(self, decision_id: str, action: str) -> None:
-        if action == CHANGE:
+        if action == decisions_page.CHANGE:
             self._start(self._ask(decision_id))
-        elif action == DELETE:
+        elif action == decisions_page.DELETE:
             self._start(self._delete(decision_id))
 
     async def _show_memo(self, decision_id: str) -> None:
@@ -233,12 +229,16 @@ class DecisionController(Controller):
         decision = self._journal.get(decision_id)
         if decision is None:
             return
-        if when == DATE:
+        if when == decisions_page.DATE:
             dialog = DateDialog(self._language, decision.due, self._window)
             self._run(dialog.given, partial(self._look_again, decision))
             dialog.open()
             return
-        later = "" if when == NEVER else (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
+        later = (
+            ""
+            if when == decisions_page.NEVER
+            else (self._journal.today() + timedelta(days=DAYS[when])).isoformat()
+        )
         self._start(self._look_again(decision, later))
 
     async def _look_again(self, decision: Decision, due: str) -> None:

@@ -8,17 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QComboBox,
-    QLineEdit,
-    QPlainTextEdit,
-    QTextEdit,
-    QWidget,
-)
 
 from app.core.definitions import SavedPrompt, ServerPrompt
 from app.core.session import Status
@@ -234,8 +226,8 @@ class UndoKey(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
+        application = QtWidgets.QApplication.instance()
+        assert isinstance(application, QtWidgets.QApplication)
         application.focusChanged.connect(self._on_focus_changed)
         # The window's first field has the keyboard already.
         self._on_focus_changed(None, application.focusWidget())
@@ -249,22 +241,25 @@ class UndoKey(QObject):
             return True
         return False
 
-    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus_changed(self, before: QtWidgets.QWidget | None, now: QtWidgets.QWidget | None) -> None:
         if before is not None:
             before.removeEventFilter(self)
-        if isinstance(now, QLineEdit | QPlainTextEdit | QTextEdit):
+        if isinstance(now, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit | QtWidgets.QTextEdit):
             now.installEventFilter(self)
 
 
 def _can_undo(field: QObject) -> bool:
-    if isinstance(field, QLineEdit):
+    if isinstance(field, QtWidgets.QLineEdit):
         return field.isUndoAvailable()
-    return isinstance(field, QPlainTextEdit | QTextEdit) and field.document().isUndoAvailable()
+    return (
+        isinstance(field, QtWidgets.QPlainTextEdit | QtWidgets.QTextEdit)
+        and field.document().isUndoAvailable()
+    )
 
 
 COMPOSES = Qt.WidgetAttribute.WA_InputMethodEnabled
 SHIFTED = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
-FINDS_BY_LETTERS = (QAbstractItemView, QComboBox, SearchField)
+FINDS_BY_LETTERS = (QtWidgets.QAbstractItemView, QtWidgets.QComboBox, SearchField)
 
 
 class LettersToInput(QObject):
@@ -274,14 +269,14 @@ class LettersToInput(QObject):
     allowed, so it is allowed for whatever has the focus, and what it begins to compose goes on in the input.
     """
 
-    def __init__(self, window: WindowFrame, find_input: Callable[[], QWidget | None]) -> None:
+    def __init__(self, window: WindowFrame, find_input: Callable[[], QtWidgets.QWidget | None]) -> None:
         super().__init__(window)
         self._window, self._find_input = window, find_input
-        self._watched: QWidget | None = None
+        self._watched: QtWidgets.QWidget | None = None
         self._moves = False
         window.installEventFilter(self)
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
+        application = QtWidgets.QApplication.instance()
+        assert isinstance(application, QtWidgets.QApplication)
         application.focusChanged.connect(self._on_focus_changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -294,16 +289,19 @@ class LettersToInput(QObject):
         return self._moves and event.type() == QEvent.Type.FocusAboutToChange
 
     def _pass_on(self, event: QEvent) -> bool:
-        box, over = self._find_input(), QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        box, over = (
+            self._find_input(),
+            QtWidgets.QApplication.activePopupWidget() or QtWidgets.QApplication.activeModalWidget(),
+        )
         if box is None or box.hasFocus() or over:
             return False
         self._moves = True
         box.setFocus()
         self._moves = False
-        QApplication.sendEvent(box, event)
+        QtWidgets.QApplication.sendEvent(box, event)
         return True
 
-    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus_changed(self, before: QtWidgets.QWidget | None, now: QtWidgets.QWidget | None) -> None:
         if before is not None and before is self._watched:
             before.removeEventFilter(self)
             before.setAttribute(COMPOSES, False)

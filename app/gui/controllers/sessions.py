@@ -16,15 +16,7 @@ from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
-from app.core.events import (
-    CallsStreamed,
-    MessageFinished,
-    MessageStarted,
-    RetryScheduled,
-    SessionChanged,
-    SessionDeleted,
-    TurnStarted,
-)
+from app.core import events
 from app.core.message import SPOKEN, Attachment, Message
 from app.core.session import ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
 from app.engine.engine import Engine
@@ -251,9 +243,9 @@ class SessionViews(QObject):
         super().__init__()
         self._bridge, self._state = bridge, state
         self._answered = False
-        self._waiting: dict[str, TurnStarted] = {}
+        self._waiting: dict[str, events.TurnStarted] = {}
         # Turns that wait before they retry, and the time at which that was reported.
-        self._retries: dict[str, tuple[RetryScheduled, float]] = {}
+        self._retries: dict[str, tuple[events.RetryScheduled, float]] = {}
         # The engine unloads idle sessions unless somebody holds them.
         self._held: dict[ConversationView, LiveSession] = {}
         self._engine, self._views = engine, views
@@ -349,11 +341,11 @@ class SessionViews(QObject):
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
-    def _show_call(self, event: CallsStreamed | TurnEvent) -> None:
+    def _show_call(self, event: events.CallsStreamed | TurnEvent) -> None:
         for view in self._showing(event.session_id):
             view.show_call(event)
 
-    def _on_session_changed(self, event: SessionChanged) -> None:
+    def _on_session_changed(self, event: events.SessionChanged) -> None:
         if event.session.status != Status.RUNNING:
             self._waiting.pop(event.session_id, None)
             self._retries.pop(event.session_id, None)
@@ -375,12 +367,12 @@ class SessionViews(QObject):
         else:
             view.show_versions(live.turns.versions_shown(live.chat_session.chat.head))
 
-    def _on_session_deleted(self, event: SessionDeleted) -> None:
+    def _on_session_deleted(self, event: events.SessionDeleted) -> None:
         for view in self._showing(event.session_id):
             view.clear()
             self.view_changed.emit(view)
 
-    def _on_turn_started(self, event: TurnStarted) -> None:
+    def _on_turn_started(self, event: events.TurnStarted) -> None:
         # What is asked beside the turns of a debate says nothing of them.
         if event.part in SPOKEN:
             self._retries.pop(event.session_id, None)
@@ -390,7 +382,7 @@ class SessionViews(QObject):
             view.show_turn(event, starting=not self._answered)
             self.view_changed.emit(view)
 
-    def _on_message_started(self, event: MessageStarted) -> None:
+    def _on_message_started(self, event: events.MessageStarted) -> None:
         if event.message.part in SPOKEN:
             if event.message.parent_turn_id is None:
                 self._waiting.pop(event.session_id, None)
@@ -404,12 +396,12 @@ class SessionViews(QObject):
         for view in self._showing(session_id):
             view.show_text(message_id, text, thinking)
 
-    def _on_message_finished(self, event: MessageFinished) -> None:
+    def _on_message_finished(self, event: events.MessageFinished) -> None:
         for view in self._showing(event.session_id):
             view.show_finished(event)
             self.view_changed.emit(view)
 
-    def _on_retry_scheduled(self, event: RetryScheduled) -> None:
+    def _on_retry_scheduled(self, event: events.RetryScheduled) -> None:
         self._retries[event.session_id] = event, time.monotonic()
         for view in self._showing(event.session_id):
             view.show_retry(event)

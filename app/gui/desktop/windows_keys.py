@@ -7,61 +7,54 @@ import ctypes
 import sys
 from ctypes import wintypes
 
-from PySide6.QtCore import (
-    QAbstractNativeEventFilter,
-    QByteArray,
-    QCoreApplication,
-    QKeyCombination,
-    QObject,
-    Qt,
-)
+from PySide6 import QtCore
 
 from app.gui.desktop.key_grab import TAKEN, UNKNOWN, Held, KeyGrab, pressed_of
 
 ALT, CONTROL, SHIFT, WINDOWS, NO_REPEAT = 1, 2, 4, 8, 0x4000
 MODIFIERS = {
-    Qt.KeyboardModifier.AltModifier: ALT,
-    Qt.KeyboardModifier.ControlModifier: CONTROL,
-    Qt.KeyboardModifier.ShiftModifier: SHIFT,
-    Qt.KeyboardModifier.MetaModifier: WINDOWS,
+    QtCore.Qt.KeyboardModifier.AltModifier: ALT,
+    QtCore.Qt.KeyboardModifier.ControlModifier: CONTROL,
+    QtCore.Qt.KeyboardModifier.ShiftModifier: SHIFT,
+    QtCore.Qt.KeyboardModifier.MetaModifier: WINDOWS,
 }
 # Virtual keys that are not their character.
 VIRTUAL = {
-    Qt.Key.Key_Backspace: 0x08,
-    Qt.Key.Key_Tab: 0x09,
-    Qt.Key.Key_Return: 0x0D,
-    Qt.Key.Key_Pause: 0x13,
-    Qt.Key.Key_PageUp: 0x21,
-    Qt.Key.Key_PageDown: 0x22,
-    Qt.Key.Key_End: 0x23,
-    Qt.Key.Key_Home: 0x24,
-    Qt.Key.Key_Left: 0x25,
-    Qt.Key.Key_Up: 0x26,
-    Qt.Key.Key_Right: 0x27,
-    Qt.Key.Key_Down: 0x28,
-    Qt.Key.Key_Insert: 0x2D,
-    Qt.Key.Key_Delete: 0x2E,
+    QtCore.Qt.Key.Key_Backspace: 0x08,
+    QtCore.Qt.Key.Key_Tab: 0x09,
+    QtCore.Qt.Key.Key_Return: 0x0D,
+    QtCore.Qt.Key.Key_Pause: 0x13,
+    QtCore.Qt.Key.Key_PageUp: 0x21,
+    QtCore.Qt.Key.Key_PageDown: 0x22,
+    QtCore.Qt.Key.Key_End: 0x23,
+    QtCore.Qt.Key.Key_Home: 0x24,
+    QtCore.Qt.Key.Key_Left: 0x25,
+    QtCore.Qt.Key.Key_Up: 0x26,
+    QtCore.Qt.Key.Key_Right: 0x27,
+    QtCore.Qt.Key.Key_Down: 0x28,
+    QtCore.Qt.Key.Key_Insert: 0x2D,
+    QtCore.Qt.Key.Key_Delete: 0x2E,
 }
-VIRTUAL_F1, FIRST_F, LAST_F = 0x70, Qt.Key.Key_F1, Qt.Key.Key_F24
+VIRTUAL_F1, FIRST_F, LAST_F = 0x70, QtCore.Qt.Key.Key_F1, QtCore.Qt.Key.Key_F24
 HOT_KEY = 0x0312
 NUMBER = 1
 
 
-def hot_key(pressed: QKeyCombination) -> tuple[int, int]:
+def hot_key(pressed: QtCore.QKeyCombination) -> tuple[int, int]:
     """Return modifiers and virtual key for RegisterHotKey; the key is 0 where it has none here."""
     key = pressed.key()
     modifiers = sum(bit for one, bit in MODIFIERS.items() if one in pressed.keyboardModifiers())
     if FIRST_F <= key <= LAST_F:
         return modifiers, VIRTUAL_F1 + key - FIRST_F
     # Letters, digits and the space are their own virtual keys; other characters lie elsewhere on each keyboard.
-    own = key == Qt.Key.Key_Space or (key < 0x7F and chr(key).isalnum())
+    own = key == QtCore.Qt.Key.Key_Space or (key < 0x7F and chr(key).isalnum())
     return modifiers, VIRTUAL.get(key) or (int(key) if own else 0)
 
 
 class WindowsGrab(KeyGrab):
     """Holds keys for the thread of the window."""
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self._filter: _HotKeys | None = None
 
@@ -86,14 +79,16 @@ class WindowsGrab(KeyGrab):
             self._filter = None
 
 
-class _HotKeys(QAbstractNativeEventFilter):
+class _HotKeys(QtCore.QAbstractNativeEventFilter):
     """Sees the messages of Windows to the thread before Qt does."""
 
     def __init__(self, grab: WindowsGrab) -> None:
         super().__init__()
         self._grab = grab
 
-    def nativeEventFilter(self, _kind: QByteArray | bytes | bytearray | memoryview, message: int) -> bool:
+    def nativeEventFilter(
+        self, _kind: QtCore.QByteArray | bytes | bytearray | memoryview, message: int
+    ) -> bool:
         said = wintypes.MSG.from_address(int(message))
         if said.message == HOT_KEY and said.wParam == NUMBER:
             self._grab.pressed.emit("")
@@ -101,7 +96,7 @@ class _HotKeys(QAbstractNativeEventFilter):
         return False
 
 
-def _application() -> QCoreApplication:
-    application = QCoreApplication.instance()
+def _application() -> QtCore.QCoreApplication:
+    application = QtCore.QCoreApplication.instance()
     assert application is not None
     return application

@@ -11,17 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QDialog,
-    QGridLayout,
-    QLineEdit,
-    QPlainTextEdit,
-    QStackedWidget,
-    QWidget,
-)
 
 from app.core.catalog import COMPATIBLE, KINDS, PRESETS, USUAL, ProviderConfig, kind_of_key, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError
@@ -78,7 +70,7 @@ class ConnectDialog(AskDialog):
         look: Look,
         engine: Engine,
         servers: Sequence[FoundServer],
-        parent: QWidget,
+        parent: QtWidgets.QWidget,
         chosen: FoundServer | None = None,
     ) -> None:
         title, cancel = "connect.title", ("cancel", "link.cancel")
@@ -93,7 +85,7 @@ class ConnectDialog(AskDialog):
         self._asked_at = 0.0
         self._warm = False
         self._text = Paragraph("card_text")
-        self._kinds = QButtonGroup(self)
+        self._kinds = QtWidgets.QButtonGroup(self)
         found = {server.kind for server in servers}
         usual = [row.kind for row in USUAL if row.needs_key]
         by_name = [row.kind for row in PRESETS if row.kind not in found]
@@ -106,14 +98,17 @@ class ConnectDialog(AskDialog):
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
         self.search = say(
-            named("connect_search", QLineEdit()), language, name="connect.search", hint="connect.search"
+            named("connect_search", QtWidgets.QLineEdit()),
+            language,
+            name="connect.search",
+            hint="connect.search",
         )
         self.search.setClearButtonEnabled(True)
-        self._cards = QGridLayout()
-        self.address = named("connect_address", QLineEdit())
-        self.model = named("connect_model", QLineEdit())
-        self.key = named("connect_key", QLineEdit())
-        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._cards = QtWidgets.QGridLayout()
+        self.address = named("connect_address", QtWidgets.QLineEdit())
+        self.model = named("connect_model", QtWidgets.QLineEdit())
+        self.key = named("connect_key", QtWidgets.QLineEdit())
+        self.key.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
         self._key_label = plain_label("field")
         # What the chosen provider takes.
         self._takes: dict[str, bool] = {}
@@ -146,7 +141,7 @@ class ConnectDialog(AskDialog):
         # Starts the model host while the user looks for the key, so that the try is quick.
         self._tasks.start("warm", self._warm_up())
 
-    def _field(self, name: str, control: QLineEdit, **texts: Any) -> Field:
+    def _field(self, name: str, control: QtWidgets.QLineEdit, **texts: Any) -> Field:
         return Field(name, control, shown_when=lambda: self._takes.get(name), **texts)
 
     def _lay_out(self) -> None:
@@ -311,7 +306,7 @@ class ConnectDialog(AskDialog):
         else:
             self._clock.stop()
 
-    def _go_on_at(self, field: QLineEdit) -> None:
+    def _go_on_at(self, field: QtWidgets.QLineEdit) -> None:
         """Focus the field that has to be corrected, or the button for another try if it is hidden."""
         if field.isVisible():
             field.setFocus()
@@ -384,9 +379,9 @@ class AgentDialog(ValueDialog):
     `found` are the files of the programs that are installed, by recipe. Those that are not come with the command that installs them.
     """
 
-    def __init__(self, words: Language, found: Mapping[str, str], parent: QWidget) -> None:
+    def __init__(self, words: Language, found: Mapping[str, str], parent: QtWidgets.QWidget) -> None:
         super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
-        self._line = named("agent_line", QLineEdit())
+        self._line = named("agent_line", QtWidgets.QLineEdit())
         self.ask(
             Paragraph("card_text", text=words("agent.add.text")),
             *(self._row(recipe, found.get(recipe.name, "")) for recipe in RECIPES),
@@ -395,9 +390,9 @@ class AgentDialog(ValueDialog):
             gap=10,
         )
 
-    def _row(self, recipe: AgentRecipe, file: str) -> QWidget:
+    def _row(self, recipe: AgentRecipe, file: str) -> QtWidgets.QWidget:
         """Return the row of a known program: a button that chooses it, or the command that installs it, to copy."""
-        row, words = QWidget(), self._words
+        row, words = QtWidgets.QWidget(), self._words
         if file:
             said = words("agent.installed", name=recipe.label, file=exact(file))
             act = button("", f"agent_use_{recipe.name}", lambda: self._choose(recipe))
@@ -419,11 +414,11 @@ class AgentDialog(ValueDialog):
 class RunDialog(AskDialog):
     """Asks whether a program may run, or a server be asked; Enter and Escape both refuse."""
 
-    def __init__(self, words: Language, name: str, title: str, parent: QWidget) -> None:
+    def __init__(self, words: Language, name: str, title: str, parent: QtWidgets.QWidget) -> None:
         allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
         super().__init__(words, parent, name, title, allow, refuse, safe=True)
 
-    def _show(self, said: Sequence[QWidget]) -> None:
+    def _show(self, said: Sequence[QtWidgets.QWidget]) -> None:
         """Show what the user must know, in full."""
         column = self.arrange(self.heading, *said, 4)
         self.ensurePolished()
@@ -434,11 +429,11 @@ class RunDialog(AskDialog):
 class AgentConsentDialog(RunDialog):
     """Shows the exact command line of an external agent before it may run."""
 
-    def __init__(self, words: Language, config: ProviderConfig, parent: QWidget) -> None:
+    def __init__(self, words: Language, config: ProviderConfig, parent: QtWidgets.QWidget) -> None:
         title = words("agent.consent", name=exact(config.label or config.id))
         super().__init__(words, "agent_consent", title, parent)
         line = exact(shlex.join([config.command, *config.args]))
-        said: list[QWidget] = [
+        said: list[QtWidgets.QWidget] = [
             Paragraph("card_text", text=words("consent.command")),
             exact_field("agent_consent_line", words("server.command"), line),
         ]
@@ -535,7 +530,7 @@ class ServerDialog(AskDialog):
 
     given = Signal(object)
 
-    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
+    def __init__(self, words: Language, parent: QtWidgets.QWidget, server: McpServer | None = None) -> None:
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         go = words("server.add.button" if server is None else "dialog.save")
         super().__init__(words, parent, "server", heading, ("add", go))
@@ -543,7 +538,10 @@ class ServerDialog(AskDialog):
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
-        self.name, self.line = named("server_name", QLineEdit()), named("server_line", QLineEdit())
+        self.name, self.line = (
+            named("server_name", QtWidgets.QLineEdit()),
+            named("server_line", QtWidgets.QLineEdit()),
+        )
         self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
         self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
@@ -561,7 +559,7 @@ class ServerDialog(AskDialog):
             labels="server",
             spacing=5,
         ).lay_out()
-        self._pages = QStackedWidget()
+        self._pages = QtWidgets.QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
@@ -604,11 +602,11 @@ class ServerDialog(AskDialog):
 class ConsentDialog(RunDialog):
     """Shows a server's exact command line or address before it may run, and what it has changed since."""
 
-    def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
+    def __init__(self, words: Language, status: ServerStatus, parent: QtWidgets.QWidget) -> None:
         super().__init__(words, "consent", words("consent.title"), parent)
         server = status.server
         self.heading.setText(words("consent.of", name=exact(server.name)))
-        said: list[QWidget] = [
+        said: list[QtWidgets.QWidget] = [
             Paragraph("card_text", text=words("consent.url" if server.url else "consent.command")),
             exact_field(
                 "consent_line",
@@ -638,11 +636,11 @@ class ClientDialog(AskDialog):
 
     given = Signal(str, str)
 
-    def __init__(self, words: Language, server: str, parent: QWidget) -> None:
+    def __init__(self, words: Language, server: str, parent: QtWidgets.QWidget) -> None:
         title = words("server.client_of", name=exact(server))
         super().__init__(words, parent, "client", title, ("go", words("server.login")))
-        client_id, secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
-        secret.setEchoMode(QLineEdit.EchoMode.Password)
+        client_id, secret = (named(f"client_{name}", QtWidgets.QLineEdit()) for name in ("id", "secret"))
+        secret.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
         self.ask(
             Paragraph("card_text", text=words("server.client_text")),
             Field("client_id", client_id, fits=bool),
@@ -661,7 +659,7 @@ async def log_in(
     engine: Engine,
     words: Language,
     status: ServerStatus,
-    parent: QWidget,
+    parent: QtWidgets.QWidget,
     gone: Callable[[], bool] = lambda: False,
 ) -> None:
     """Log in to a server: ask for a client's ID where the server wants one, and for a yes to the exact page.
@@ -686,7 +684,7 @@ async def log_in(
     await engine.servers.login(name, agree, *client)
 
 
-async def _accepted(dialog: QDialog) -> bool:
+async def _accepted(dialog: QtWidgets.QDialog) -> bool:
     """Open a dialog, and return whether it was accepted."""
     answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
     dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
@@ -697,7 +695,7 @@ async def _accepted(dialog: QDialog) -> bool:
 class ServerLogDialog(AskDialog):
     """Shows the last lines of a server's log: its messages, its standard error and Moot's notes."""
 
-    def __init__(self, words: Language, server: str, text: str, parent: QWidget) -> None:
+    def __init__(self, words: Language, server: str, text: str, parent: QtWidgets.QWidget) -> None:
         title = words("server.log_of", name=exact(server))
         super().__init__(words, parent, "server_log", title, ("close", words("dialog.close")))
         self.cancel.hide()
@@ -710,14 +708,14 @@ class ServerLogDialog(AskDialog):
         bar.setValue(bar.maximum())
 
 
-def exact_field(name: str, title: str, text: str) -> QPlainTextEdit:
+def exact_field(name: str, title: str, text: str) -> QtWidgets.QPlainTextEdit:
     """Return a read-only field that shows a text exactly and lets it be copied."""
-    field = named(name, QPlainTextEdit(text))
+    field = named(name, QtWidgets.QPlainTextEdit(text))
     field.setProperty("kind", "code")
     field.setAccessibleName(title)
     field.setReadOnly(True)
     field.setTabChangesFocus(True)
-    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+    field.setLineWrapMode(QtWidgets.QPlainTextEdit.LineWrapMode.WidgetWidth)
     lines = max(2, min(6, len(text) // 60 + text.count("\n") + 1))
     field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + 24)
     return field

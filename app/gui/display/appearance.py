@@ -18,38 +18,8 @@ from pathlib import Path
 from typing import Any
 from weakref import ref
 
-from PySide6.QtCore import (
-    SLOT,
-    QCoreApplication,
-    QEvent,
-    QLibraryInfo,
-    QObject,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    QTranslator,
-    Signal,
-    Slot,
-)
+from PySide6 import QtCore, QtGui
 from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusVariant
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QFontDatabase,
-    QFontInfo,
-    QGuiApplication,
-    QIcon,
-    QIconEngine,
-    QKeyEvent,
-    QPainter,
-    QPalette,
-    QPixmap,
-    QWindow,
-)
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
@@ -80,7 +50,7 @@ LACKED = {
 }
 
 
-class QtTexts(QTranslator):
+class QtTexts(QtCore.QTranslator):
     """Qt's own texts in the language in use, and those that Qt's translation lacks.
 
     The program has one, `qt_texts()`, that is never deleted. Qt holds a lock while it asks for a text. If the garbage collector ran
@@ -93,11 +63,11 @@ class QtTexts(QTranslator):
 
     def show(self, texts: Texts) -> None:
         """Let Qt's own texts, as of its context menus, follow the language of these."""
-        QCoreApplication.removeTranslator(self)
+        QtCore.QCoreApplication.removeTranslator(self)
         self._texts = texts
-        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        folder = QtCore.QLibraryInfo.path(QtCore.QLibraryInfo.LibraryPath.TranslationsPath)
         if texts.language != "en" and self.load(f"qtbase_{texts.language}", folder):
-            QCoreApplication.installTranslator(self)
+            QtCore.QCoreApplication.installTranslator(self)
 
     def translate(
         self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1
@@ -114,10 +84,10 @@ def qt_texts() -> QtTexts:
     return QtTexts()
 
 
-class Language(QObject):
+class Language(QtCore.QObject):
     """The texts of the language in use; emits `changed` when it is switched."""
 
-    changed = Signal()
+    changed = QtCore.Signal()
 
     def __init__(self, folder: Path, wanted: str) -> None:
         super().__init__()
@@ -298,13 +268,19 @@ QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call
 SYSTEM = "system"
 MOTION_MS = 200
 PIECE_S = 0.005
-POLISHED = Qt.WidgetAttribute.WA_WState_Polished
+POLISHED = QtCore.Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
-MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
+MODIFIERS = (
+    QtCore.Qt.Key.Key_Shift,
+    QtCore.Qt.Key.Key_Control,
+    QtCore.Qt.Key.Key_Alt,
+    QtCore.Qt.Key.Key_AltGr,
+    QtCore.Qt.Key.Key_Meta,
+)
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
-class _IconEngine(QIconEngine):
+class _IconEngine(QtGui.QIconEngine):
     """Draws an icon where and when it is painted: a window that opens draws what is seen, in one mode and one ratio."""
 
     def __init__(self, look: "Look", name: str, colour: str, side: int, room: int) -> None:
@@ -313,33 +289,37 @@ class _IconEngine(QIconEngine):
         self._look = ref(look)
         self._name, self._colour, self._side, self._room = name, colour, side, room
 
-    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
+    def scaledPixmap(
+        self, size: QtCore.QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State, scale: float
+    ) -> QtGui.QPixmap:
         colour = self._colour
-        if mode == QIcon.Mode.Disabled:
+        if mode == QtGui.QIcon.Mode.Disabled:
             colour = "text_3"
-        elif state == QIcon.State.On:
+        elif state == QtGui.QIcon.State.On:
             colour = "accent"
         look = self._look()
-        return look.picture(self._name, colour, self._side, scale, self._room) if look else QPixmap()
+        return look.picture(self._name, colour, self._side, scale, self._room) if look else QtGui.QPixmap()
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+    def pixmap(self, size: QtCore.QSize, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State) -> QtGui.QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)
 
-    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+    def paint(
+        self, painter: QtGui.QPainter, rect: QtCore.QRect, mode: QtGui.QIcon.Mode, state: QtGui.QIcon.State
+    ) -> None:
         picture = self.scaledPixmap(rect.size(), mode, state, painter.device().devicePixelRatioF())
-        place = QRectF(QPointF(0, 0), picture.deviceIndependentSize())
-        place.moveCenter(QRectF(rect).center())
+        place = QtCore.QRectF(QtCore.QPointF(0, 0), picture.deviceIndependentSize())
+        place.moveCenter(QtCore.QRectF(rect).center())
         painter.drawPixmap(place.topLeft(), picture)
 
 
 # PySide frees an engine with the Python object of its first icon, though widgets still draw copies of that icon.
-_ICONS: list[QIcon] = []
+_ICONS: list[QtGui.QIcon] = []
 
 
-class Look(QObject):
+class Look(QtCore.QObject):
     """The theme, text size and motion in use; follows the system if `system` is chosen. Emits `changed`."""
 
-    changed = Signal()
+    changed = QtCore.Signal()
 
     def __init__(self, app: QApplication, resources: Path, theme: str) -> None:
         super().__init__()
@@ -350,12 +330,12 @@ class Look(QObject):
         self._motion = SYSTEM
         self._shown_moves = True
         self._unstyled: list[QWidget] = []
-        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later = QtCore.QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._style_some)
         self._desktop = DesktopSettings(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
-        self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
-        self._icons: dict[tuple[str, str, int, int], QIcon] = {}
+        self._pictures: dict[tuple[str, str, int, float, int], QtGui.QPixmap] = {}
+        self._icons: dict[tuple[str, str, int, int], QtGui.QIcon] = {}
         self.tokens = self._wanted_tokens()
         app.setStyle("Fusion")
         app.setFont(ui_font())
@@ -404,7 +384,7 @@ class Look(QObject):
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration
         return not self._desktop.reduced_motion and self._app.style().styleHint(hint) > 0
 
-    def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QPixmap:
+    def picture(self, name: str, colour: str, side: int, ratio: float = 1.0, room: int = 0) -> QtGui.QPixmap:
         """Return an icon as a picture in the colour of a token, `side` points high; see `draw_svg`."""
         value = str(getattr(self.tokens, colour))
         key = (name, value, side, ratio, room)
@@ -413,19 +393,19 @@ class Look(QObject):
             self._pictures[key] = draw_svg(path, side, ratio, value, room)
         return self._pictures[key]
 
-    def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QIcon:
+    def icon(self, name: str, colour: str = "text_2", *, side: int = 15, room: int = 0) -> QtGui.QIcon:
         """Return an icon for a button: normal, on, and disabled, each in the theme that is in use when it is painted."""
         key = (name, colour, side, room)
         if key not in self._icons:
-            self._icons[key] = QIcon(_IconEngine(self, name, colour, side, room))
+            self._icons[key] = QtGui.QIcon(_IconEngine(self, name, colour, side, room))
             _ICONS.append(self._icons[key])
         return self._icons[key]
 
     def add_korean_font(self) -> None:
         """Load the Korean font that comes with the program, unless it is there; before any text is measured."""
-        if not QFontDatabase.hasFamily(KOREAN_FAMILY):
+        if not QtGui.QFontDatabase.hasFamily(KOREAN_FAMILY):
             for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
-                QFontDatabase.addApplicationFont(str(path))
+                QtGui.QFontDatabase.addApplicationFont(str(path))
 
     def _on_desktop_changed(self) -> None:
         self._refresh()
@@ -468,9 +448,9 @@ class Look(QObject):
         if QApplication.font(QLABEL) != QApplication.font():
             self._app.setFont(ui_font(self._percent))
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:
         """Style a hidden widget that is shown before its turn."""
-        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):
+        if event.type() == QtCore.QEvent.Type.Show and isinstance(watched, QWidget):
             self._style(watched)
         return False
 
@@ -488,19 +468,19 @@ class Look(QObject):
         one.removeEventFilter(self)
         if one.testAttribute(POLISHED):
             return
-        if one.testAttribute(Qt.WidgetAttribute.WA_StyleSheetTarget):
+        if one.testAttribute(QtCore.Qt.WidgetAttribute.WA_StyleSheetTarget):
             # What the sheet before has set.
-            one.setFont(QFont())
-            one.setPalette(QPalette())
+            one.setFont(QtGui.QFont())
+            one.setPalette(QtGui.QPalette())
         one.setAttribute(POLISHED)
         one.style().polish(one)
-        self._app.sendEvent(one, QEvent(QEvent.Type.StyleChange))
+        self._app.sendEvent(one, QtCore.QEvent(QtCore.QEvent.Type.StyleChange))
 
 
-class FocusRing(QObject):
+class FocusRing(QtCore.QObject):
     """Sets the property `ring` of the focused widget while the keyboard is in use; a mouse click takes it away."""
 
-    def __init__(self, app: QApplication, parent: QObject) -> None:
+    def __init__(self, app: QApplication, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self.by_keyboard = False
         app.focusChanged.connect(self._on_focus_changed)
@@ -508,14 +488,14 @@ class FocusRing(QObject):
         app.focusWindowChanged.connect(self._watch)
         self._watch(app.focusWindow())
 
-    def _watch(self, window: QWindow | None) -> None:
+    def _watch(self, window: QtGui.QWindow | None) -> None:
         if window is not None:
             window.installEventFilter(self)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.MouseButtonPress:
+    def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:
+        if event.type() == QtCore.QEvent.Type.MouseButtonPress:
             self._show(False)
-        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+        elif isinstance(event, QtGui.QKeyEvent) and event.type() == QtCore.QEvent.Type.KeyPress:
             self._show(self.by_keyboard or event.key() not in MODIFIERS)
         return False
 
@@ -537,9 +517,9 @@ def _set_ring(widget: QWidget | None, shown: bool) -> None:
         widget.update()
 
 
-def palette(tokens: Tokens) -> QPalette:
+def palette(tokens: Tokens) -> QtGui.QPalette:
     """Return the palette of a theme, for what the style sheet does not draw."""
-    roles = QPalette.ColorRole
+    roles = QtGui.QPalette.ColorRole
     colours = {
         roles.Window: tokens.bg,
         roles.WindowText: tokens.text,
@@ -563,11 +543,11 @@ def palette(tokens: Tokens) -> QPalette:
         roles.Dark: tokens.line_strong,
         roles.Shadow: tokens.line_strong,
     }
-    result = QPalette()
+    result = QtGui.QPalette()
     for role, colour in colours.items():
-        result.setColor(role, QColor(colour))
+        result.setColor(role, QtGui.QColor(colour))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
-        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(tokens.text_3))
+        result.setColor(QtGui.QPalette.ColorGroup.Disabled, role, QtGui.QColor(tokens.text_3))
     return result
 
 
@@ -581,13 +561,13 @@ def style_sheet(sheet: str, tokens: Tokens, scale: float = 1.0) -> str:
     return re.sub(r"@([a-z][a-z0-9_]*)", lambda match: str(values[match[1]]), sheet)
 
 
-def ui_font(percent: int = 100) -> QFont:
+def ui_font(percent: int = 100) -> QtGui.QFont:
     """Return the system's font at `percent` of the body size; Inter if the system names no font of its own.
 
     The body size is larger if the user has made the system's font larger than usual.
     """
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    body = BODY_PX * max(1.0, QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
+    font = QtGui.QFontDatabase.systemFont(QtGui.QFontDatabase.SystemFont.GeneralFont)
+    body = BODY_PX * max(1.0, QtGui.QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
     families = [KOREAN_FAMILY, "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
     if font.family() in GENERIC_FAMILIES:
         font.setFamilies(["Inter", *families, font.family()])
@@ -596,21 +576,21 @@ def ui_font(percent: int = 100) -> QFont:
     font.setPixelSize(round(body * percent / 100))
     # Inter and Pretendard would draw the x of "2x3" as a sign: what was written is shown.
     for feature in ("calt", "clig"):
-        font.setFeature(QFont.Tag(feature), 0)
+        font.setFeature(QtGui.QFont.Tag(feature), 0)
     return font
 
 
 def text_scale() -> float:
     """Return the scale of all texts, 1.0 for a body of 14 pixels."""
-    pixels = QGuiApplication.font().pixelSize()
+    pixels = QtGui.QGuiApplication.font().pixelSize()
     return pixels / BODY_PX if pixels > 0 else 1.0
 
 
-def sized(font: QFont, pixels: float, weight: int = 400) -> QFont:
+def sized(font: QtGui.QFont, pixels: float, weight: int = 400) -> QtGui.QFont:
     """Return the font at another size in pixels, scaled with the texts, and another weight."""
-    result = QFont(font)
+    result = QtGui.QFont(font)
     result.setPixelSize(round(pixels * text_scale()))
-    result.setWeight(QFont.Weight(weight))
+    result.setWeight(QtGui.QFont.Weight(weight))
     return result
 
 
@@ -619,18 +599,18 @@ def tall(pixels: float) -> int:
     return round(pixels * max(1.0, text_scale()))
 
 
-def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) -> QPixmap:
+def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) -> QtGui.QPixmap:
     """Draw an SVG into a square of `side` points, with `colour` (`#RRGGBB`) for `currentColor`.
 
     `room` points are left free at its right, as the gap before a button's text.
     """
     from PySide6.QtSvg import QSvgRenderer
 
-    picture = QPixmap(QSize(side + room, side) * ratio)
-    picture.fill(Qt.GlobalColor.transparent)
+    picture = QtGui.QPixmap(QtCore.QSize(side + room, side) * ratio)
+    picture.fill(QtCore.Qt.GlobalColor.transparent)
     renderer = QSvgRenderer(path.read_bytes().replace(b"currentColor", colour.encode()))
-    painter = QPainter(picture)
-    renderer.render(painter, QRectF(QPoint(0, 0), QSize(side, side) * ratio))
+    painter = QtGui.QPainter(picture)
+    renderer.render(painter, QtCore.QRectF(QtCore.QPoint(0, 0), QtCore.QSize(side, side) * ratio))
     painter.end()
     picture.setDevicePixelRatio(ratio)
     return picture
@@ -646,16 +626,16 @@ _CONTRAST = ("org.freedesktop.appearance", "contrast")
 _SCHEMES = {1: True, 2: False}
 
 
-class DesktopSettings(QObject):
+class DesktopSettings(QtCore.QObject):
     """The desktop's settings for appearance, as the settings portal reports them; emits `changed`.
 
     Without a portal (other systems, no session bus) only Qt's own hints are known.
     `dark` is None if the desktop has no preference or no portal.
     """
 
-    changed = Signal()
+    changed = QtCore.Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QtCore.QObject | None = None) -> None:
         super().__init__(parent)
         self.reduced_motion = False
         self.dark: bool | None = None
@@ -668,7 +648,7 @@ class DesktopSettings(QObject):
         if not bus.isConnected():
             return
         # The stubs of PySide want bytes; the call itself wants text.
-        slot: Any = SLOT("_on_setting_changed(QDBusMessage)")
+        slot: Any = QtCore.SLOT("_on_setting_changed(QDBusMessage)")
         bus.connect("", _PATH, _INTERFACE, "SettingChanged", self, slot)
         for setting in (_ANIMATIONS, _COLOR_SCHEME, _CONTRAST):
             self._ask(bus, setting)
@@ -687,7 +667,7 @@ class DesktopSettings(QObject):
 
         watcher.finished.connect(take)
 
-    @Slot(QDBusMessage)
+    @QtCore.Slot(QDBusMessage)
     def _on_setting_changed(self, message: QDBusMessage) -> None:
         namespace, key, *value = message.arguments()[:3]
         self._take((str(namespace), str(key)), value)

@@ -10,18 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QIODevice, QMarginsF, QPointF, QRectF, QSaveFile, Qt
-from PySide6.QtGui import (
-    QAbstractTextDocumentLayout,
-    QColor,
-    QFont,
-    QPageLayout,
-    QPageSize,
-    QPainter,
-    QPdfWriter,
-    QTextCharFormat,
-    QTextCursor,
-)
 from PySide6.QtSvg import QSvgRenderer
 
 from app.engine.export.document import QUIET, Chart, DocumentHead, DocumentPart, Entry, Section
@@ -63,7 +53,7 @@ SLICE = 500
 TURN_S = 0.004
 
 
-async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font: QFont) -> None:
+async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font: QtGui.QFont) -> None:
     """Write a document on A4, completely or not at all; may take seconds. Raises OSError.
 
     If cancelled, an existing file stays as it was.
@@ -71,14 +61,14 @@ async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font:
     file = QSaveFile(str(path))
     if not file.open(QIODevice.OpenModeFlag.WriteOnly):
         raise OSError(file.errorString())
-    writer = QPdfWriter(file)
+    writer = QtGui.QPdfWriter(file)
     writer.setTitle(title)
     writer.setCreator("Moot")
     writer.setResolution(DOTS_PER_INCH)
-    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    writer.setPageSize(QtGui.QPageSize(QtGui.QPageSize.PageSizeId.A4))
     margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
-    writer.setPageMargins(margins, QPageLayout.Unit.Millimeter)
-    painter = QPainter()
+    writer.setPageMargins(margins, QtGui.QPageLayout.Unit.Millimeter)
+    painter = QtGui.QPainter()
     if not painter.begin(writer):
         raise OSError(file.errorString())
     until = perf_counter() + TURN_S
@@ -99,19 +89,19 @@ async def write_pdf(path: Path, title: str, parts: Iterable[DocumentPart], font:
 class _Pages:
     """The pages of a PDF, filled from top to bottom."""
 
-    def __init__(self, writer: QPdfWriter, painter: QPainter, font: QFont) -> None:
+    def __init__(self, writer: QtGui.QPdfWriter, painter: QtGui.QPainter, font: QtGui.QFont) -> None:
         self._writer = writer
         self._painter = painter
-        body = QFont(font)
+        body = QtGui.QFont(font)
         body.setPixelSize(BODY_PX)
         self._style = TextStyle(body, code_font(BODY_PX - 1), LIGHT)
-        self._foot_font = QFont(body)
+        self._foot_font = QtGui.QFont(body)
         self._foot_font.setPixelSize(BODY_PX - 3)
         self._width = float(writer.width())
         self._height = float(writer.height()) - FOOT
         self._top = 0.0
         self._left = 0.0
-        self._bar: tuple[QColor, float] | None = None
+        self._bar: tuple[QtGui.QColor, float] | None = None
         self._number = 1
         self._number_page()
 
@@ -167,7 +157,7 @@ class _Pages:
     def _set_entry(self, entry: Entry) -> Iterator[None]:
         self._begin_part(PART_GAP)
         self._left = min(entry.depth * INDENT, self._width / 2) + BAR_STEP
-        self._bar = (QColor(entry.colour), self._top)
+        self._bar = (QtGui.QColor(entry.colour), self._top)
         if entry.heading:
             heading = Block(PARAGRAPH, (Span(clean(entry.heading), BOLD),))
             yield from self.set_blocks([heading], self._in_colour(entry.colour), entry.anchor)
@@ -213,7 +203,9 @@ class _Pages:
         shift = self._left + block.quote * QUOTE_STEP + (block.indent * INDENT if block.kind == CODE else 0)
         left = min(float(shift), self._width / 2 + BAR_STEP)
         if block.kind == RULE:
-            self._painter.fillRect(QRectF(left, self._top + 6, self._width - left, 1), QColor(LIGHT.line))
+            self._painter.fillRect(
+                QRectF(left, self._top + 6, self._width - left, 1), QtGui.QColor(LIGHT.line)
+            )
             self._top += 12
             self._draw_bar()
             return
@@ -227,10 +219,10 @@ class _Pages:
             height = bottom - done
             area = QRectF(left, self._top, self._width - left, height)
             if block.kind == CODE:
-                self._painter.fillRect(area, QColor(LIGHT.hover))
+                self._painter.fillRect(area, QtGui.QColor(LIGHT.hover))
             for depth in range(block.quote):
                 bar = QRectF(left - (block.quote - depth) * QUOTE_STEP, self._top, 2, height)
-                self._painter.fillRect(bar, QColor(LIGHT.line_strong))
+                self._painter.fillRect(bar, QtGui.QColor(LIGHT.line_strong))
             self._draw(document, area.adjusted(padding, 0, -padding, 0), done)
             self._top += height
             self._draw_bar()
@@ -245,7 +237,7 @@ class _Pages:
 
     def _draw(self, document: BlockDocument, area: QRectF, start: float) -> None:
         """Draw a document from the height `start` on into an area of the page."""
-        context = QAbstractTextDocumentLayout.PaintContext()
+        context = QtGui.QAbstractTextDocumentLayout.PaintContext()
         context.clip = QRectF(0, start, area.width(), area.height())
         self._painter.save()
         self._painter.setClipRect(area)
@@ -285,7 +277,7 @@ class _Pages:
     def _number_page(self) -> None:
         foot = QRectF(0, self._height, self._width, FOOT)
         self._painter.setFont(self._foot_font)
-        self._painter.setPen(QColor(LIGHT.text_2))
+        self._painter.setPen(QtGui.QColor(LIGHT.text_2))
         where = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
         self._painter.drawText(foot, int(where), str(self._number))
 
@@ -320,9 +312,9 @@ def _spans(text: str) -> Cell:
 
 def _name(document: BlockDocument, anchor: str) -> None:
     """Make the first character of a document what a link can lead to."""
-    cursor = QTextCursor(document)
-    cursor.movePosition(QTextCursor.MoveOperation.NextCharacter, QTextCursor.MoveMode.KeepAnchor)
-    named = QTextCharFormat()
+    cursor = QtGui.QTextCursor(document)
+    cursor.movePosition(QtGui.QTextCursor.MoveOperation.NextCharacter, QtGui.QTextCursor.MoveMode.KeepAnchor)
+    named = QtGui.QTextCharFormat()
     named.setAnchor(True)
     named.setAnchorNames([anchor])
     cursor.mergeCharFormat(named)

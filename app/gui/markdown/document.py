@@ -12,27 +12,8 @@ from functools import lru_cache
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
+from PySide6 import QtGui
 from PySide6.QtCore import QByteArray, QRectF, QSizeF, Qt, QUrl
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QFont,
-    QFontMetrics,
-    QFontMetricsF,
-    QImage,
-    QPainter,
-    QPyTextObject,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-    QTextFormat,
-    QTextLength,
-    QTextListFormat,
-    QTextOption,
-    QTextTable,
-    QTextTableFormat,
-)
 
 from app.core.markdown_marks import is_display, tex_of
 from app.formulas import INK, Formula, draw
@@ -118,11 +99,11 @@ class Utf16Places:
 
 OBJECT = "\ufffc"
 """The one character of a document that a formula is."""
-_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
-_SOURCE = QTextFormat.Property.UserProperty.value + 1
-_EM = QTextFormat.Property.UserProperty.value + 2
-_SHIFT = QTextFormat.Property.UserProperty.value + 3
-MARKED = QTextFormat.Property.UserProperty.value + 4
+_TYPE = QtGui.QTextFormat.ObjectTypes.UserObject.value + 1
+_SOURCE = QtGui.QTextFormat.Property.UserProperty.value + 1
+_EM = QtGui.QTextFormat.Property.UserProperty.value + 2
+_SHIFT = QtGui.QTextFormat.Property.UserProperty.value + 3
+MARKED = QtGui.QTextFormat.Property.UserProperty.value + 4
 """Says in the format of a selection that formulas in it are marked."""
 _SCALE = 1.1
 """The letters of formulas are smaller than those of the text, of the same size."""
@@ -137,7 +118,9 @@ def formula_of(span: Span) -> Formula | None:
     return draw(tex_of(span.text), display=is_display(span.text))
 
 
-def format_of(span: Span, formula: Formula, font: QFont, text_format: QTextCharFormat) -> QTextCharFormat:
+def format_of(
+    span: Span, formula: Formula, font: QtGui.QFont, text_format: QtGui.QTextCharFormat
+) -> QtGui.QTextCharFormat:
     """Return the format of the object for a formula, in the colour of a text and the size of a font.
 
     Qt takes an object of a height H to have (H + shift) / 2 over the base line, with half the height of an x as
@@ -145,27 +128,27 @@ def format_of(span: Span, formula: Formula, font: QFont, text_format: QTextCharF
     """
     em = font.pixelSize() * _SCALE
     over = (formula.ascent + _OVER - _UNDER) * em - _depth(formula, em)
-    x_height = QFontMetrics(font).xHeight()
-    tuned = QFont(font)
+    x_height = QtGui.QFontMetrics(font).xHeight()
+    tuned = QtGui.QFont(font)
     tuned.setPixelSize(max(1, round(2 * over * font.pixelSize() / x_height)))
     text_format.setObjectType(_TYPE)
-    text_format.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)
-    text_format.setProperty(QTextFormat.Property.FontPixelSize, tuned.pixelSize())
+    text_format.setVerticalAlignment(QtGui.QTextCharFormat.VerticalAlignment.AlignMiddle)
+    text_format.setProperty(QtGui.QTextFormat.Property.FontPixelSize, tuned.pixelSize())
     text_format.setProperty(_SOURCE, span.text)
     text_format.setProperty(_EM, em)
-    text_format.setProperty(_SHIFT, QFontMetrics(tuned).xHeight() / 2)
+    text_format.setProperty(_SHIFT, QtGui.QFontMetrics(tuned).xHeight() / 2)
     return text_format
 
 
-def register(document: QTextDocument) -> None:
+def register(document: QtGui.QTextDocument) -> None:
     """Have a document paint its formulas."""
     document.documentLayout().registerHandler(_TYPE, _OBJECT)
 
 
-class _FormulaObject(QPyTextObject):
+class _FormulaObject(QtGui.QPyTextObject):
     """Paints all formulas of all documents; what differs is in their formats."""
 
-    def intrinsicSize(self, document: QTextDocument, _position: int, of: QTextFormat) -> QSizeF:
+    def intrinsicSize(self, document: QtGui.QTextDocument, _position: int, of: QtGui.QTextFormat) -> QSizeF:
         formula = _drawn(of)
         if formula is None:
             return QSizeF()
@@ -175,7 +158,12 @@ class _FormulaObject(QPyTextObject):
         return QSizeF(formula.width * em, max(2 * over - shift, 2 * under + shift))
 
     def drawObject(
-        self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, of: QTextFormat
+        self,
+        painter: QtGui.QPainter,
+        rect: QRectF,
+        document: QtGui.QTextDocument,
+        position: int,
+        of: QtGui.QTextFormat,
     ) -> None:
         formula = _drawn(of)
         if formula is None:
@@ -198,7 +186,7 @@ class _FormulaObject(QPyTextObject):
 _marked: list[tuple["QSvgRenderer", QRectF]] = []
 
 
-def paint_marked(painter: QPainter) -> None:
+def paint_marked(painter: QtGui.QPainter) -> None:
     """Paint the formulas of the document painted last that are marked once more: Qt dims marked objects."""
     for picture, place in _marked:
         picture.render(painter, place)
@@ -212,7 +200,7 @@ def _picture(formula: Formula, colour: str) -> "QSvgRenderer":
     return QSvgRenderer(QByteArray(formula.svg.replace(INK, colour).encode()))
 
 
-def _drawn(of: QTextFormat) -> Formula | None:
+def _drawn(of: QtGui.QTextFormat) -> Formula | None:
     source = of.stringProperty(_SOURCE)
     return draw(tex_of(source), display=is_display(source))
 
@@ -222,7 +210,7 @@ def _depth(formula: Formula, em: float) -> float:
     return max(formula.descent, _UNDER) * em
 
 
-def _em(document: QTextDocument, of: QTextFormat, formula: Formula) -> float:
+def _em(document: QtGui.QTextDocument, of: QtGui.QTextFormat, formula: Formula) -> float:
     """Return the pixels of one em, fewer where the formula would be wider than the document."""
     em, width = of.doubleProperty(_EM), document.textWidth()
     return min(em, width / formula.width) if width > 0 else em
@@ -244,7 +232,7 @@ _CELL = 15
 _MEASURED = 3
 _LONGEST = 200
 _HEADING_SIZES = {1: 1.3, 2: 1.18, 3: 1.08}
-_NOTHING = QImage(1, 1, QImage.Format.Format_ARGB32)
+_NOTHING = QtGui.QImage(1, 1, QtGui.QImage.Format.Format_ARGB32)
 _NOTHING.fill(Qt.GlobalColor.transparent)
 
 
@@ -252,8 +240,8 @@ _NOTHING.fill(Qt.GlobalColor.transparent)
 class TextStyle:
     """The look of documents: fonts with sizes in pixels, and the colours of a theme."""
 
-    font: QFont
-    code_font: QFont
+    font: QtGui.QFont
+    code_font: QtGui.QFont
     tokens: Tokens
 
     @property
@@ -271,22 +259,22 @@ def gap_between(upper: Block, lower: Block) -> int:
     return HEADING_GAP if lower.kind == HEADING else BLOCK_GAP
 
 
-class BlockDocument(QTextDocument):
+class BlockDocument(QtGui.QTextDocument):
     """Neighbouring blocks of a message: text, one stretch of code, or one table; it can be changed in place."""
 
     def __init__(self, style: TextStyle, blocks: list[Block]) -> None:
         super().__init__()
         self._style = style
         self.blocks: list[Block] = []
-        self._table: QTextTable | None = None
+        self._table: QtGui.QTextTable | None = None
         code = blocks[0].kind == CODE
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
         self.setIndentWidth(INDENT)
         self.setDefaultFont(style.code_font if code else style.font)
-        option = QTextOption()
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        option.setTabStopDistance(TAB * QFontMetricsF(self.defaultFont()).horizontalAdvance(" "))
+        option = QtGui.QTextOption()
+        option.setWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setTabStopDistance(TAB * QtGui.QFontMetricsF(self.defaultFont()).horizontalAdvance(" "))
         self.setDefaultTextOption(option)
         register(self)
         self._insert(blocks)
@@ -311,17 +299,17 @@ class BlockDocument(QTextDocument):
             return True
         if same == 0 or old[0].kind in (CODE, TABLE):
             return False
-        cursor = QTextCursor(self.findBlockByNumber(same - 1))
-        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
-        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor = QtGui.QTextCursor(self.findBlockByNumber(same - 1))
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.EndOfBlock)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End, QtGui.QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         del self.blocks[same:]
         self._insert(blocks[same:])
         return True
 
     def _insert(self, blocks: list[Block]) -> None:
-        cursor = QTextCursor(self)
-        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor = QtGui.QTextCursor(self)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
         cursor.beginEditBlock()
         for block in blocks:
             if block.kind == CODE:
@@ -334,7 +322,7 @@ class BlockDocument(QTextDocument):
             self.blocks.append(block)
         cursor.endEditBlock()
 
-    def _insert_text(self, cursor: QTextCursor, block: Block) -> None:
+    def _insert_text(self, cursor: QtGui.QTextCursor, block: Block) -> None:
         block_format = _block_format(block, self._line(block))
         if self.blocks:
             block_format.setTopMargin(gap_between(self.blocks[-1], block))
@@ -353,23 +341,25 @@ class BlockDocument(QTextDocument):
     def _line(self, block: Block) -> int:
         return round(self._style.line_height * _HEADING_SIZES.get(block.level, 1.0))
 
-    def _insert_span(self, cursor: QTextCursor, block: Block, span: Span, *, head: bool = False) -> None:
+    def _insert_span(
+        self, cursor: QtGui.QTextCursor, block: Block, span: Span, *, head: bool = False
+    ) -> None:
         text_format = self._character_format(block, span)
         if head:
-            text_format.setFontWeight(QFont.Weight.DemiBold)
+            text_format.setFontWeight(QtGui.QFont.Weight.DemiBold)
         formula = formula_of(span)
         if formula is not None:
-            font = QFont(self._style.font)
+            font = QtGui.QFont(self._style.font)
             font.setPixelSize(self._size(block))
             cursor.insertText(OBJECT, format_of(span, formula, font, text_format))
         else:
             cursor.insertText(span.text.replace("\n", "\u2028"), text_format)
 
-    def _insert_table(self, cursor: QTextCursor, block: Block) -> None:
-        table_format = QTextTableFormat()
+    def _insert_table(self, cursor: QtGui.QTextCursor, block: Block) -> None:
+        table_format = QtGui.QTextTableFormat()
         table_format.setBorderCollapse(True)
         table_format.setBorder(1)
-        table_format.setBorderBrush(QColor(self._style.tokens.line))
+        table_format.setBorderBrush(QtGui.QColor(self._style.tokens.line))
         table_format.setBorderStyle(table_format.BorderStyle.BorderStyle_Solid)
         table_format.setCellPadding(6)
         table_format.setCellSpacing(0)
@@ -380,17 +370,17 @@ class BlockDocument(QTextDocument):
         block_format = _block_format(block, self._style.line_height)
         for number, row in enumerate(block.rows):
             for column, cell in enumerate(row[:columns]):
-                cell_format = QTextBlockFormat(block_format)
+                cell_format = QtGui.QTextBlockFormat(block_format)
                 cell_format.setAlignment(_ALIGNMENT[block.alignment[column]])
                 place = table.cellAt(number, column).firstCursorPosition()
                 place.setBlockFormat(cell_format)
                 for span in cell:
                     self._insert_span(place, block, span, head=not number)
-        cursor.movePosition(QTextCursor.MoveOperation.End)
-        end = QTextBlockFormat()
-        end.setLineHeight(0.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
+        end = QtGui.QTextBlockFormat()
+        end.setLineHeight(0.0, QtGui.QTextBlockFormat.LineHeightTypes.FixedHeight.value)
         cursor.setBlockFormat(end)
-        tiny = QTextCharFormat()
+        tiny = QtGui.QTextCharFormat()
         tiny.setFontPointSize(1)
         cursor.setBlockCharFormat(tiny)
 
@@ -398,15 +388,15 @@ class BlockDocument(QTextDocument):
         """Lay out in a width in pixels, which the columns of a table share."""
         if self._table is not None and width != self.textWidth():
             table_format = self._table.format().toTableFormat()
-            percent = QTextLength.Type.PercentageLength
-            shares = [QTextLength(percent, 100 * one / width) for one in shared(self._needs, width)]
+            percent = QtGui.QTextLength.Type.PercentageLength
+            shares = [QtGui.QTextLength(percent, 100 * one / width) for one in shared(self._needs, width)]
             table_format.setColumnWidthConstraints(shares)
             self._table.setFormat(table_format)
         super().setTextWidth(width)
 
     def _grow(self, old: Block, new: Block) -> None:
         """Change the last block from where its text differs."""
-        cursor = QTextCursor(self)
+        cursor = QtGui.QTextCursor(self)
         same = same_start(old.spans, new.spans)
         stale = sum([_length(span) for span in old.spans[same:]])
         rest = list(new.spans[same:])
@@ -417,9 +407,9 @@ class BlockDocument(QTextDocument):
                 stale -= units(before.text)
                 rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
         cursor.beginEditBlock()
-        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End)
         if stale:
-            cursor.setPosition(cursor.position() - stale, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setPosition(cursor.position() - stale, QtGui.QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
         for span in rest:
             if new.kind == CODE:
@@ -430,30 +420,30 @@ class BlockDocument(QTextDocument):
             cursor.mergeBlockFormat(_block_format(new, self._line(new)))
         cursor.endEditBlock()
 
-    def _character_format(self, block: Block, span: Span) -> QTextCharFormat:
+    def _character_format(self, block: Block, span: Span) -> QtGui.QTextCharFormat:
         tokens = self._style.tokens
-        result = QTextCharFormat()
-        result.setForeground(QBrush(QColor(tokens.text_2 if block.quote else tokens.text)))
+        result = QtGui.QTextCharFormat()
+        result.setForeground(QtGui.QBrush(QtGui.QColor(tokens.text_2 if block.quote else tokens.text)))
         if block.kind == CODE:
             return result
         if block.kind == HEADING:
-            result.setProperty(QTextFormat.Property.FontPixelSize, self._size(block))
-            result.setFontWeight(QFont.Weight.DemiBold)
+            result.setProperty(QtGui.QTextFormat.Property.FontPixelSize, self._size(block))
+            result.setFontWeight(QtGui.QFont.Weight.DemiBold)
         if span.style & BOLD:
-            result.setFontWeight(QFont.Weight.DemiBold)
+            result.setFontWeight(QtGui.QFont.Weight.DemiBold)
         if span.style & ITALIC:
             result.setFontItalic(True)
         if span.style & STRUCK:
             result.setFontStrikeOut(True)
         if span.style & INLINE_CODE or (span.style & FORMULA and formula_of(span) is None):
             result.setFontFamilies(self._style.code_font.families())
-            result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
+            result.setProperty(QtGui.QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
         if span.style & (INLINE_CODE | IMAGE):
-            result.setBackground(QBrush(QColor(tokens.hover)))
+            result.setBackground(QtGui.QBrush(QtGui.QColor(tokens.hover)))
         if span.link:
             result.setAnchor(True)
             result.setAnchorHref(span.link)
-            result.setForeground(QBrush(QColor(tokens.accent)))
+            result.setForeground(QtGui.QBrush(QtGui.QColor(tokens.accent)))
         return result
 
 
@@ -479,9 +469,9 @@ def _length(span: Span) -> int:
     return 1 if formula_of(span) is not None else units(span.text)
 
 
-def _block_format(block: Block, line: int) -> QTextBlockFormat:
-    result = QTextBlockFormat()
-    heights = QTextBlockFormat.LineHeightTypes
+def _block_format(block: Block, line: int) -> QtGui.QTextBlockFormat:
+    result = QtGui.QTextBlockFormat()
+    heights = QtGui.QTextBlockFormat.LineHeightTypes
     has_formula = any(
         span.style & FORMULA for row in block.rows or ((block.spans,),) for cell in row for span in cell
     )
@@ -499,10 +489,10 @@ def _block_format(block: Block, line: int) -> QTextBlockFormat:
     return result
 
 
-def _list_format(block: Block) -> QTextListFormat:
-    result = QTextListFormat()
+def _list_format(block: Block) -> QtGui.QTextListFormat:
+    result = QtGui.QTextListFormat()
     result.setIndent(block.indent)
-    styles = QTextListFormat.Style
+    styles = QtGui.QTextListFormat.Style
     if block.marker.endswith("."):
         result.setStyle(styles.ListDecimal)
         result.setStart(int(block.marker[:-1]))
@@ -513,9 +503,9 @@ def _list_format(block: Block) -> QTextListFormat:
 
 def _column_needs(block: Block, style: TextStyle) -> list[tuple[float, float]]:
     """Return for each column of a table the width of its longest word and of its longest cell, in pixels."""
-    bold = QFont(style.font)
-    bold.setWeight(QFont.Weight.DemiBold)
-    metrics = QFontMetricsF(bold)
+    bold = QtGui.QFont(style.font)
+    bold.setWeight(QtGui.QFont.Weight.DemiBold)
+    metrics = QtGui.QFontMetricsF(bold)
     needs = []
     for column in range(len(block.alignment)):
         cells = [plain(row[column]) for row in block.rows if column < len(row)]

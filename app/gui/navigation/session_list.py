@@ -10,20 +10,7 @@ from PySide6.QtCore import QEvent, QMimeData, QModelIndex, QObject, QPoint, QRec
 from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
-from app.core.session import (
-    ENDED,
-    LIMITS,
-    RESTART,
-    ZIP,
-    DebateMode,
-    ExportFormat,
-    Folder,
-    Reason,
-    SessionSummary,
-    Status,
-    main_code,
-    reason_code,
-)
+from app.core import session
 from app.core.texts import fits
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
@@ -36,8 +23,8 @@ INDENT = 14
 MOST_TITLE = 200
 MOST_NOW = 6
 # How a paused session is called in short, by the code of its reason; and what is said in place of a session's age.
-_SHORT = {RESTART: "closed", **dict.fromkeys(LIMITS, "limit")}
-_SAID = (Status.RUNNING, Status.PAUSED, Status.STOPPED, *_SHORT.values())
+_SHORT = {session.RESTART: "closed", **dict.fromkeys(session.LIMITS, "limit")}
+_SAID = (session.Status.RUNNING, session.Status.PAUSED, session.Status.STOPPED, *_SHORT.values())
 
 
 class SessionRows(ItemModel):
@@ -59,10 +46,10 @@ class SessionRows(ItemModel):
 
     def show(
         self,
-        summaries: list[SessionSummary],
+        summaries: list[session.SessionSummary],
         asking: frozenset[str],
         pinned: frozenset[str] = frozenset(),
-        folders: Sequence[Folder] = (),
+        folders: Sequence[session.Folder] = (),
     ) -> None:
         """Replace the rows: now, pinned sessions, those of two days, folders with theirs, and the others.
 
@@ -74,11 +61,11 @@ class SessionRows(ItemModel):
         self._rows, self.inside = [], frozenset()
         begun = sorted(summaries, key=attrgetter("created_at"), reverse=True)
         asks = [one for one in begun if self.asks(one)]
-        runs = [one for one in begun if one.status == Status.RUNNING and not self.asks(one)]
+        runs = [one for one in begun if one.status == session.Status.RUNNING and not self.asks(one)]
         summaries = self._take("side.now", [*asks, *runs][:MOST_NOW], summaries)
         summaries = self._take("side.pinned", [one for one in summaries if one.id in pinned], summaries)
-        within: dict[str, list[SessionSummary]] = {one.id: [] for one in folders}
-        others: list[SessionSummary] = []
+        within: dict[str, list[session.SessionSummary]] = {one.id: [] for one in folders}
+        others: list[session.SessionSummary] = []
         for summary in summaries:
             within.get(summary.folder, others).append(summary)
         now = datetime.now().astimezone()
@@ -94,15 +81,17 @@ class SessionRows(ItemModel):
         self.endResetModel()
 
     def _take(
-        self, key: str, those: Sequence[SessionSummary], summaries: Sequence[SessionSummary]
-    ) -> list[SessionSummary]:
+        self, key: str, those: Sequence[session.SessionSummary], summaries: Sequence[session.SessionSummary]
+    ) -> list[session.SessionSummary]:
         """Add sessions under a heading, if there are any, and return the others."""
         if those:
             self._rows += [self._language(key), *those]
         taken = {one.id for one in those}
         return [one for one in summaries if one.id not in taken]
 
-    def _add_folders(self, folders: Sequence[Folder], within: Mapping[str, Sequence[SessionSummary]]) -> None:
+    def _add_folders(
+        self, folders: Sequence[session.Folder], within: Mapping[str, Sequence[session.SessionSummary]]
+    ) -> None:
         """Add the rows of the folders, with the sessions in each."""
         self._counts = {folder_id: len(some) for folder_id, some in within.items()}
         self._rows.append(self._language("side.folders"))
@@ -110,26 +99,26 @@ class SessionRows(ItemModel):
             self._rows += [folder, *(() if folder.id in self.closed else within[folder.id])]
         self.inside = frozenset(one.id for some in within.values() for one in some)
 
-    def item_of(self, row: Folder | SessionSummary) -> RowItem:
-        return self._folder(row) if isinstance(row, Folder) else self._session(row)
+    def item_of(self, row: session.Folder | session.SessionSummary) -> RowItem:
+        return self._folder(row) if isinstance(row, session.Folder) else self._session(row)
 
-    def text_of(self, row: Folder | SessionSummary) -> str:
-        return row.name if isinstance(row, Folder) else row.title
+    def text_of(self, row: session.Folder | session.SessionSummary) -> str:
+        return row.name if isinstance(row, session.Folder) else row.title
 
-    def said_of(self, row: Folder | SessionSummary) -> str:
+    def said_of(self, row: session.Folder | session.SessionSummary) -> str:
         words = self._language
-        if isinstance(row, Folder):
+        if isinstance(row, session.Folder):
             state = words("folder.closed" if row.id in self.closed else "folder.open")
             return words("folder.said", name=row.name, count=self._counts.get(row.id, 0), state=state)
         state = words("status.waiting") if self.asks(row) else state_of(row, words)[0]
         title = f"{kind_text(row.kind, words)}: {row.title}"
         return ", ".join(filter(None, (title, state, self._step(row), asked_by(row, words))))
 
-    def asks(self, summary: SessionSummary) -> bool:
+    def asks(self, summary: session.SessionSummary) -> bool:
         """Say whether a session has a question to the user."""
-        return summary.status == Status.WAITING or summary.id in self._asking
+        return summary.status == session.Status.WAITING or summary.id in self._asking
 
-    def _folder(self, folder: Folder) -> RowItem:
+    def _folder(self, folder: session.Folder) -> RowItem:
         return RowItem(
             id=folder.id,
             title=" ".join(folder.name.split()),
@@ -141,7 +130,7 @@ class SessionRows(ItemModel):
             action="plus",
         )
 
-    def _session(self, summary: SessionSummary) -> RowItem:
+    def _session(self, summary: session.SessionSummary) -> RowItem:
         words, waits = self._language, self.asks(summary)
         note, colour = (words("status.short.waiting"), "warn") if waits else self._meta(summary)
         title = summary.title if len(summary.title) < 500 else summary.title[:500] + "…"
@@ -151,12 +140,14 @@ class SessionRows(ItemModel):
             note=note,
             note_colour=colour,
             # A copy of a question differs from it at first sight, until it has gone on by itself.
-            icon="git-branch" if main_code(summary.reason) == Reason.FORKED else icon_of(summary.kind),
+            icon="git-branch"
+            if session.main_code(summary.reason) == session.Reason.FORKED
+            else icon_of(summary.kind),
             indent=INDENT if summary.id in self.inside else 0,
             tip="\n".join(filter(None, (title, asked_by(summary, words)))),
         )
 
-    def _meta(self, summary: SessionSummary) -> tuple[str, str]:
+    def _meta(self, summary: session.SessionSummary) -> tuple[str, str]:
         """Return a session's age or state in short, and its colour."""
         words, status = self._language, summary.status
         tone = tone_of(summary)
@@ -165,19 +156,23 @@ class SessionRows(ItemModel):
             return words("status.short.error"), colour
         if waits_its_turn(summary):
             return words("status.short.busy"), colour
-        key = _SHORT.get(reason_code(summary.reason), status) if status == Status.PAUSED else status
+        key = (
+            _SHORT.get(session.reason_code(summary.reason), status)
+            if status == session.Status.PAUSED
+            else status
+        )
         said = words(f"status.short.{key}") if key in _SAID else ""
         return self._step(summary) or said or words.age(summary.updated_at), colour
 
-    def _step(self, summary: SessionSummary) -> str:
+    def _step(self, summary: session.SessionSummary) -> str:
         """Return the step that a decision which is over has reached, "" for a debate without a verdict."""
-        first = "answers" if summary.mode == DebateMode.COUNCIL else ""
-        step = self.steps.get(summary.id, first) if summary.mode and summary.status in ENDED else ""
+        first = "answers" if summary.mode == session.DebateMode.COUNCIL else ""
+        step = self.steps.get(summary.id, first) if summary.mode and summary.status in session.ENDED else ""
         return self._language(f"side.step.{step}") if step else ""
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         content = self._rows[index.row()] if index.isValid() else None
-        dragged = isinstance(content, SessionSummary) and not content.read_only
+        dragged = isinstance(content, session.SessionSummary) and not content.read_only
         return DRAGS if dragged else super().flags(index)
 
     def mimeTypes(self) -> list[str]:
@@ -191,19 +186,25 @@ class SessionRows(ItemModel):
     def folder_at(self, row: int) -> str:
         """Return the folder that a session dropped on a row goes into, "" for none."""
         content = self._rows[row] if 0 <= row < len(self._rows) else ""
-        if isinstance(content, SessionSummary):
+        if isinstance(content, session.SessionSummary):
             return content.folder if content.id in self.inside else ""
-        return content.id if isinstance(content, Folder) else ""
+        return content.id if isinstance(content, session.Folder) else ""
 
 
-def matches(summary: SessionSummary, search: str) -> bool:
+def matches(summary: session.SessionSummary, search: str) -> bool:
     """Say whether every word of a search is in the title or a speaker's name."""
     return fits(" ".join((summary.title, *summary.speakers)), search)
 
 
 PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
-EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON, ZIP)
+EXPORTS = (
+    session.ExportFormat.MARKDOWN,
+    session.ExportFormat.HTML,
+    PDF,
+    session.ExportFormat.JSON,
+    session.ZIP,
+)
 FOLD_WIDTH = 21
 
 
@@ -237,8 +238,8 @@ class SessionList(ItemList):
         self._selected = self._shown = ""
         self._pinned: frozenset[str] = frozenset()
         self._asking: frozenset[str] = frozenset()
-        self.summaries: list[SessionSummary] = []
-        self._folders: Sequence[Folder] = ()
+        self.summaries: list[session.SessionSummary] = []
+        self._folders: Sequence[session.Folder] = ()
         self._pressed = QPoint()
         self._clicked = ""
         self.setDragEnabled(True)
@@ -251,10 +252,10 @@ class SessionList(ItemList):
 
     def show_sessions(
         self,
-        summaries: list[SessionSummary],
+        summaries: list[session.SessionSummary],
         asking: frozenset[str] = frozenset(),
         pinned: frozenset[str] = frozenset(),
-        folders: Sequence[Folder] = (),
+        folders: Sequence[session.Folder] = (),
     ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
         self.summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
@@ -319,9 +320,9 @@ class SessionList(ItemList):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         row, key = self.currentIndex().data(ROW), Qt.Key(event.key())
-        if isinstance(row, Folder) and self._on_folder_key(row.id, key):
+        if isinstance(row, session.Folder) and self._on_folder_key(row.id, key):
             return
-        if not isinstance(row, SessionSummary):
+        if not isinstance(row, session.SessionSummary):
             super().keyPressEvent(event)
         elif key == Qt.Key.Key_F2 and not row.read_only:
             self.rename_requested.emit(row.id)
@@ -402,7 +403,7 @@ class SessionList(ItemList):
 
     def menu_of(self, row_id: str) -> QMenu | None:
         menu, words, row = self.new_menu(), self._language, self._rows.rows[self._rows.row_of(row_id)]
-        if isinstance(row, Folder):
+        if isinstance(row, session.Folder):
             self._fill_folder_menu(menu, row_id)
             return menu
         menu.addAction(words("side.open"), lambda: self.session_requested.emit(row_id))
@@ -420,7 +421,7 @@ class SessionList(ItemList):
         menu.addAction(f"{words('side.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
-    def _add_folders(self, menu: QMenu, summary: SessionSummary) -> None:
+    def _add_folders(self, menu: QMenu, summary: session.SessionSummary) -> None:
         """Add the menu that moves a session into a folder, or out of it."""
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
         inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
@@ -439,12 +440,14 @@ class SessionList(ItemList):
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = index.data(ROW)
-        if isinstance(row, SessionSummary):
+        if isinstance(row, session.SessionSummary):
             self._take_delete(row.id)
             self.session_requested.emit(row.id)
-        elif isinstance(row, Folder) and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH:
+        elif (
+            isinstance(row, session.Folder) and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH
+        ):
             self._switch(row.id)
-        elif isinstance(row, Folder):
+        elif isinstance(row, session.Folder):
             self._begin_in(row.id)
 
 

@@ -19,26 +19,7 @@ from app.core.tool import ToolProgress
 from app.engine.history import NOTES, summary_line
 from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
-from app.gui.transcript.painted_row import (
-    ARGUMENTS,
-    CHIP,
-    META,
-    RESULT,
-    WORDS,
-    Chips,
-    ContextRow,
-    HeaderChip,
-    Link,
-    Piece,
-    RowContext,
-    RowSpeaker,
-    SearchHit,
-    paint_avatar,
-    paint_chevron,
-    paint_header,
-    place_header,
-    size_of,
-)
+from app.gui.transcript import painted_row
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
 from app.gui.transcript.row_text import MAX_CARD, Range
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
@@ -76,7 +57,7 @@ _WEB = ("http:", "https:", "mailto:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CardContext(RowContext):
+class CardContext(painted_row.RowContext):
     """What a card shows: the call, its state and its result.
 
     `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0;
@@ -96,7 +77,7 @@ class CardContext(RowContext):
     whole: bool = False
 
 
-class CardRow(ContextRow[CardContext]):
+class CardRow(painted_row.ContextRow[CardContext]):
     """The card of a tool call: one line with its state, which unfolds to the arguments and the result."""
 
     _turning = QRect()
@@ -116,9 +97,9 @@ class CardRow(ContextRow[CardContext]):
         blocks: list[Block] = []
         self._parts: dict[str, tuple[int, int]] = {}
         if context.unfolded:
-            parts = [(ARGUMENTS, context.call.arguments)]
+            parts = [(painted_row.ARGUMENTS, context.call.arguments)]
             if context.state not in (CallState.GROWING, CallState.RUNNING, CallState.WAITING, CallState.LEFT):
-                parts.append((RESULT, self._returned))
+                parts.append((painted_row.RESULT, self._returned))
             start = 0
             for part, text in parts:
                 shown = visible(text if context.whole else text[:SHOWN])
@@ -130,7 +111,7 @@ class CardRow(ContextRow[CardContext]):
         self.text.set_blocks(blocks, 0)
         self.text.stale = 0
 
-    def range_of(self, hit: SearchHit) -> tuple[int, int] | None:
+    def range_of(self, hit: painted_row.SearchHit) -> tuple[int, int] | None:
         """Return the range of a hit in the unfolded text; None if it is not shown."""
         start, end = self._parts.get(hit.part, (0, 0))
         return (start + hit.start, start + hit.end) if start + hit.start < end else None
@@ -142,11 +123,11 @@ class CardRow(ContextRow[CardContext]):
     def _place(self) -> None:
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)
         self._line = QRect(left, self.top, right - left, self.style.tall(CARD_HEIGHT))
-        self._links = [Link(FOLD, "", self._line)]
+        self._links = [painted_row.Link(FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
         self._progress_line = QRect()
         if self.context.progress is not None:
-            high = self.style.tall(WORDS)
+            high = self.style.tall(painted_row.WORDS)
             self._progress_line = QRect(left + 34, bottom - 4, self._line.width() - 46, high)
             bottom += high
         if self.context.unfolded:
@@ -155,8 +136,8 @@ class CardRow(ContextRow[CardContext]):
         if self._cut:
             words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, self._longest))
             wide = self.style.chip_metrics.horizontalAdvance(words) + 2
-            high = self.style.tall(WORDS)
-            self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
+            high = self.style.tall(painted_row.WORDS)
+            self._links.append(painted_row.Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
             bottom += high
         bottom = self._place_files(left + 12, bottom, self._line.width() - 24)
         self._box = QRect(left, self.top, right - left, bottom - self.top)
@@ -173,13 +154,13 @@ class CardRow(ContextRow[CardContext]):
             if size is not None:
                 shown.append((place, one, size))
                 continue
-            said = texts("transcript.file_chip", size=size_text(texts, size_of(one)))
+            said = texts("transcript.file_chip", size=size_text(texts, painted_row.size_of(one)))
             chips.append((visible(one.name), said, ""))
             actions.append(f"{SAVE_FILE}/{place}")
         for place, (name, *_) in enumerate(self._returned_links()):
             chips.append((visible(name), texts("transcript.link_chip"), ""))
             actions.append(f"{OPEN_LINK}/{place}")
-        self._chips = Chips(self.style, chips) if chips else None
+        self._chips = painted_row.Chips(self.style, chips) if chips else None
         self._pictures = PictureStrip(self.style, self.row_id, shown) if shown else None
         bottom = top
         if self._pictures is not None:
@@ -188,7 +169,8 @@ class CardRow(ContextRow[CardContext]):
         if self._chips is not None:
             bottom = self._chips.place(left, bottom + 2, width) + 10
             self._links += [
-                Link(action, "", rect) for action, rect in zip(actions, self._chips.rects, strict=True)
+                painted_row.Link(action, "", rect)
+                for action, rect in zip(actions, self._chips.rects, strict=True)
             ]
         return bottom
 
@@ -295,7 +277,9 @@ class CardRow(ContextRow[CardContext]):
         right = line.right() + 1
         middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
         if self.context.unfolded:
-            paint_chevron(painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2)
+            painted_row.paint_chevron(
+                painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2
+            )
             right -= 18
         words = self._permission()
         seconds = self.context.result.seconds if self.context.result is not None else None
@@ -385,13 +369,13 @@ HEAD_AVATAR = 22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupContext(RowContext):
+class GroupContext(painted_row.RowContext):
     """What the head of a turn shows; `doing` is the current action of a folded sub-agent that runs.
 
     `of_step` means that the turn is a step of a workflow, not a sub-agent's.
     """
 
-    speaker: RowSpeaker
+    speaker: painted_row.RowSpeaker
     of_step: bool = False
     path: str = ""
     steps: int = 0
@@ -405,7 +389,7 @@ class GroupContext(RowContext):
     elapsed_s: int = 0
 
 
-class GroupRow(ContextRow[GroupContext]):
+class GroupRow(painted_row.ContextRow[GroupContext]):
     """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
 
     def summary(self) -> str:
@@ -427,12 +411,12 @@ class GroupRow(ContextRow[GroupContext]):
         high = style.tall(HEAD_HEIGHT)
         line = QRect(left, top, right - left, high)
         self._line_top = top
-        self._links = [Link(FOLD, "", line)]
+        self._links = [painted_row.Link(FOLD, "", line)]
         x = right - 22
         if context.runs or context.waiting:
             words = style.texts("transcript.group.stop")
             wide = style.chip_metrics.horizontalAdvance(words) + 2
-            self._links.insert(0, Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
+            self._links.insert(0, painted_row.Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
             x -= wide + 12
         summary = self.summary()
         metrics = style.meta_metrics
@@ -441,27 +425,31 @@ class GroupRow(ContextRow[GroupContext]):
         shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(shown) + 2
         kind = "transcript.group.step" if context.of_step else "transcript.group.sub_agent"
-        chips = [HeaderChip(style.texts(kind))]
+        chips = [painted_row.HeaderChip(style.texts(kind))]
         if context.guided:
-            chips.append(HeaderChip(style.texts("why.guided")))
+            chips.append(painted_row.HeaderChip(style.texts("why.guided")))
         if context.waiting:
-            chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
+            chips.append(painted_row.HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
         if context.failed:
-            chips.append(HeaderChip(style.texts(context.failed), "error"))
-        self._pieces = place_header(
+            chips.append(painted_row.HeaderChip(style.texts(context.failed), "error"))
+        self._pieces = painted_row.place_header(
             style, context.speaker, chips, context.path, name_left, top + 2, x - wide - 12
         )
         if shown:
             tip = summary if shown != summary else ""
-            self._pieces.append(Piece(META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip))
+            self._pieces.append(
+                painted_row.Piece(
+                    painted_row.META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip
+                )
+            )
         self.height = top + high + 2 + self.below
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         avatar = QRect(self.text_left - 33, self.top + 2, HEAD_AVATAR, HEAD_AVATAR)
-        paint_avatar(painter, self.style, self.context.speaker, avatar)
-        paint_header(painter, self.style, self._pieces)
+        painted_row.paint_avatar(painter, self.style, self.context.speaker, avatar)
+        painted_row.paint_header(painter, self.style, self._pieces)
         at = QPointF(self.right - 8, self.top + self.style.tall(HEAD_HEIGHT) / 2 + 0.5)
-        paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
+        painted_row.paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
 
     @property
     def unfolded(self) -> bool:
@@ -471,7 +459,7 @@ class GroupRow(ContextRow[GroupContext]):
     def describe(self) -> str:
         """Return name, depth, path and fold state for a screen reader."""
         context, texts = self.context, self.style.texts
-        chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
+        chips = [piece.text for piece in self._pieces if piece.kind == painted_row.CHIP]
         said = [texts("transcript.card.depth", count=self.depth), context.path, self.summary()]
         said.append(texts("transcript.collapsed" if context.folded else "transcript.expanded"))
         return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"
@@ -482,14 +470,14 @@ _AROUND = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryContext(RowContext):
+class SummaryContext(painted_row.RowContext):
     """What the line shows; `unused` says that the user does not want the summary used."""
 
     unused: bool = False
     unfolded: bool = False
 
 
-class SummaryRow(ContextRow[SummaryContext]):
+class SummaryRow(painted_row.ContextRow[SummaryContext]):
     """A line "Summarised here" between two turns, with its text below it where it is unfolded."""
 
     def _fill(self) -> None:
@@ -504,7 +492,7 @@ class SummaryRow(ContextRow[SummaryContext]):
 
     def _place(self) -> None:
         self._line = QRect(self.left, self.top, self.right - self.left, self.style.tall(LINE_HEIGHT))
-        self._links = [Link(FOLD, "", self._line)]
+        self._links = [painted_row.Link(FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
         if self.context.unfolded:
             bottom = self.text.place(self.text_left, bottom + 4, self.right - self.text_left) + 8
@@ -525,7 +513,7 @@ class SummaryRow(ContextRow[SummaryContext]):
             QRect(begin, line.top(), wide, line.height()), int(Qt.AlignmentFlag.AlignVCenter), words
         )
         at = QPointF(begin + wide - 6, middle + 0.5)
-        paint_chevron(painter, at, self.context.unfolded, tokens.text_2)
+        painted_row.paint_chevron(painter, at, self.context.unfolded, tokens.text_2)
         self.text.paint(painter, clip, ranges)
 
     @property

@@ -19,35 +19,18 @@ from app.core.texts import Texts
 from app.core.usage import tokens_text
 from app.engine.workflow.run import read_by_people
 from app.gui.markdown.highlight import colour, lex
-from app.gui.transcript.call_rows import (
-    CallState,
-    CardContext,
-    CardRow,
-    GroupContext,
-    GroupRow,
-    SummaryContext,
-    SummaryRow,
-)
+from app.gui.transcript import call_rows, transcript_model
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowHeights, RowScroller
 from app.gui.transcript.row_text import Range, RowStyle, Segment
 from app.gui.transcript.row_words import GUIDED, one_line, title
-from app.gui.transcript.transcript_model import (
-    CARD,
-    GROUP,
-    QUESTION,
-    SUMMARY,
-    Splice,
-    TranscriptModel,
-    seconds_since,
-)
 
 _ROWS: dict[type[RowContext], type[PaintedRow]] = {
-    CardContext: CardRow,
-    GroupContext: GroupRow,
+    call_rows.CardContext: call_rows.CardRow,
+    call_rows.GroupContext: call_rows.GroupRow,
     QuestionContext: QuestionRow,
-    SummaryContext: SummaryRow,
+    call_rows.SummaryContext: call_rows.SummaryRow,
 }
 
 _FAILED_CHIPS: dict[str, str] = {
@@ -65,7 +48,7 @@ class Rows(OrderedDict[str, PaintedRow]):
     `height_of` gives the height of the widget of an open question.
     """
 
-    def __init__(self, model: TranscriptModel, height_of: HeightOf) -> None:
+    def __init__(self, model: transcript_model.TranscriptModel, height_of: HeightOf) -> None:
         super().__init__()
         self._model = model
         self._height_of = height_of
@@ -89,19 +72,19 @@ class Rows(OrderedDict[str, PaintedRow]):
     def context(self, index: int, style: RowStyle) -> RowContext:
         """Return what a row shows besides its message."""
         kind = self._model.entries[index].kind
-        if kind == CARD:
+        if kind == transcript_model.CARD:
             return self._card(index, style)
-        if kind == GROUP:
+        if kind == transcript_model.GROUP:
             return self._group(index, style)
-        if kind == QUESTION:
+        if kind == transcript_model.QUESTION:
             return QuestionContext(height_of=self._height_of, frame=self._model.frame(index, style.tokens))
-        if kind == SUMMARY:
+        if kind == transcript_model.SUMMARY:
             return self._summary(index, style)
         return self._model.context(index, style.tokens, style.texts)
 
-    def _summary(self, index: int, style: RowStyle) -> SummaryContext:
+    def _summary(self, index: int, style: RowStyle) -> call_rows.SummaryContext:
         model, row_id = self._model, self._model.id(index)
-        return SummaryContext(
+        return call_rows.SummaryContext(
             unused=row_id in model.unused,
             unfolded=row_id in model.unfolded,
             frame=model.frame(index, style.tokens),
@@ -110,19 +93,21 @@ class Rows(OrderedDict[str, PaintedRow]):
     def _text(self, index: int, style: RowStyle) -> str:
         return shown_text(self._model.message(index), self._model.text(index), style.texts)
 
-    def _card(self, index: int, style: RowStyle) -> CardContext:
+    def _card(self, index: int, style: RowStyle) -> call_rows.CardContext:
         model, book = self._model, self._model.book
         entry, message = model.entries[index], model.message(index)
         call = message.tool_calls[entry.call]
         result = book.messages.get(entry.result_id)
         starts = book.calls_agent(message.turn_id, call)
         state = book.call_state(message, call, entry.result_id, runs=model.runs)
-        runs = state == CallState.RUNNING
-        return CardContext(
+        runs = state == call_rows.CallState.RUNNING
+        return call_rows.CardContext(
             call=call,
             state=state,
             result=result,
-            elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
+            elapsed_s=transcript_model.seconds_since(result.created_at)
+            if result is not None and runs
+            else None,
             progress=book.progress(message.turn_id, call.id) if runs else None,
             names=model.names,
             permission=book.permission(message.turn_id, call.id),
@@ -132,7 +117,7 @@ class Rows(OrderedDict[str, PaintedRow]):
             frame=model.frame(index, style.tokens),
         )
 
-    def _group(self, index: int, style: RowStyle) -> GroupContext:
+    def _group(self, index: int, style: RowStyle) -> call_rows.GroupContext:
         model, book, texts = self._model, self._model.book, style.texts
         message = model.message(index)
         turn_id = message.turn_id
@@ -147,7 +132,7 @@ class Rows(OrderedDict[str, PaintedRow]):
             called = book.last_call(turn_id)
             doing = title(called, texts, model.names, done=False)[:80] if called else ""
             doing = doing or texts("transcript.group.writing")
-        return GroupContext(
+        return call_rows.GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
             of_step=_of_step(message),
             path=" › ".join([one_line(model.names.get(step, step))[:40] for step in path]),
@@ -209,9 +194,9 @@ def shown_text(message: Message, text: str, texts: Texts) -> str:
 
 def goes_on(row: object) -> bool:
     """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
-    if isinstance(row, GroupRow):
+    if isinstance(row, call_rows.GroupRow):
         return row.context.runs and row.context.folded
-    if isinstance(row, CardRow):
+    if isinstance(row, call_rows.CardRow):
         # Of a sub-agent its head tells.
         return row.context.elapsed_s is not None and not row.context.depth
     return isinstance(row, MessageRow) and row.thinks
@@ -249,7 +234,7 @@ class Canvas(QObject):
     def __init__(
         self,
         area: QAbstractScrollArea,
-        model: TranscriptModel,
+        model: transcript_model.TranscriptModel,
         style: RowStyle,
         height_of: HeightOf,
         overlays: Sequence[QWidget],
@@ -363,7 +348,7 @@ class Canvas(QObject):
             self.rows.renew(count, row)
         self.refresh(())
 
-    def apply(self, splice: Splice) -> list[str]:
+    def apply(self, splice: transcript_model.Splice) -> list[str]:
         """Follow the model, some of whose rows were replaced; return the ids of those that stayed but changed."""
         start, removed, added = splice
         if not removed and not added:

@@ -17,35 +17,9 @@ from app.engine.chat.commands import answer_words
 from app.engine.council.record import quotes_of
 from app.engine.questions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
-from app.gui.transcript.painted_row import (
-    CHIP,
-    THOUGHT,
-    WORDS,
-    ContextRow,
-    HeaderChip,
-    Link,
-    RowContext,
-    RowSpeaker,
-    SearchHit,
-    ThoughtLine,
-    attachment_chips,
-    paint_avatar,
-    paint_header,
-    place_header,
-    quote_chips,
-)
+from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
 from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, RowStyle, Segment
-from app.gui.transcript.row_words import (
-    chips_of,
-    error_of,
-    is_cut,
-    meta_of,
-    model_of,
-    permission_of,
-    thought_of,
-    tip_of,
-)
 from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
@@ -74,13 +48,13 @@ _SETTINGS_HELP = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageContext(RowContext):
+class MessageContext(painted_row.RowContext):
     """What a message's row shows besides the message: look of the speaker, role, and what the reader unfolded.
 
     `versions` is (number from 1, how many) of the turn; `thought_s` the seconds until the first word.
     """
 
-    speaker: RowSpeaker
+    speaker: painted_row.RowSpeaker
     role: str = ""
     separator: str = ""
     can_retry: bool = False
@@ -95,7 +69,7 @@ class MessageContext(RowContext):
     thought_s: float | None = None
 
 
-class MessageRow(ContextRow[MessageContext]):
+class MessageRow(painted_row.ContextRow[MessageContext]):
     """A message laid out in documents; its text may still stream."""
 
     def __init__(
@@ -103,7 +77,7 @@ class MessageRow(ContextRow[MessageContext]):
     ) -> None:
         self._source = text
         self._stream: StreamingBlocks | None = None
-        self._thought: ThoughtLine | None = None
+        self._thought: painted_row.ThoughtLine | None = None
         self.fed = 0
         super().__init__(message.id, message, style, context, width)
 
@@ -189,12 +163,12 @@ class MessageRow(ContextRow[MessageContext]):
         self._chips = None
         self._pictures = None
         if files:
-            self._chips = attachment_chips(style, files)
+            self._chips = painted_row.attachment_chips(style, files)
             bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
         bottom += 9 if bubble and (self.text.segments or self._chips) else 0
         self._quotes = None
         if quotes := quotes_of(message):
-            self._quotes = quote_chips(style, quotes)
+            self._quotes = painted_row.quote_chips(style, quotes)
             bottom = self._quotes.place(text_left + inset, bottom + 8, width)
         if shown:
             self._pictures = PictureStrip(style, self.row_id, shown)
@@ -210,23 +184,28 @@ class MessageRow(ContextRow[MessageContext]):
     def _place_header(self, top: int) -> None:
         style, message, context = self.style, self.message, self.context
         name_left = self.text_left if style.wide else self.text_left + style.avatar + 9
-        chips = chips_of(
+        chips = row_words.chips_of(
             message,
             context.role,
             style.texts,
-            model=style.wide and model_of(message) != context.speaker.name,
+            model=style.wide and row_words.model_of(message) != context.speaker.name,
             begun=bool(self.text.blocks),
             chat=context.chat,
             pinned=context.pinned,
         )
         if context.waiting:
-            chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
-        meta, tip = meta_of(message, style.texts, time=style.wide), tip_of(message, style.texts)
+            chips.append(painted_row.HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
+        meta, tip = (
+            row_words.meta_of(message, style.texts, time=style.wide),
+            row_words.tip_of(message, style.texts),
+        )
         right = self.right
         number, count = context.versions
         if count > 1:
             right = self._place_versions(f"{number}/{count}", top, right) - 8
-        self._pieces = place_header(style, context.speaker, chips, meta, name_left, top, right, tip=tip)
+        self._pieces = painted_row.place_header(
+            style, context.speaker, chips, meta, name_left, top, right, tip=tip
+        )
 
     def _place_versions(self, words: str, top: int, right: int) -> int:
         """Place `‹ 2/3 ›` at the right end of the header; return its left edge."""
@@ -236,10 +215,10 @@ class MessageRow(ContextRow[MessageContext]):
         middle = QRect(after.left() - width, top, width, style.header)
         before = QRect(middle.left() - 20, top, 20, style.header)
         if number > 1:
-            self._links.append(Link(EARLIER, "‹", before))
-        self._links.append(Link(COMPARE, words, middle))
+            self._links.append(painted_row.Link(EARLIER, "‹", before))
+        self._links.append(painted_row.Link(COMPARE, words, middle))
         if number < count:
-            self._links.append(Link(LATER, "›", after))
+            self._links.append(painted_row.Link(LATER, "›", after))
         return before.left()
 
     @property
@@ -255,11 +234,11 @@ class MessageRow(ContextRow[MessageContext]):
             self._thought = None
             return y
         if self._thought is None:
-            self._thought = ThoughtLine(self.style)
-        words = thought_of(self.style.texts, going=self.thinks, seconds=context.thought_s)
+            self._thought = painted_row.ThoughtLine(self.style)
+        words = row_words.thought_of(self.style.texts, going=self.thinks, seconds=context.thought_s)
         self._thought.set_text(words, message.thinking if context.thought_open else "")
         bottom = self._thought.place(left, y, width)
-        self._links.append(Link(THOUGHT, "", self._thought.line))
+        self._links.append(painted_row.Link(painted_row.THOUGHT, "", self._thought.line))
         return bottom + (6 if self.text.segments or message.state != MessageState.STREAMING else 0)
 
     def _place_end(self, left: int, y: int, width: int) -> int:
@@ -270,7 +249,7 @@ class MessageRow(ContextRow[MessageContext]):
         if message.state != MessageState.STREAMING and not self.context.unfolded and self._folded:
             size = size_text(style.texts, len(message.content))
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
-        cut = message.state == MessageState.STOPPED or is_cut(message)
+        cut = message.state == MessageState.STOPPED or row_words.is_cut(message)
         if not self._headed and cut:
             key = (
                 "transcript.stopped"
@@ -293,9 +272,11 @@ class MessageRow(ContextRow[MessageContext]):
         x = left
         for action, text in wanted:
             wide = style.chip_metrics.horizontalAdvance(text) + 2
-            self._links.append(Link(action, text, QRect(x, y, wide, style.tall(WORDS))))
+            self._links.append(
+                painted_row.Link(action, text, QRect(x, y, wide, style.tall(painted_row.WORDS)))
+            )
             x += wide + 16
-        return y + style.tall(WORDS) if wanted else y
+        return y + style.tall(painted_row.WORDS) if wanted else y
 
     @property
     def _folded(self) -> bool:
@@ -304,7 +285,7 @@ class MessageRow(ContextRow[MessageContext]):
     @property
     def error_text(self) -> str:
         """Why the message failed, in words."""
-        return error_of(self.message, self.style.texts)
+        return row_words.error_of(self.message, self.style.texts)
 
     def tip_at(self, point: QPoint) -> str:
         """Return the tool tip at a point of the row: what is elided, or what a mark does."""
@@ -315,16 +296,16 @@ class MessageRow(ContextRow[MessageContext]):
             return self.style.texts("transcript.formula_not_drawn")
         return super().tip_at(point)
 
-    def range_of(self, hit: SearchHit) -> tuple[int, int] | None:
+    def range_of(self, hit: painted_row.SearchHit) -> tuple[int, int] | None:
         """Return the range of a hit in the text or the thinking; None if it is not shown."""
-        if hit.part == THOUGHT:
+        if hit.part == painted_row.THOUGHT:
             return self._thought.range_of(hit) if self._thought is not None else None
         return super().range_of(hit)
 
-    def hit_rect(self, hit: SearchHit) -> QRect:
+    def hit_rect(self, hit: painted_row.SearchHit) -> QRect:
         """Return the rectangle of a hit in the row."""
         shown = self.range_of(hit)
-        if hit.part == THOUGHT and shown is not None and self._thought is not None:
+        if hit.part == painted_row.THOUGHT and shown is not None and self._thought is not None:
             return self._thought.position_rect(shown[0])
         return super().hit_rect(hit)
 
@@ -339,8 +320,8 @@ class MessageRow(ContextRow[MessageContext]):
             painter.fillRect(content.left(), content.top(), 3, content.height(), QColor(colour))
         avatar = QRect(content.left() + style.avatar_left, content.top(), style.avatar, style.avatar)
         if self._headed and clip.top() < content.top() + style.avatar:
-            paint_avatar(painter, style, speaker, avatar)
-            paint_header(painter, style, self._pieces)
+            painted_row.paint_avatar(painter, style, speaker, avatar)
+            painted_row.paint_header(painter, style, self._pieces)
         if not style.barred and user and (self.text.segments or self._chips):
             self._paint_bubble(painter)
         if self._thought is not None:
@@ -402,7 +383,7 @@ class MessageRow(ContextRow[MessageContext]):
 
     def describe(self) -> str:
         """Return speaker, chips and text for a screen reader."""
-        chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
+        chips = [piece.text for piece in self._pieces if piece.kind == painted_row.CHIP]
         if self.depth:
             chips.append(self.style.texts("transcript.card.depth", count=self.depth))
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
@@ -425,13 +406,13 @@ HeightOf = Callable[[Message, int], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionContext(RowContext):
+class QuestionContext(painted_row.RowContext):
     """The place of the question, and the function that gives the height of its widget."""
 
     height_of: HeightOf
 
 
-class QuestionRow(ContextRow[QuestionContext]):
+class QuestionRow(painted_row.ContextRow[QuestionContext]):
     """A question, open or answered."""
 
     def show(self, message: Message, context: QuestionContext) -> None:
@@ -450,7 +431,7 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         if prompt.type == PromptType.APPROVAL:
-            return permission_of(prompt.answer, texts)
+            return row_words.permission_of(prompt.answer, texts)
         answer = prompt.answer.strip().lower()
         if prompt.type == PromptType.YESNO and answer in ("yes", "no"):
             return texts(f"transcript.question.{answer}")

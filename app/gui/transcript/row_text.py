@@ -9,21 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from PySide6 import QtGui
 from PySide6.QtCore import QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QAbstractTextDocumentLayout,
-    QColor,
-    QFont,
-    QFontDatabase,
-    QFontMetrics,
-    QImage,
-    QPainter,
-    QPalette,
-    QPen,
-    QPixmap,
-    QTextCharFormat,
-    QTextCursor,
-)
 
 from app.core.markdown_marks import tex_of
 from app.core.message import Attachment
@@ -31,17 +18,8 @@ from app.core.texts import Texts
 from app.formulas import speech
 from app.gui.display.appearance import BODY_PX
 from app.gui.display.theme import Tokens
+from app.gui.markdown import document
 from app.gui.markdown.blocks import CODE, FORMULA, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
-from app.gui.markdown.document import (
-    INDENT,
-    MARKED,
-    BlockDocument,
-    TextStyle,
-    Utf16Places,
-    formula_of,
-    gap_between,
-    paint_marked,
-)
 from app.gui.transcript.row_heights import RowEstimate
 
 COMPACT = "compact"
@@ -56,32 +34,32 @@ DEEP = 4
 BAR = 14
 """The room of a bar in a speaker's colour."""
 
-Picture = Callable[[str, str, int, float], QPixmap]
+Picture = Callable[[str, str, int, float], QtGui.QPixmap]
 """Gives an icon's picture: its name, a colour's token, side in points, device pixels a point."""
 
 
-Thumbnail = Callable[[str, int, Attachment, QSize], QImage | None]
+Thumbnail = Callable[[str, int, Attachment, QSize], QtGui.QImage | None]
 """Gives a picture of a row in a size: the row's id, the attachment's place, the attachment, device pixels."""
 
 
-def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
-    result = QFont(font)
+def _sized(font: QtGui.QFont, pixels: int, weight: int = 400) -> QtGui.QFont:
+    result = QtGui.QFont(font)
     result.setPixelSize(pixels)
-    result.setWeight(QFont.Weight(weight))
+    result.setWeight(QtGui.QFont.Weight(weight))
     return result
 
 
-def body_font(font: QFont) -> QFont:
+def body_font(font: QtGui.QFont) -> QtGui.QFont:
     """Return a widget's font with its size in pixels."""
-    font = QFont(font)
+    font = QtGui.QFont(font)
     if font.pixelSize() <= 0:
         font.setPixelSize(BODY_PX)
     return font
 
 
-def code_font(pixels: int) -> QFont:
+def code_font(pixels: int) -> QtGui.QFont:
     """Return the system's fixed font."""
-    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font = QtGui.QFontDatabase.systemFont(QtGui.QFontDatabase.SystemFont.FixedFont)
     font.setPixelSize(pixels)
     return font
 
@@ -91,37 +69,37 @@ class RowStyle:
     """Fonts, metrics and distances (pixels) of one layout in one theme."""
 
     layout: str
-    font: QFont
+    font: QtGui.QFont
     tokens: Tokens
     texts: Texts
     picture: Picture | None = None
     thumbnail: Thumbnail | None = None
     moves: Callable[[], bool] = lambda: False
-    text: TextStyle = field(init=False)
-    name_font: QFont = field(init=False)
-    meta_font: QFont = field(init=False)
-    chip_font: QFont = field(init=False)
-    label_font: QFont = field(init=False)
-    name_metrics: QFontMetrics = field(init=False)
-    meta_metrics: QFontMetrics = field(init=False)
-    chip_metrics: QFontMetrics = field(init=False)
+    text: document.TextStyle = field(init=False)
+    name_font: QtGui.QFont = field(init=False)
+    meta_font: QtGui.QFont = field(init=False)
+    chip_font: QtGui.QFont = field(init=False)
+    label_font: QtGui.QFont = field(init=False)
+    name_metrics: QtGui.QFontMetrics = field(init=False)
+    meta_metrics: QtGui.QFontMetrics = field(init=False)
+    chip_metrics: QtGui.QFontMetrics = field(init=False)
 
     def __post_init__(self) -> None:
         body = self.font.pixelSize()
         fixed = code_font(max(9, body - 1))
-        self.text = TextStyle(self.font, fixed, self.tokens)
+        self.text = document.TextStyle(self.font, fixed, self.tokens)
         self.name_font = _sized(self.font, body, 620)
         self.meta_font = _sized(self.font, body - 2)
         self.chip_font = _sized(self.font, body - 2, 500)
         self.label_font = _sized(self.font, body - 3, 600)
-        self.label_font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.6)
-        self.name_metrics = QFontMetrics(self.name_font)
-        self.meta_metrics = QFontMetrics(self.meta_font)
-        self.chip_metrics = QFontMetrics(self.chip_font)
+        self.label_font.setLetterSpacing(QtGui.QFont.SpacingType.AbsoluteSpacing, 0.6)
+        self.name_metrics = QtGui.QFontMetrics(self.name_font)
+        self.meta_metrics = QtGui.QFontMetrics(self.meta_font)
+        self.chip_metrics = QtGui.QFontMetrics(self.chip_font)
 
-    def colour(self, token: str) -> QColor:
+    def colour(self, token: str) -> QtGui.QColor:
         """Return a colour of the theme by the name of its token."""
-        return QColor(getattr(self.tokens, token))
+        return QtGui.QColor(getattr(self.tokens, token))
 
     def side_margins(self, width: int, bar: int) -> QMargins:
         """Return the margins that centre the widest row in a view of a width with a scroll bar at its right."""
@@ -252,7 +230,7 @@ class Segment:
         self.rect = QRect()
         self.goes_on = False
         self.highlighted = False
-        self.document = None if self.kind == RULE else BlockDocument(style.text, blocks)
+        self.document = None if self.kind == RULE else document.BlockDocument(style.text, blocks)
 
     def update(self, blocks: list[Block]) -> None:
         """Show other blocks, with the least change to the document."""
@@ -264,25 +242,27 @@ class Segment:
         self.highlighted = False
         if self.document is None or not same_box or not self.document.patch(blocks):
             self.kind = kind
-            self.document = None if kind == RULE else BlockDocument(self._style.text, blocks)
+            self.document = None if kind == RULE else document.BlockDocument(self._style.text, blocks)
 
     def _take(self, blocks: list[Block]) -> None:
         text = "\n".join([block.text for block in blocks])
         self.blocks = blocks
         self.length = len(text)
-        formulas = [(at, at + len(span.text)) for at, span in self._spans() if formula_of(span) is not None]
-        self._places = Utf16Places(text, formulas)
+        formulas = [
+            (at, at + len(span.text)) for at, span in self._spans() if document.formula_of(span) is not None
+        ]
+        self._places = document.Utf16Places(text, formulas)
 
     def gap_below(self, upper: "Segment") -> int:
         """Return the space between the piece above and this one in pixels."""
-        return 0 if upper.goes_on else gap_between(upper.blocks[-1], self.blocks[0])
+        return 0 if upper.goes_on else document.gap_between(upper.blocks[-1], self.blocks[0])
 
     def place(self, left: int, top: int, width: int) -> None:
         """Lay out in a width in pixels."""
         block = self.blocks[0]
         shift = block.quote * QUOTE_STEP
         if self.kind != "text":
-            shift += block.indent * INDENT
+            shift += block.indent * document.INDENT
         shift = min(shift, width // 2)
         self.rect = QRect(left + shift, top, width - shift, RULE_HEIGHT)
         if self.document is not None:
@@ -310,25 +290,29 @@ class Segment:
         width = self._style.chip_metrics.horizontalAdvance(self._style.texts("transcript.copy_code")) + 20
         return QRect(self.rect.right() - width, self.rect.top(), width, self._head)
 
-    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+    def paint(self, painter: QtGui.QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`, in the row's coordinates."""
         tokens = self._style.tokens
         for depth in range(self.blocks[0].quote):
             x = self.rect.left() - (self.blocks[0].quote - depth) * QUOTE_STEP
-            painter.fillRect(x, self.rect.top(), 2, self.rect.height(), QColor(tokens.line_strong))
+            painter.fillRect(x, self.rect.top(), 2, self.rect.height(), QtGui.QColor(tokens.line_strong))
         if self.document is None:
             painter.fillRect(
-                self.rect.left(), self.rect.center().y(), self.rect.width(), 1, QColor(tokens.line_strong)
+                self.rect.left(),
+                self.rect.center().y(),
+                self.rect.width(),
+                1,
+                QtGui.QColor(tokens.line_strong),
             )
             return
         if self.kind == CODE:
             self._paint_box(painter)
         origin = self._origin
-        context = QAbstractTextDocumentLayout.PaintContext()
+        context = QtGui.QAbstractTextDocumentLayout.PaintContext()
         context.clip = (
             QRectF(clip).translated(-origin).intersected(QRectF(0, 0, self.rect.width(), self.rect.height()))
         )
-        context.palette.setColor(QPalette.ColorRole.Text, QColor(tokens.text))
+        context.palette.setColor(QtGui.QPalette.ColorRole.Text, QtGui.QColor(tokens.text))
         chosen = [self._selection(each) for each in ranges if self._touches(each)]
         if chosen:
             context.selections = chosen
@@ -336,7 +320,7 @@ class Segment:
         painter.translate(origin)
         painter.setClipRect(context.clip, Qt.ClipOperation.IntersectClip)
         self.document.documentLayout().draw(painter, context)
-        paint_marked(painter)
+        document.paint_marked(painter)
         painter.restore()
         for position, ticked in self._tick_boxes():
             self._paint_tick_box(painter, position, ticked)
@@ -362,7 +346,7 @@ class Segment:
         """Whether at a point of the row is a formula that cannot be drawn."""
         position = self.position_at(point) - self.start
         return any(
-            at <= position < at + len(span.text) and formula_of(span) is None
+            at <= position < at + len(span.text) and document.formula_of(span) is None
             for at, span in self._spans()
             if span.style & FORMULA
         )
@@ -408,7 +392,7 @@ class Segment:
         text, position = "\n".join([block.text for block in self.blocks]), 0
         parts: list[str] = []
         for at, span in self._spans():
-            if formula_of(span) is not None:
+            if document.formula_of(span) is not None:
                 parts += [text[position:at], speech(tex_of(span.text), language)]
                 position = at + len(span.text)
         return "".join([*parts, text[position:]])
@@ -428,23 +412,23 @@ class Segment:
     def _touches(self, each: Range) -> bool:
         return each.start < self.start + self.length + 1 and each.end > self.start
 
-    def _selection(self, each: Range) -> QAbstractTextDocumentLayout.Selection:
+    def _selection(self, each: Range) -> QtGui.QAbstractTextDocumentLayout.Selection:
         assert self.document is not None
-        result = QAbstractTextDocumentLayout.Selection()
-        cursor = QTextCursor(self.document)
+        result = QtGui.QAbstractTextDocumentLayout.Selection()
+        cursor = QtGui.QTextCursor(self.document)
         last = self.document.characterCount() - 1
         begin, end = max(0, each.start - self.start), max(0, min(each.end - self.start, self.length))
         cursor.setPosition(min(last, self._in_document(begin)))
-        cursor.setPosition(min(last, self._in_document(end, end=True)), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(min(last, self._in_document(end, end=True)), QtGui.QTextCursor.MoveMode.KeepAnchor)
         result.cursor = cursor
-        text_format = QTextCharFormat()
-        text_format.setBackground(QColor(each.background))
-        text_format.setProperty(MARKED, True)
+        text_format = QtGui.QTextCharFormat()
+        text_format.setBackground(QtGui.QColor(each.background))
+        text_format.setProperty(document.MARKED, True)
         if each.underline:
-            text_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-            text_format.setUnderlineColor(QColor(each.underline))
+            text_format.setUnderlineStyle(QtGui.QTextCharFormat.UnderlineStyle.DotLine)
+            text_format.setUnderlineColor(QtGui.QColor(each.underline))
         if each.foreground:
-            text_format.setForeground(QColor(each.foreground))
+            text_format.setForeground(QtGui.QColor(each.foreground))
         result.format = text_format
         return result
 
@@ -456,21 +440,21 @@ class Segment:
                 yield position, block.marker == TICKED
             position += len(block.text) + 1
 
-    def _paint_tick_box(self, painter: QPainter, position: int, ticked: bool) -> None:
+    def _paint_tick_box(self, painter: QtGui.QPainter, position: int, ticked: bool) -> None:
         """Paint the box before an item; Qt's own looks the same ticked and not."""
         tokens = self._style.tokens
         line = self.position_rect(position)
         box = QRectF(line.left() - 18.5, line.center().y() - 5.5, 12, 12)
-        painter.setPen(QColor(tokens.accent if ticked else tokens.line_strong))
-        painter.setBrush(QColor(tokens.accent if ticked else tokens.surface))
+        painter.setPen(QtGui.QColor(tokens.accent if ticked else tokens.line_strong))
+        painter.setBrush(QtGui.QColor(tokens.accent if ticked else tokens.surface))
         painter.drawRoundedRect(box, 3, 3)
         if ticked:
-            painter.setPen(QPen(QColor(tokens.on_accent), 1.6))
+            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.on_accent), 1.6))
             painter.drawPolyline(
                 [box.topLeft() + QPointF(x, y) for x, y in ((2.8, 6.2), (5.2, 8.6), (9.4, 3.6))]
             )
 
-    def _paint_box(self, painter: QPainter) -> None:
+    def _paint_box(self, painter: QtGui.QPainter) -> None:
         tokens = self._style.tokens
         box = QRectF(self.rect).adjusted(0.5, 0.5, -0.5, -0.5)
         if not self.blocks[0].first:
@@ -479,15 +463,15 @@ class Segment:
             box.setBottom(box.bottom() + 12)
         painter.save()
         painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
-        painter.setPen(QColor(tokens.line))
-        painter.setBrush(QColor(tokens.surface))
+        painter.setPen(QtGui.QColor(tokens.line))
+        painter.setBrush(QtGui.QColor(tokens.surface))
         painter.drawRoundedRect(box, 8, 8)
         painter.restore()
         if self._head:
             middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, self._head)
             painter.setFont(self._style.meta_font)
-            painter.setPen(QColor(tokens.text_2))
+            painter.setPen(QtGui.QColor(tokens.text_2))
             painter.drawText(head, middle, self.blocks[0].language)
             painter.setFont(self._style.chip_font)
             centre = int(Qt.AlignmentFlag.AlignCenter)
@@ -571,7 +555,7 @@ class SegmentStack:
         self.stale = len(self.segments)
         return self.bottom if self.segments else top
 
-    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+    def paint(self, painter: QtGui.QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`."""
         for segment in self.segments[self._number_at(clip.top()) :]:
             if segment.rect.top() > clip.bottom():

@@ -16,29 +16,10 @@ from app.core.texts import visible
 from app.engine.council.requests import found_in
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import CODE, Block, StreamingBlocks, code_chunks, literal_blocks
+from app.gui.transcript import painted_row, transcript_model
 from app.gui.transcript.canvas import Canvas, shown_text, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.painted_row import (
-    ARGUMENTS,
-    REST,
-    RESULT,
-    TEXT,
-    THOUGHT,
-    PaintedRow,
-    SearchHit,
-    thought_blocks,
-)
 from app.gui.transcript.row_text import Range
-from app.gui.transcript.transcript_model import (
-    CARD,
-    GROUP,
-    QUESTION,
-    SUMMARY,
-    RowEntry,
-    TranscriptModel,
-    plain_rows,
-    whole_rows,
-)
 
 Quote = tuple[str, str]
 """Words of a message, and their kind: DIFFERS or AGREED."""
@@ -57,7 +38,7 @@ class Marks:
         if quotes != self._quotes:
             self._quotes, self._found = quotes, {}
 
-    def ranges(self, row: PaintedRow, tokens: Tokens) -> list[Range]:
+    def ranges(self, row: painted_row.PaintedRow, tokens: Tokens) -> list[Range]:
         """Return what to mark in a row."""
         if row.row_id not in self._quotes:
             return []
@@ -102,51 +83,55 @@ class SearchedText(NamedTuple):
     literal: bool = False
 
 
-def searched_texts(entry: RowEntry, model: TranscriptModel, shown_text: ShownText) -> list[SearchedText]:
+def searched_texts(
+    entry: transcript_model.RowEntry, model: transcript_model.TranscriptModel, shown_text: ShownText
+) -> list[SearchedText]:
     """Return the texts of a row; `shown_text` returns the part of a message's text that is shown."""
     message = model.book.messages[entry.message_id]
-    if entry.kind in (GROUP, SUMMARY):
+    if entry.kind in (transcript_model.GROUP, transcript_model.SUMMARY):
         return []
-    if entry.kind == CARD:
+    if entry.kind == transcript_model.CARD:
         call = message.tool_calls[entry.call]
         result = model.book.messages.get(entry.result_id)
         given = (call.name, call.arguments, result.content if result else "")
-        parts = (REST, ARGUMENTS, RESULT)
+        parts = (painted_row.REST, painted_row.ARGUMENTS, painted_row.RESULT)
         return [SearchedText(part, text) for part, text in zip(parts, given, strict=True)]
-    if entry.kind == QUESTION:
+    if entry.kind == transcript_model.QUESTION:
         prompt = message.prompt
         asked = (
             (prompt.question, *prompt.options, prompt.answer, prompt.called, prompt.about, prompt.arguments)
             if prompt
             else ()
         )
-        return [SearchedText(REST, text) for text in asked]
-    thought = [SearchedText(THOUGHT, message.thinking)] if model.chat else []
+        return [SearchedText(painted_row.REST, text) for text in asked]
+    thought = [SearchedText(painted_row.THOUGHT, message.thinking)] if model.chat else []
     rest = [text for one in message.attachments for text in (one.name, one.text)]
     if message.error is not None:
         rest.append(message.error.detail)
-    said = SearchedText(TEXT, shown_text(message, model.said(message.id)), literal=message.by_user)
-    return [*thought, said, *(SearchedText(REST, text) for text in rest)]
+    said = SearchedText(
+        painted_row.TEXT, shown_text(message, model.said(message.id)), literal=message.by_user
+    )
+    return [*thought, said, *(SearchedText(painted_row.REST, text) for text in rest)]
 
 
 def as_it_reads(text: SearchedText) -> Iterator[str | None]:
     """Yield None where the search may pause, and last the text as the row shows it."""
     if text.literal:
         blocks = literal_blocks(text.source)
-    elif text.part == TEXT:
+    elif text.part == painted_row.TEXT:
         stream = StreamingBlocks()
         for start in range(0, len(text.source), PARSED_AT_ONCE):
             stream.feed(text.source[start : start + PARSED_AT_ONCE])
             yield None
         stream.finish()
         blocks = stream.blocks
-    elif text.part == THOUGHT:
-        blocks = thought_blocks(text.source)
-    elif text.part == REST:
+    elif text.part == painted_row.THOUGHT:
+        blocks = painted_row.thought_blocks(text.source)
+    elif text.part == painted_row.REST:
         blocks = []
     else:
         blocks = code_chunks(visible(text.source), Block(CODE))
-    yield "\n".join([block.text for block in blocks]) if text.part != REST else text.source
+    yield "\n".join([block.text for block in blocks]) if text.part != painted_row.REST else text.source
 
 
 class _Known(NamedTuple):
@@ -155,17 +140,17 @@ class _Known(NamedTuple):
     message: Message
     result: Message | None
     characters: int
-    hits: list[SearchHit]
+    hits: list[painted_row.SearchHit]
 
 
 class Finder:
     """The hits of one search, at most the newest MAX_HITS; `current` is the one shown, -1 for none."""
 
-    def __init__(self, model: TranscriptModel, shown_text: ShownText) -> None:
+    def __init__(self, model: transcript_model.TranscriptModel, shown_text: ShownText) -> None:
         self._model = model
         self._shown_text = shown_text
         self.words = self._wanted = ""
-        self._chosen: SearchHit | None = None
+        self._chosen: painted_row.SearchHit | None = None
         self.start_anew()
 
     def search(self, words: str) -> None:
@@ -177,10 +162,10 @@ class Finder:
 
     def start_anew(self) -> None:
         """Search for the same words in other messages; the hit shown stays if it is there, `lead` returns none."""
-        self.hits: list[SearchHit] = []
+        self.hits: list[painted_row.SearchHit] = []
         self.current = -1
         self._leads = False
-        self._by_root: dict[str, list[SearchHit]] = {}
+        self._by_root: dict[str, list[painted_row.SearchHit]] = {}
         self._known: dict[str, _Known] = {}
         self._seen: set[str] = set()
         self._changed: dict[str, None] = {}
@@ -219,14 +204,14 @@ class Finder:
             self._gather(whole=not left)
         return left
 
-    def lead(self) -> SearchHit | None:
+    def lead(self) -> painted_row.SearchHit | None:
         """Return the newest hit of a search by `search`, once."""
         if not self._leads or not self.hits:
             return None
         self._leads = False
         return self.step(0)
 
-    def step(self, distance: int) -> SearchHit | None:
+    def step(self, distance: int) -> painted_row.SearchHit | None:
         """Return the next or previous hit and make it the current one; wrap around at the ends."""
         if not self.hits:
             return None
@@ -235,11 +220,11 @@ class Finder:
         self._chosen = self.hits[self.current]
         return self._chosen
 
-    def in_row(self, row_id: str) -> list[SearchHit]:
+    def in_row(self, row_id: str) -> list[painted_row.SearchHit]:
         """Return the hits of a row."""
         return [hit for hit in self.hits if hit.row_id == row_id]
 
-    def is_current(self, hit: SearchHit) -> bool:
+    def is_current(self, hit: painted_row.SearchHit) -> bool:
         """Whether a hit is the one shown."""
         return hit == self._chosen
 
@@ -262,15 +247,19 @@ class Finder:
 
     def _look_into(self, root: str) -> Iterator[bool]:
         """Search a root turn and its sub-agents; yield False where the search may pause, last True."""
-        book, hits = self._model.book, list[SearchHit]()
-        for entry in whole_rows(book, root) if self._model.has_calls else plain_rows(book.whole(root)):
+        book, hits = self._model.book, list[painted_row.SearchHit]()
+        for entry in (
+            transcript_model.whole_rows(book, root)
+            if self._model.has_calls
+            else transcript_model.plain_rows(book.whole(root))
+        ):
             hits += yield from self._in_row(entry)
         self._by_root.pop(root, None)
         if hits:
             self._by_root[root] = hits[-MAX_HITS:]
         yield True
 
-    def _in_row(self, entry: RowEntry) -> Generator[bool, None, list[SearchHit]]:
+    def _in_row(self, entry: transcript_model.RowEntry) -> Generator[bool, None, list[painted_row.SearchHit]]:
         book, live = self._model.book, self._model.live.get(entry.message_id)
         message, result = book.messages[entry.message_id], book.messages.get(entry.result_id)
         characters = live.characters if live else -1
@@ -282,7 +271,7 @@ class Finder:
             and known.characters == characters
         ):
             return known.hits
-        hits: list[SearchHit] = []
+        hits: list[painted_row.SearchHit] = []
         for text in searched_texts(entry, self._model, self._shown_text):
             if self._first in text.source.casefold():
                 hits += yield from self._in_text(entry.id, text)
@@ -290,7 +279,9 @@ class Finder:
         yield False
         return hits
 
-    def _in_text(self, row_id: str, source: SearchedText) -> Generator[bool, None, list[SearchHit]]:
+    def _in_text(
+        self, row_id: str, source: SearchedText
+    ) -> Generator[bool, None, list[painted_row.SearchHit]]:
         text = ""
         for read in as_it_reads(source):
             text = read or ""
@@ -298,10 +289,10 @@ class Finder:
         folded = text.casefold()
         if len(folded) != len(text):
             folded = text.lower() if len(text.lower()) == len(text) else text
-        hits: list[SearchHit] = []
+        hits: list[painted_row.SearchHit] = []
         position = folded.rfind(self._wanted)
         while position >= 0 and len(hits) < MAX_HITS:
-            hits.append(SearchHit(row_id, source.part, position, position + len(self._wanted)))
+            hits.append(painted_row.SearchHit(row_id, source.part, position, position + len(self._wanted)))
             position = folded.rfind(self._wanted, 0, position)
         return hits[::-1]
 
@@ -326,7 +317,7 @@ class Search(QObject):
 
     found = Signal(int, int)
 
-    def __init__(self, model: TranscriptModel, canvas: Canvas, feed: Feed) -> None:
+    def __init__(self, model: transcript_model.TranscriptModel, canvas: Canvas, feed: Feed) -> None:
         super().__init__(canvas)
         self.marks = Marks()
         self._model = model
@@ -355,7 +346,7 @@ class Search(QObject):
             self._show(hit)
         self._tell()
 
-    def ranges(self, row: PaintedRow) -> list[Range]:
+    def ranges(self, row: painted_row.PaintedRow) -> list[Range]:
         """Return what to mark in a row: quotes, and over them what was found."""
         tokens = self._canvas.style.tokens
         ranges = self.marks.ranges(row, tokens)
@@ -364,7 +355,7 @@ class Search(QObject):
             if shown is not None:
                 current = self.finder.is_current(hit)
                 colours = (tokens.accent, tokens.on_accent) if current else (tokens.warn_bg, tokens.warn)
-                ranges.append(Range(*shown, *colours, thought=hit.part == THOUGHT))
+                ranges.append(Range(*shown, *colours, thought=hit.part == painted_row.THOUGHT))
         return ranges
 
     def _go_on(self) -> None:
@@ -380,16 +371,16 @@ class Search(QObject):
     def _tell(self) -> None:
         self.found.emit(self.finder.current + 1, len(self.finder.hits))
 
-    def _show(self, hit: SearchHit) -> None:
+    def _show(self, hit: painted_row.SearchHit) -> None:
         """Unfold what hides a place and bring it on screen."""
         model, canvas = self._model, self._canvas
         self._feed.unfold_around(model.book.messages[hit.message_id].turn_id)
         if hit.row_id not in model:
             return
         index = model.index(hit.row_id)
-        name = f"thought {hit.row_id}" if hit.part == THOUGHT else hit.row_id
+        name = f"thought {hit.row_id}" if hit.part == painted_row.THOUGHT else hit.row_id
         for opened, key in ((model.unfolded, name), (model.whole, hit.row_id)):
-            if hit.part != REST and canvas.row(index).range_of(hit) is None:
+            if hit.part != painted_row.REST and canvas.row(index).range_of(hit) is None:
                 opened.add(key)
                 canvas.rows.pop(hit.row_id, None)
         rect = canvas.row(index).hit_rect(hit)

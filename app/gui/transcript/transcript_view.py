@@ -8,39 +8,8 @@ gets a list whose items are the rows; each is announced once, when it is finishe
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QAccessibleInterface,
-    QColor,
-    QContextMenuEvent,
-    QFocusEvent,
-    QGuiApplication,
-    QHelpEvent,
-    QHideEvent,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QShowEvent,
-    QWindow,
-)
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractScrollArea,
-    QAccessibleWidget,
-    QFrame,
-    QMenu,
-    QScrollBar,
-    QStyle,
-    QStyleOptionSlider,
-    QToolTip,
-    QWidget,
-)
 
 from app.core.message import Message
 from app.core.texts import Texts
@@ -63,10 +32,10 @@ from app.gui.widgets.text import plain_tip, tell_as
 REST_MS = 150
 
 
-class JumpPill(QAbstractButton):
+class JumpPill(QtWidgets.QAbstractButton):
     """A rounded button that leads to the end; fast to paint, because it is painted with every scroll step."""
 
-    def __init__(self, parent: QWidget, tokens: Tokens) -> None:
+    def __init__(self, parent: QtWidgets.QWidget, tokens: Tokens) -> None:
         super().__init__(parent)
         self._tokens = tokens
         self.setFont(sized(self.font(), 12))
@@ -99,14 +68,14 @@ class JumpPill(QAbstractButton):
     def sizeHint(self) -> QSize:
         return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 46, tall(30))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QColor(self._tokens.line_strong))
-        painter.setBrush(QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
+        painter.setPen(QtGui.QColor(self._tokens.line_strong))
+        painter.setBrush(QtGui.QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setPen(QColor(self._tokens.accent))
+        painter.setPen(QtGui.QColor(self._tokens.accent))
         painter.drawText(self.rect().adjusted(26, 0, -10, 0), int(Qt.AlignmentFlag.AlignCenter), self.text())
         x, y = 20.0, box.center().y()
         painter.drawLine(round(x), round(y - 5), round(x), round(y + 5))
@@ -114,39 +83,42 @@ class JumpPill(QAbstractButton):
         painter.drawLine(round(x + 4), round(y + 1), round(x), round(y + 5))
 
 
-class ThinBar(QScrollBar):
+class ThinBar(QtWidgets.QScrollBar):
     """A vertical scroll bar, placed by the style and painted here."""
 
-    def __init__(self, tokens: Tokens, parent: QWidget) -> None:
+    def __init__(self, tokens: Tokens, parent: QtWidgets.QWidget) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._tokens = tokens
-        self._option = QStyleOptionSlider()
+        self._option = QtWidgets.QStyleOptionSlider()
 
     def set_theme(self, tokens: Tokens) -> None:
         """Paint in another theme."""
         self._tokens = tokens
         self.update()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         # Style sheets clear this attribute; without it everything behind the bar is painted as well.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         super().showEvent(event)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self._tokens.bg))
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.fillRect(self.rect(), QtGui.QColor(self._tokens.bg))
         if self.maximum() == self.minimum():
             return
         self.initStyleOption(self._option)
         handle = self.style().subControlRect(
-            QStyle.ComplexControl.CC_ScrollBar, self._option, QStyle.SubControl.SC_ScrollBarSlider, self
+            QtWidgets.QStyle.ComplexControl.CC_ScrollBar,
+            self._option,
+            QtWidgets.QStyle.SubControl.SC_ScrollBarSlider,
+            self,
         )
         held = self.isSliderDown() or self.underMouse()
         box = QRectF(handle)
         space = max(0.0, (box.width() - 6) / 2)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._tokens.text_3 if held else self._tokens.line_strong))
+        painter.setBrush(QtGui.QColor(self._tokens.text_3 if held else self._tokens.line_strong))
         painter.drawRoundedRect(box.adjusted(space, 0, -space, 0), 3, 3)
 
 
@@ -195,7 +167,7 @@ MORE_WORDS = {
 """What is offered in the menu where the row itself offers it."""
 
 
-class TranscriptView(QAbstractScrollArea):
+class TranscriptView(QtWidgets.QAbstractScrollArea):
     """The messages of one session.
 
     Signals: link_requested(url, shown text), resource_requested(server, address), action_requested(message id, action),
@@ -219,7 +191,7 @@ class TranscriptView(QAbstractScrollArea):
         tell_as(self, TranscriptAccessible)
         self._layout = layout
         self._picture = picture
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self._bar = ThinBar(tokens, self)
         self.setVerticalScrollBar(self._bar)
         # A bar that came with the first long message would lay out everything a second time.
@@ -231,7 +203,7 @@ class TranscriptView(QAbstractScrollArea):
         self.model = TranscriptModel()
         self._pictures = Pictures(lambda message_id: self.model.book.messages[message_id], self)
         style = self._make_style(tokens, texts)
-        overlays: list[QWidget] = []
+        overlays: list[QtWidgets.QWidget] = []
         self.questions = QuestionWidgets(self, overlays)
         self.canvas = Canvas(self, self.model, style, self.questions.height, overlays)
         self.typing = TypingIndicator(style, self)
@@ -259,8 +231,10 @@ class TranscriptView(QAbstractScrollArea):
 
     def _read_out(self, row_id: str) -> None:
         """Have a screen reader read a finished message out, if one is running."""
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.describe(row_id)))
+        if QtGui.QAccessible.isActive():
+            QtGui.QAccessible.updateAccessibility(
+                QtGui.QAccessibleAnnouncementEvent(self, self.describe(row_id))
+            )
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
@@ -389,7 +363,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _copy_text(self, text: str) -> None:
         if text:
-            QGuiApplication.clipboard().setText(text)
+            QtGui.QGuiApplication.clipboard().setText(text)
 
     # Actions
 
@@ -427,7 +401,7 @@ class TranscriptView(QAbstractScrollArea):
         may_act = one.can_retry and not one.book.is_past(message)
         return offered(message, chat=one.chat, writable=may_act, left=one.unused, pinned=one.pinned)
 
-    def context_menu(self, point: QPoint) -> QMenu:
+    def context_menu(self, point: QPoint) -> QtWidgets.QMenu:
         """Return the menu for a point of the viewport; it deletes itself when closed."""
         selected = self.selection.bounds() is not None
         items = [
@@ -449,22 +423,22 @@ class TranscriptView(QAbstractScrollArea):
 
     # Mouse
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
             self.keyboard.target = None
             self._pointer.press(event)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         self._pointer.move(event)
         if not event.buttons() & Qt.MouseButton.LeftButton:
             self.action_bar.come_to(event.position().toPoint())
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         if self.typing.stops_at(event.position().toPoint()):
             self.stop_requested.emit()
         self._pointer.release(event)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         self._pointer.double_click(event)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -472,16 +446,16 @@ class TranscriptView(QAbstractScrollArea):
         super().leaveEvent(event)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             found = self.canvas.row_at(event.pos())
             tip = (found[0].text.link_at(found[1])[0] or found[0].tip_at(found[1])) if found else ""
-            QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
+            QtWidgets.QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
             return True
         return super().viewportEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
         point = event.pos()
-        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+        if event.reason() == QtGui.QContextMenuEvent.Reason.Keyboard:
             # The menu of the focused link or action, of the text cursor, or of the first row.
             at = self.keyboard.target or self.selection.cursor
             rect = self.message_rect(at.row_id if at else "") or QRect(0, 0, 1, 40)
@@ -492,14 +466,14 @@ class TranscriptView(QAbstractScrollArea):
 
     # Keys and focus
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         keys, key, bar = Qt.Key, event.key(), self.verticalScrollBar()
         target = self.keyboard.target
         if key == keys.Key_Home:
             self.feed.load_all()
-        if event.matches(QKeySequence.StandardKey.SelectAll):
+        if event.matches(QtGui.QKeySequence.StandardKey.SelectAll):
             self.select_all()
-        elif event.matches(QKeySequence.StandardKey.Copy):
+        elif event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         elif key in (keys.Key_Return, keys.Key_Enter) and target:
             if target.url:
@@ -533,15 +507,15 @@ class TranscriptView(QAbstractScrollArea):
         """Go to the next link or action on screen; past the last, out of the view."""
         return self.keyboard.to_next(forward=forward) or super().focusNextPrevChild(forward)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         self.keyboard.target = None
         self.viewport().update()
         super().focusOutEvent(event)
 
     # Painting
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self.viewport())
         self.canvas.paint(painter, event.rect(), self._ranges)
         if self.typing.active:
             painter.save()
@@ -550,7 +524,7 @@ class TranscriptView(QAbstractScrollArea):
         target = self.keyboard.target
         rect = self.message_rect(target.row_id) if target and self.hasFocus() else None
         if target and rect:
-            painter.setPen(QPen(self.canvas.style.colour("accent"), 2))
+            painter.setPen(QtGui.QPen(self.canvas.style.colour("accent"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(target.rect.translated(0, rect.top()), 4, 4)
 
@@ -561,17 +535,17 @@ class TranscriptView(QAbstractScrollArea):
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Do not let Qt paint everything: the canvas moves the pixels itself."""
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         super().showEvent(event)
         self.typing.wake()
 
-    def hideEvent(self, event: QHideEvent) -> None:
+    def hideEvent(self, event: QtGui.QHideEvent) -> None:
         self.feed.stop()
         self.canvas.stop()
         self.action_bar.hide()
         super().hideEvent(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         bar = self.verticalScrollBar()
         margins = self.canvas.style.side_margins(self.width(), bar.sizeHint().width())
         if margins != self.viewportMargins():
@@ -581,11 +555,11 @@ class TranscriptView(QAbstractScrollArea):
         self.pill.place()
 
 
-class TranscriptAccessible(QAccessibleWidget):
+class TranscriptAccessible(QtWidgets.QAccessibleWidget):
     """A transcript as a list: its items, made when asked for and kept, then the cards that are open over them."""
 
     def __init__(self, view: TranscriptView) -> None:
-        super().__init__(view, QAccessible.Role.List)
+        super().__init__(view, QtGui.QAccessible.Role.List)
         self._view = view
         self._items: dict[str, MessageAccessible] = {}
         view.destroyed.connect(self._end_items)
@@ -593,12 +567,12 @@ class TranscriptAccessible(QAccessibleWidget):
     def childCount(self) -> int:
         return len(self._view.message_ids) + len(self._cards())
 
-    def child(self, index: int) -> QAccessibleInterface | None:
+    def child(self, index: int) -> QtGui.QAccessibleInterface | None:
         ids, cards = self._view.message_ids, self._cards()
         if 0 <= index < len(ids):
             return self.item(ids[index])
         card = index - len(ids)
-        return QAccessible.queryAccessibleInterface(cards[card]) if 0 <= card < len(cards) else None
+        return QtGui.QAccessible.queryAccessibleInterface(cards[card]) if 0 <= card < len(cards) else None
 
     def _cards(self) -> list[PromptCard]:
         return [one for one in self._view.viewport().findChildren(PromptCard) if one.isVisible()]
@@ -612,22 +586,22 @@ class TranscriptAccessible(QAccessibleWidget):
     def _end_items(self) -> None:
         # Qt deletes interfaces with their widgets, and the items have none.
         for item in self._items.values():
-            QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
+            QtGui.QAccessible.deleteAccessibleInterface(QtGui.QAccessible.uniqueId(item))
 
-    def indexOfChild(self, child: QAccessibleInterface) -> int:
+    def indexOfChild(self, child: QtGui.QAccessibleInterface) -> int:
         ids = self._view.message_ids
         if isinstance(child, MessageAccessible):
             return ids.index(child.message_id)
         cards: list[QObject] = list(self._cards())
         return len(ids) + cards.index(child.object()) if child.object() in cards else -1
 
-    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
+    def childAt(self, x: int, y: int) -> QtGui.QAccessibleInterface | None:
         point = self._view.viewport().mapFromGlobal(QPoint(x, y))
         message_id = self._view.message_at(point)
         return self.item(message_id) if message_id else None
 
 
-class MessageAccessible(QAccessibleInterface):
+class MessageAccessible(QtGui.QAccessibleInterface):
     """One row: its name says who speaks and what."""
 
     def __init__(self, view: TranscriptView, parent: TranscriptAccessible, message_id: str) -> None:
@@ -642,18 +616,18 @@ class MessageAccessible(QAccessibleInterface):
     def object(self) -> QObject | None:
         return None
 
-    def window(self) -> QWindow | None:
-        top: QWidget = self._view.window()
+    def window(self) -> QtGui.QWindow | None:
+        top: QtWidgets.QWidget = self._view.window()
         return top.windowHandle()
 
-    def parent(self) -> QAccessibleInterface:
+    def parent(self) -> QtGui.QAccessibleInterface:
         return self._parent
 
-    def role(self) -> QAccessible.Role:
-        return QAccessible.Role.ListItem
+    def role(self) -> QtGui.QAccessible.Role:
+        return QtGui.QAccessible.Role.ListItem
 
-    def state(self) -> QAccessible.State:
-        state = QAccessible.State()
+    def state(self) -> QtGui.QAccessible.State:
+        state = QtGui.QAccessible.State()
         state.readOnly = True
         state.offscreen = self.rect().isEmpty()
         unfolded = self._view.unfolded(self.message_id)
@@ -662,10 +636,10 @@ class MessageAccessible(QAccessibleInterface):
         state.collapsed = unfolded is False
         return state
 
-    def text(self, kind: QAccessible.Text) -> str:
-        return self._view.describe(self.message_id) if kind == QAccessible.Text.Name else ""
+    def text(self, kind: QtGui.QAccessible.Text) -> str:
+        return self._view.describe(self.message_id) if kind == QtGui.QAccessible.Text.Name else ""
 
-    def setText(self, kind: QAccessible.Text, text: str) -> None:
+    def setText(self, kind: QtGui.QAccessible.Text, text: str) -> None:
         """The text of a message cannot be changed."""
 
     def rect(self) -> QRect:
@@ -675,17 +649,17 @@ class MessageAccessible(QAccessibleInterface):
     def childCount(self) -> int:
         return 0
 
-    def child(self, index: int) -> QAccessibleInterface | None:
+    def child(self, index: int) -> QtGui.QAccessibleInterface | None:
         return None
 
-    def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
+    def childAt(self, x: int, y: int) -> QtGui.QAccessibleInterface | None:
         return None
 
-    def indexOfChild(self, child: QAccessibleInterface) -> int:
+    def indexOfChild(self, child: QtGui.QAccessibleInterface) -> int:
         return -1
 
-    def foregroundColor(self) -> QColor:
-        return QColor()
+    def foregroundColor(self) -> QtGui.QColor:
+        return QtGui.QColor()
 
-    def backgroundColor(self) -> QColor:
-        return QColor()
+    def backgroundColor(self) -> QtGui.QColor:
+        return QtGui.QColor()

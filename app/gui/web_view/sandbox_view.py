@@ -11,16 +11,9 @@ from functools import partial
 from typing import Final
 
 import shiboken6
+from PySide6 import QtWebEngineCore
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QHideEvent, QShowEvent
-from PySide6.QtWebEngineCore import (
-    QWebEnginePage,
-    QWebEngineProfile,
-    QWebEngineScript,
-    QWebEngineSettings,
-    QWebEngineUrlRequestInfo,
-    QWebEngineUrlRequestInterceptor,
-)
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -33,7 +26,7 @@ MOST_AT_ONCE: Final = 10
 MOST_WAITING: Final = 50
 ALLOWED_SCHEMES: Final = ("data", "blob", "qrc", "about")
 
-_OURS: Final = QWebEngineScript.ScriptWorldId.ApplicationWorld.value
+_OURS: Final = QtWebEngineCore.QWebEngineScript.ScriptWorldId.ApplicationWorld.value
 
 _HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline';
@@ -89,7 +82,7 @@ class SandboxView(QWebEngineView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setAcceptDrops(False)
         # A profile without a name stores nothing on disk.
-        self._profile = QWebEngineProfile(QApplication.instance())
+        self._profile = QtWebEngineCore.QWebEngineProfile(QApplication.instance())
         self._blocker = _RequestBlocker(self._profile)
         self.blocked = self._blocker.blocked
         self._profile.setUrlRequestInterceptor(self._blocker)
@@ -156,13 +149,13 @@ class SandboxView(QWebEngineView):
         self.ended.emit()
 
 
-class _GuestPage(QWebEnginePage):
+class _GuestPage(QtWebEngineCore.QWebEnginePage):
     """A page without navigation, new windows, dialogs or file choosers."""
 
-    def __init__(self, profile: QWebEngineProfile) -> None:
+    def __init__(self, profile: QtWebEngineCore.QWebEngineProfile) -> None:
         super().__init__(profile, QApplication.instance())
         self._sealed = False
-        settings, names = self.settings(), QWebEngineSettings.WebAttribute
+        settings, names = self.settings(), QtWebEngineCore.QWebEngineSettings.WebAttribute
         for name in (
             names.LocalStorageEnabled,
             names.LocalContentCanAccessFileUrls,
@@ -214,21 +207,23 @@ class _GuestPage(QWebEnginePage):
         return None
 
 
-class _RequestBlocker(QWebEngineUrlRequestInterceptor):
+class _RequestBlocker(QtWebEngineCore.QWebEngineUrlRequestInterceptor):
     """Blocks every request that would leave the page."""
 
-    def __init__(self, parent: QWebEngineProfile) -> None:
+    def __init__(self, parent: QtWebEngineCore.QWebEngineProfile) -> None:
         super().__init__(parent)
         self.blocked: list[str] = []
 
-    def interceptRequest(self, info: QWebEngineUrlRequestInfo) -> None:
+    def interceptRequest(self, info: QtWebEngineCore.QWebEngineUrlRequestInfo) -> None:
         if info.requestUrl().scheme().lower() not in ALLOWED_SCHEMES:
             info.block(True)
             if len(self.blocked) < 100:
                 self.blocked.append(info.requestUrl().toString()[:200])
 
 
-def _delete_closed(page: QWebEnginePage, profile: QWebEngineProfile, end: Callable[[], None]) -> None:
+def _delete_closed(
+    page: QtWebEngineCore.QWebEnginePage, profile: QtWebEngineCore.QWebEngineProfile, end: Callable[[], None]
+) -> None:
     """Delete a closed page and then its profile, which must outlive it."""
     atexit.unregister(end)
     if shiboken6.isValid(page):
@@ -236,17 +231,17 @@ def _delete_closed(page: QWebEnginePage, profile: QWebEngineProfile, end: Callab
         page.deleteLater()
 
 
-def _delete_at_exit(page: QWebEnginePage, profile: QWebEngineProfile) -> None:
+def _delete_at_exit(page: QtWebEngineCore.QWebEnginePage, profile: QtWebEngineCore.QWebEngineProfile) -> None:
     """Delete a page that still exists at exit, before the web engine shuts down."""
     for one in (page, profile):
         if shiboken6.isValid(one):
             shiboken6.delete(one)
 
 
-def _no_calls() -> QWebEngineScript:
-    script = QWebEngineScript()
+def _no_calls() -> QtWebEngineCore.QWebEngineScript:
+    script = QtWebEngineCore.QWebEngineScript()
     script.setSourceCode(_NO_CALLS)
-    script.setInjectionPoint(QWebEngineScript.InjectionPoint.DocumentCreation)
-    script.setWorldId(QWebEngineScript.ScriptWorldId.MainWorld)
+    script.setInjectionPoint(QtWebEngineCore.QWebEngineScript.InjectionPoint.DocumentCreation)
+    script.setWorldId(QtWebEngineCore.QWebEngineScript.ScriptWorldId.MainWorld)
     script.setRunsOnSubFrames(True)
     return script

@@ -3,53 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PySide6.QtCore import (
-    QEvent,
-    QMargins,
-    QMimeData,
-    QObject,
-    QPoint,
-    QPointF,
-    QRect,
-    QRectF,
-    QSignalBlocker,
-    QSize,
-    Qt,
-    Signal,
-    SignalInstance,
-)
-from PySide6.QtGui import (
-    QAction,
-    QColor,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-    QFocusEvent,
-    QInputMethodEvent,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QCheckBox,
-    QComboBox,
-    QFrame,
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QScrollArea,
-    QSizePolicy,
-    QSlider,
-    QSpinBox,
-    QStyledItemDelegate,
-    QToolButton,
-    QWidget,
-)
+from PySide6 import QtCore, QtGui, QtWidgets
 
 from app.core.texts import trimmed
 from app.gui.display.appearance import Look, sized, tall
@@ -65,32 +19,32 @@ BARE = 36
 LEAST_LETTERS = 4
 
 
-class Button(QPushButton):
+class Button(QtWidgets.QPushButton):
     """A push button with an optional icon."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__()
         self.setProperty("kind", kind)
         self.setObjectName(name)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setCursor(QtCore.Qt.CursorShape.PointingHandCursor)
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
         """Set an icon before the text; `room` is the gap between them in pixels."""
-        self.setIconSize(QSize(side + room, side))
+        self.setIconSize(QtCore.QSize(side + room, side))
         self.setIcon(look.icon(icon, colour, side=side, room=room))
 
 
-class IconButton(QToolButton):
+class IconButton(QtWidgets.QToolButton):
     """A flat button with only an icon, in the accent colour while it is on."""
 
     def __init__(self, look: Look, icon: str) -> None:
         super().__init__()
         self._look = look
-        self.setIconSize(QSize(ICON, ICON))
+        self.setIconSize(QtCore.QSize(ICON, ICON))
         self.setFixedSize(34, 30)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFocusPolicy(QtCore.Qt.FocusPolicy.TabFocus)
         # Where it has a menu.
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.set_icon(icon)
 
     def set_icon(self, icon: str) -> None:
@@ -98,7 +52,7 @@ class IconButton(QToolButton):
         self.setIcon(self._look.icon(icon, side=ICON))
 
 
-Clicked = Callable[[], object] | SignalInstance | None
+Clicked = Callable[[], object] | QtCore.SignalInstance | None
 
 
 def button(kind: str = "", name: str = "", clicked: Clicked = None, *, text: str = "") -> Button:
@@ -147,27 +101,27 @@ class ShorteningButton(Button):
         words, short = map(self.fontMetrics().horizontalAdvance, (self._words, self._short))
         return max(0, words - short - 2)
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(60 if self.icon().isNull() else BARE, super().minimumSizeHint().height())
+    def minimumSizeHint(self) -> QtCore.QSize:
+        return QtCore.QSize(60 if self.icon().isNull() else BARE, super().minimumSizeHint().height())
 
-    def sizeHint(self) -> QSize:
+    def sizeHint(self) -> QtCore.QSize:
         hint = super().sizeHint()
         if self.text() == self._words:
-            return hint.grownBy(QMargins(0, 0, self._taken, 0))
+            return hint.grownBy(QtCore.QMargins(0, 0, self._taken, 0))
         # Measured as Qt's own hint; a pixel of difference would keep the text elided for ever.
         words, shown = (
-            self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
+            self.fontMetrics().size(QtCore.Qt.TextFlag.TextShowMnemonic, text).width()
             for text in (self._words, self.text())
         )
-        return QSize(hint.width() + words - shown + self._taken, hint.height())
+        return QtCore.QSize(hint.width() + words - shown + self._taken, hint.height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
-    def changeEvent(self, event: QEvent) -> None:
+    def changeEvent(self, event: QtCore.QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
+        if event.type() == QtCore.QEvent.Type.FontChange:
             self._fit()
 
     def _fit(self) -> None:
@@ -175,7 +129,7 @@ class ShorteningButton(Button):
         shown = self._words
         if lacking > 0:
             room = metrics.horizontalAdvance(shown) - lacking
-            shown = metrics.elidedText(self._short, Qt.TextElideMode.ElideRight, room)
+            shown = metrics.elidedText(self._short, QtCore.Qt.TextElideMode.ElideRight, room)
             if not self.icon().isNull() and shown != self._short and len(shown.rstrip("… ")) < LEAST_LETTERS:
                 shown = ""
         if shown != self.text():
@@ -183,7 +137,9 @@ class ShorteningButton(Button):
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
 
 
-def ticked(menu: QMenu, text: str, on: bool, act: Callable[..., object], hint: str = "") -> QAction:
+def ticked(
+    menu: QtWidgets.QMenu, text: str, on: bool, act: Callable[..., object], hint: str = ""
+) -> QtGui.QAction:
     """Add an entry with a tick, which is there while it is `on`, to a menu and return it."""
     action = menu.addAction(text)
     action.setToolTip(plain_tip(hint))
@@ -193,11 +149,11 @@ def ticked(menu: QMenu, text: str, on: bool, act: Callable[..., object], hint: s
     return action
 
 
-def paint_chevron(widget: QWidget, look: Look, right: int) -> None:
+def paint_chevron(widget: QtWidgets.QWidget, look: Look, right: int) -> None:
     """Paint a chevron so many pixels from the right edge of a widget."""
     picture = look.picture("chevron-down", "text_2", CHEVRON, widget.devicePixelRatioF())
-    place = QPoint(widget.width() - CHEVRON - right, (widget.height() - CHEVRON) // 2)
-    QPainter(widget).drawPixmap(place, picture)
+    place = QtCore.QPoint(widget.width() - CHEVRON - right, (widget.height() - CHEVRON) // 2)
+    QtGui.QPainter(widget).drawPixmap(place, picture)
 
 
 class MenuButton(ShorteningButton):
@@ -211,22 +167,22 @@ class MenuButton(ShorteningButton):
         super().__init__("menu" if chevron else "plain", name)
         self._look = look
         self._chevron = chevron
-        self.choices = QMenu(self)
+        self.choices = QtWidgets.QMenu(self)
         if icon:
             self.dress(look, icon)
         self.clicked.connect(self.showMenu)
 
-    def minimumSizeHint(self) -> QSize:
-        return super().minimumSizeHint() + QSize(CHEVRON if self._chevron else 0, 0)
+    def minimumSizeHint(self) -> QtCore.QSize:
+        return super().minimumSizeHint() + QtCore.QSize(CHEVRON if self._chevron else 0, 0)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         if self._chevron:
             paint_chevron(self, self._look, 6)
 
     def clear(self) -> None:
         """Empty the menu; QMenu.clear alone keeps its submenus in memory."""
-        for inside in self.choices.findChildren(QMenu):
+        for inside in self.choices.findChildren(QtWidgets.QMenu):
             inside.deleteLater()
         self.choices.clear()
 
@@ -235,110 +191,112 @@ class MenuButton(ShorteningButton):
         upper = self.mapTo(window, self.rect().center()).y() < window.height() / 2
         # Filled before it is measured, and not once more as it opens.
         self.choices.aboutToShow.emit()
-        with QSignalBlocker(self.choices):
+        with QtCore.QSignalBlocker(self.choices):
             y = self.height() + 4 if upper else -self.choices.sizeHint().height() - 4
-            self.choices.popup(self.mapToGlobal(QPoint(0, y)))
+            self.choices.popup(self.mapToGlobal(QtCore.QPoint(0, y)))
 
 
-def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
+def paint_shortcut(painter: QtGui.QPainter, look: Look, rect: QtCore.QRect, shortcut: str) -> None:
     """Paint a shortcut in small type at the right of `rect`."""
     painter.setFont(sized(painter.font(), 11))
-    painter.setPen(QColor(look.tokens.text_2))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shortcut)
+    painter.setPen(QtGui.QColor(look.tokens.text_2))
+    painter.drawText(
+        rect, QtCore.Qt.AlignmentFlag.AlignVCenter | QtCore.Qt.AlignmentFlag.AlignRight, shortcut
+    )
 
 
-class TickBox(QCheckBox):
+class TickBox(QtWidgets.QCheckBox):
     """A tick box in the accent colour."""
 
-    TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+    TEXT = QtCore.Qt.AlignmentFlag.AlignVCenter | QtCore.Qt.AlignmentFlag.AlignLeft
     BEFORE = TICK + 12
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setCursor(QtCore.Qt.CursorShape.PointingHandCursor)
 
-    def sizeHint(self) -> QSize:
+    def sizeHint(self) -> QtCore.QSize:
         if not self.text():
-            return QSize(TICK + 4, TICK + 6)
+            return QtCore.QSize(TICK + 4, TICK + 6)
         width = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(self.BEFORE + width + 4, max(TICK + 6, self.fontMetrics().height() + 4))
+        return QtCore.QSize(self.BEFORE + width + 4, max(TICK + 6, self.fontMetrics().height() + 4))
 
-    def minimumSizeHint(self) -> QSize:
+    def minimumSizeHint(self) -> QtCore.QSize:
         return self.sizeHint()
 
-    def hitButton(self, point: QPoint) -> bool:
+    def hitButton(self, point: QtCore.QPoint) -> bool:
         return True
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens = self._look.tokens
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(2.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        box = QtCore.QRectF(2.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
         if not self.isEnabled():
             painter.setOpacity(0.6)
         paint_tick(painter, self._look, box, self.isChecked())
         if self.property("ring"):
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(tokens.accent), 1.5))
+            painter.setBrush(QtCore.Qt.BrushStyle.NoBrush)
+            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent), 1.5))
             painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 6, 6)
-        painter.setPen(QColor(tokens.text))
+        painter.setPen(QtGui.QColor(tokens.text))
         painter.drawText(self.rect().adjusted(self.BEFORE, 0, 0, 0), self.TEXT, self.text())
 
 
-def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
+def paint_tick(painter: QtGui.QPainter, look: Look, box: QtCore.QRectF, on: bool) -> None:
     """Paint a tick box, in the accent colour and ticked if `on`."""
     tokens = look.tokens
-    painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
-    painter.setBrush(QColor(tokens.accent if on else tokens.surface))
+    painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent if on else tokens.edge), 1))
+    painter.setBrush(QtGui.QColor(tokens.accent if on else tokens.surface))
     painter.drawRoundedRect(box, 4.5, 4.5)
     if on:
-        pen = QPen(QColor(tokens.on_accent), 1.8)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        pen = QtGui.QPen(QtGui.QColor(tokens.on_accent), 1.8)
+        pen.setCapStyle(QtCore.Qt.PenCapStyle.RoundCap)
+        pen.setJoinStyle(QtCore.Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
         left, top = box.left(), box.top()
         points = ((3.8, 7.9), (6.6, 10.6), (11.4, 4.9))
-        painter.drawPolyline([QPointF(left + x, top + y) for x, y in points])
+        painter.drawPolyline([QtCore.QPointF(left + x, top + y) for x, y in points])
 
 
 class WrappedTick(TickBox):
     """A tick box whose text wraps."""
 
-    TEXT = TickBox.TEXT | Qt.TextFlag.TextWordWrap
+    TEXT = TickBox.TEXT | QtCore.Qt.TextFlag.TextWordWrap
 
     def __init__(self, look: Look) -> None:
         super().__init__(look)
         follow_width(self)
 
-    def minimumSizeHint(self) -> QSize:
+    def minimumSizeHint(self) -> QtCore.QSize:
         hint = super().sizeHint()
-        return QSize(min(120, hint.width()), hint.height())
+        return QtCore.QSize(min(120, hint.width()), hint.height())
 
     def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        room = QRect(0, 0, max(1, width - self.BEFORE), 1 << 16)
+        room = QtCore.QRect(0, 0, max(1, width - self.BEFORE), 1 << 16)
         words = self.fontMetrics().boundingRect(room, self.TEXT, self.text())
         return max(super().sizeHint().height(), words.height() + 4)
 
 
-class Choice(QComboBox):
+class Choice(QtWidgets.QComboBox):
     """A drop-down list with Moot's chevron; the wheel scrolls the page, not the choice."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
         self._look = look
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed)
         # Qt's own delegate of a drop-down list ignores the style sheet.
-        self.setItemDelegate(QStyledItemDelegate(self))
+        self.setItemDelegate(QtWidgets.QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
 
     def offer(self, offered: Iterable[tuple[object, str]], chosen: object = None) -> None:
         """Offer values with their texts, and show `chosen` or what was chosen before, without a signal."""
         rows, value = list(offered), self.currentData() if chosen is None else chosen
-        with QSignalBlocker(self):
+        with QtCore.QSignalBlocker(self):
             # The same again would close an open list.
             if rows != [(self.itemData(place), self.itemText(place)) for place in range(self.count())]:
                 self.clear()
@@ -355,42 +313,42 @@ class Choice(QComboBox):
         """Choose a value, the first one if it is not offered."""
         self.setCurrentIndex(max(0, self.findData(value)))
 
-    def sizeHint(self) -> QSize:
+    def sizeHint(self) -> QtCore.QSize:
         # As wide as the chosen entry, not as the longest one.
         self.ensurePolished()
         width = self.fontMetrics().horizontalAdvance(self.currentText()) + CHOICE_FRAME
-        return QSize(width, super().sizeHint().height())
+        return QtCore.QSize(width, super().sizeHint().height())
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(min(self.sizeHint().width(), 90), super().minimumSizeHint().height())
+    def minimumSizeHint(self) -> QtCore.QSize:
+        return QtCore.QSize(min(self.sizeHint().width(), 90), super().minimumSizeHint().height())
 
     def showPopup(self) -> None:
         room = self.screen().availableGeometry().width()
         self.view().setMinimumWidth(min(self.view().sizeHintForColumn(0) + 24, room))
         super().showPopup()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         paint_chevron(self, self._look, 9)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         event.ignore()
 
 
-class NumberBox(QSpinBox):
+class NumberBox(QtWidgets.QSpinBox):
     """A small box for a number; the wheel scrolls the page, not the number."""
 
     def __init__(self, name: str, least: int, most: int) -> None:
         super().__init__()
         self.setObjectName(name)
         self.setRange(least, most)
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setAlignment(QtCore.Qt.AlignmentFlag.AlignCenter)
         self._digits = len(str(most))
         self._fit()
 
-    def changeEvent(self, event: QEvent) -> None:
+    def changeEvent(self, event: QtCore.QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
+        if event.type() == QtCore.QEvent.Type.FontChange:
             self._fit()
 
     def _fit(self) -> None:
@@ -398,66 +356,66 @@ class NumberBox(QSpinBox):
         self.setFixedWidth(metrics.horizontalAdvance("0" * self._digits) + 26)
         self.setMinimumHeight(metrics.height() + 4)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         event.ignore()
 
 
-class RoundsSlider(QSlider):
+class RoundsSlider(QtWidgets.QSlider):
     """A horizontal slider that ignores the wheel."""
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         event.ignore()
 
 
-def keep_place(widget: QWidget) -> None:
+def keep_place(widget: QtWidgets.QWidget) -> None:
     """Keep the room of a widget while it is hidden, so that what is beside it does not move."""
     policy = widget.sizePolicy()
     policy.setRetainSizeWhenHidden(True)
     widget.setSizePolicy(policy)
 
 
-def bring_into_sight(widget: QWidget) -> None:
+def bring_into_sight(widget: QtWidgets.QWidget) -> None:
     """Scroll to a widget focused by an arrow key; Qt scrolls only for Tab."""
-    around: QWidget | None = widget.parentWidget()
-    while around is not None and not isinstance(around, QScrollArea):
+    around: QtWidgets.QWidget | None = widget.parentWidget()
+    while around is not None and not isinstance(around, QtWidgets.QScrollArea):
         around = around.parentWidget()
     if around is not None:
         around.ensureWidgetVisible(widget, 0, 4)
 
 
-class ScrollingPage(QScrollArea):
+class ScrollingPage(QtWidgets.QScrollArea):
     """A page that PageScroller scrolls to the widget that gets the focus.
 
     A scroll area shows its body at once, which gives all of it its style, and each move of a part with a style costs
     it again. So the area takes the body when it gets its own style, in the place where it stays.
     """
 
-    def __init__(self, body: QWidget) -> None:
+    def __init__(self, body: QtWidgets.QWidget) -> None:
         super().__init__()
         self._body = body
         body.setParent(self.viewport())
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Polish and self.widget() is not self._body:
+    def event(self, event: QtCore.QEvent) -> bool:
+        if event.type() == QtCore.QEvent.Type.Polish and self.widget() is not self._body:
             self.setWidget(self._body)
         return super().event(event)
 
 
-class PageScroller(QObject):
+class PageScroller(QtCore.QObject):
     """Scrolls pages to the widget that gets the focus, also when it comes from outside; one for the program.
 
     A connection of each page would be called while that page is deleted.
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, parent: QtCore.QObject) -> None:
         super().__init__(parent)
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
+        application = QtWidgets.QApplication.instance()
+        assert isinstance(application, QtWidgets.QApplication)
         application.focusChanged.connect(self._on_focus_changed)
 
-    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus_changed(self, _before: QtWidgets.QWidget | None, now: QtWidgets.QWidget | None) -> None:
         # Nothing moves under a pressed mouse button, so that its release hits the same widget.
-        if now is None or QApplication.mouseButtons():
+        if now is None or QtWidgets.QApplication.mouseButtons():
             return
         around = now.parentWidget()
         while around is not None:
@@ -466,7 +424,7 @@ class PageScroller(QObject):
             around = around.parentWidget()
 
 
-def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
+def scrolling(body: QtWidgets.QWidget, *, keeps_bar: bool = False) -> QtWidgets.QScrollArea:
     """Return a page that scrolls vertically and takes no focus.
 
     `keeps_bar` always reserves the width of the scroll bar, for pages whose height depends on their width; they would
@@ -474,17 +432,17 @@ def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
     """
     area = ScrollingPage(body)
     if keeps_bar:
-        area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        area.setVerticalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
     area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setHorizontalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(QtCore.Qt.FocusPolicy.NoFocus)
     return area
 
 
-ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+ENTER = (QtCore.Qt.Key.Key_Return, QtCore.Qt.Key.Key_Enter)
 
 
-class TextBox(QPlainTextEdit):
+class TextBox(QtWidgets.QPlainTextEdit):
     """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
     A paste of more than `longest_paste` characters, or that would make the text longer than `longest`, is not inserted
@@ -492,9 +450,9 @@ class TextBox(QPlainTextEdit):
     Without `submits`, Enter breaks the line and Tab moves on.
     """
 
-    submitted = Signal()
-    focus_changed = Signal(bool)
-    long_text_given = Signal(str)
+    submitted = QtCore.Signal()
+    focus_changed = QtCore.Signal(bool)
+    long_text_given = QtCore.Signal(str)
 
     def __init__(
         self,
@@ -511,10 +469,10 @@ class TextBox(QPlainTextEdit):
         self._submits = submits
         self._longest, self._longest_paste = longest, longest_paste
         self.composing = False  # whether an input method is
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         # Lines are wrapped; in a narrow moment of a layout Qt would show the bar, and keep it.
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(2)
         # Otherwise undo would first remove the margin.
         self.document().clearUndoRedoStacks()
@@ -530,7 +488,7 @@ class TextBox(QPlainTextEdit):
         self._lines = lines
         self._fit()
 
-    def insertFromMimeData(self, source: QMimeData) -> None:
+    def insertFromMimeData(self, source: QtCore.QMimeData) -> None:
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
         if (self._longest_paste is not None and length > self._longest_paste) or (
@@ -540,43 +498,43 @@ class TextBox(QPlainTextEdit):
         else:
             super().insertFromMimeData(source)
 
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+    def inputMethodEvent(self, event: QtGui.QInputMethodEvent) -> None:
         self.composing = bool(event.preeditString())
         super().inputMethodEvent(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.key() not in ENTER or not self._submits:
             super().keyPressEvent(event)
             return
         if self.composing:
             event.ignore()
             return
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        if event.modifiers() & QtCore.Qt.KeyboardModifier.ShiftModifier:
             self.insertPlainText("\n")
         else:
             self.submitted.emit()
         event.accept()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
+    def focusInEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusInEvent(event)
         self.focus_changed.emit(True)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         self.composing = False
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
-    def changeEvent(self, event: QEvent) -> None:
+    def changeEvent(self, event: QtCore.QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
+        if event.type() == QtCore.QEvent.Type.FontChange:
             self._fit()
 
-    def sizeHint(self) -> QSize:
-        return QSize(240, self.height())
+    def sizeHint(self) -> QtCore.QSize:
+        return QtCore.QSize(240, self.height())
 
     def setPlaceholderText(self, text: str) -> None:
         super().setPlaceholderText(text)
@@ -587,7 +545,7 @@ class TextBox(QPlainTextEdit):
         if not self.document().isEmpty():
             return 0
         room = self.viewport().width() - 2 * round(self.document().documentMargin())
-        wrap, metrics = Qt.TextFlag.TextWordWrap, self.fontMetrics()
+        wrap, metrics = QtCore.Qt.TextFlag.TextWordWrap, self.fontMetrics()
         needed = metrics.boundingRect(0, 0, max(1, room), 0, wrap, self.placeholderText()).height()
         return min(2, round(needed / metrics.lineSpacing()))
 
@@ -596,14 +554,14 @@ class TextBox(QPlainTextEdit):
         lines = max(self._lines, min(self._most, wanted))
         # A scroll bar that comes and goes would change the line breaks, and with them the height, again and again.
         bar = (
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            QtCore.Qt.ScrollBarPolicy.ScrollBarAsNeeded
             if wanted > self._most
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+            else QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         )
         self.setVerticalScrollBarPolicy(bar)
         frame = (
             max(0, self.height() - self.viewport().height())
-            if self.testAttribute(Qt.WidgetAttribute.WA_WState_Polished)
+            if self.testAttribute(QtCore.Qt.WidgetAttribute.WA_WState_Polished)
             else 0
         )
         height = lines * self.fontMetrics().lineSpacing() + 8 + frame
@@ -614,13 +572,17 @@ class TextBox(QPlainTextEdit):
 EDGE = 10
 
 
-class DropHint(QWidget):
+class DropHint(QtWidgets.QWidget):
     """Covers a page while acceptable data is dragged over it; emits dropped(data)."""
 
-    dropped = Signal(QMimeData)
+    dropped = QtCore.Signal(QtCore.QMimeData)
 
     def __init__(
-        self, look: Look, page: QWidget, over: Sequence[QWidget], takes: Callable[[QMimeData], bool]
+        self,
+        look: Look,
+        page: QtWidgets.QWidget,
+        over: Sequence[QtWidgets.QWidget],
+        takes: Callable[[QtCore.QMimeData], bool],
     ) -> None:
         """`over` are the parts of the page that accept drops themselves."""
         super().__init__(page)
@@ -638,52 +600,56 @@ class DropHint(QWidget):
         """Set what is said over the page."""
         self.words = text
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched in self._watched and isinstance(event, QDragEnterEvent) and self._takes(event.mimeData()):
+    def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:
+        if (
+            watched in self._watched
+            and isinstance(event, QtGui.QDragEnterEvent)
+            and self._takes(event.mimeData())
+        ):
             self.setGeometry(self._page.rect())
             self.show()
             self.raise_()
             event.acceptProposedAction()
             return True
-        if event.type() == QEvent.Type.DragLeave:
+        if event.type() == QtCore.QEvent.Type.DragLeave:
             # Left the window, or moved on to this widget, which shows itself again.
             self.hide()
-        if watched is self._page and event.type() == QEvent.Type.Resize:
+        if watched is self._page and event.type() == QtCore.QEvent.Type.Resize:
             self.setGeometry(self._page.rect())
         return super().eventFilter(watched, event)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
         self.show()
         event.acceptProposedAction()
 
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+    def dragMoveEvent(self, event: QtGui.QDragMoveEvent) -> None:
         event.acceptProposedAction()
 
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
         self.hide()
 
-    def dropEvent(self, event: QDropEvent) -> None:
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         self.hide()
         event.acceptProposedAction()
         self.dropped.emit(event.mimeData())
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens = self._look.tokens
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        veil = QColor(tokens.bg)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        veil = QtGui.QColor(tokens.bg)
         veil.setAlpha(215)
         painter.fillRect(self.rect(), veil)
-        painter.setPen(QPen(QColor(tokens.accent), 2, Qt.PenStyle.DashLine))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(EDGE, EDGE, -EDGE, -EDGE), 12, 12)
+        painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent), 2, QtCore.Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(QtCore.QRectF(self.rect()).adjusted(EDGE, EDGE, -EDGE, -EDGE), 12, 12)
         painter.setFont(sized(self.font(), 15, 560))
-        wrapped = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
+        wrapped = int(QtCore.Qt.AlignmentFlag.AlignCenter | QtCore.Qt.TextFlag.TextWordWrap)
         room = self.rect().adjusted(3 * EDGE, 3 * EDGE, -3 * EDGE, -3 * EDGE)
         text = painter.boundingRect(room, wrapped, self.words)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(tokens.accent_bg))
+        painter.setPen(QtCore.Qt.PenStyle.NoPen)
+        painter.setBrush(QtGui.QColor(tokens.accent_bg))
         margin = tall(12)
-        box = QRect(text).adjusted(-2 * margin, -margin, 2 * margin, margin)
+        box = QtCore.QRect(text).adjusted(-2 * margin, -margin, 2 * margin, margin)
         painter.drawRoundedRect(box, 10, 10)
-        painter.setPen(QColor(tokens.accent))
+        painter.setPen(QtGui.QColor(tokens.accent))
         painter.drawText(text, wrapped, self.words)

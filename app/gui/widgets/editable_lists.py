@@ -3,17 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetrics,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QScrollArea, QWidget
 
 from app.core.session import Plan, PlanItem, QueuedMessage
@@ -32,7 +23,7 @@ class EditBox(TextBox):
 
     cancelled = Signal()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not self.composing:
             self.cancelled.emit()
         else:
@@ -83,7 +74,7 @@ class EditableRow(QFrame):
     def event(self, event: QEvent) -> bool:
         return takes_f2(event) or super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in STEPS and event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.moved.emit(STEPS[key])
@@ -94,12 +85,12 @@ class EditableRow(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         drags = event.button() == Qt.MouseButton.LeftButton and self.box.isHidden()
         self._pressed = event.position().toPoint() if drags else None
         super().mousePressEvent(event)
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         if self._pressed is None:
             return
         point = event.position().toPoint()
@@ -111,7 +102,7 @@ class EditableRow(QFrame):
         self.move(self.x(), self.mapToParent(point).y() - self._pressed.y())
         bring_into_sight(self)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         before, self._pressed, self._from = self._from, None, None
         if before is not None:
             step = self._place() - before
@@ -199,7 +190,7 @@ class PlanRow(EditableRow):
         self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
         self.update()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in STEPS and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.stepped.emit(STEPS[key])
@@ -208,12 +199,12 @@ class PlanRow(EditableRow):
         else:
             super().keyPressEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.position().x() < TEXT_LEFT and self.box.isHidden():
             self.ticked.emit()
         super().mousePressEvent(event)
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.position().x() >= TEXT_LEFT:
             self._begin()
 
@@ -230,12 +221,12 @@ class PlanRow(EditableRow):
         if event.type() == QEvent.Type.FontChange:
             self.setMinimumHeight(tall(HEIGHT))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
         if not self.box.isHidden():
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         tokens = self._look.tokens
         if not self.isEnabled():
             painter.setOpacity(0.75)
@@ -244,19 +235,21 @@ class PlanRow(EditableRow):
         font = sized(self.font(), 13, 620 if current else 400)
         font.setStrikeOut(self._item.done)
         painter.setFont(font)
-        painter.setPen(QColor(tokens.accent if current else tokens.text_2))
+        painter.setPen(QtGui.QColor(tokens.accent if current else tokens.text_2))
         right = self._tools.width() + 6 if self._tools.isVisible() else 4
         room = self.rect().adjusted(TEXT_LEFT, 0, -right, 0)
-        shown = QFontMetrics(font).elidedText(self._item.text, Qt.TextElideMode.ElideRight, room.width())
+        shown = QtGui.QFontMetrics(font).elidedText(
+            self._item.text, Qt.TextElideMode.ElideRight, room.width()
+        )
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
-    def _paint_mark(self, painter: QPainter, centre: QPointF) -> None:
+    def _paint_mark(self, painter: QtGui.QPainter, centre: QPointF) -> None:
         """Paint a ring: ticked if done, half full if current."""
         tokens = self._look.tokens
         current = self._current and not self._item.done
-        colour = QColor(tokens.accent if current else tokens.text_2)
+        colour = QtGui.QColor(tokens.accent if current else tokens.text_2)
         ring = QRectF(centre.x() - MARK / 2, centre.y() - MARK / 2, MARK, MARK)
-        painter.setPen(QPen(colour, 1.3))
+        painter.setPen(QtGui.QPen(colour, 1.3))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawEllipse(ring)
         if current:
@@ -581,7 +574,7 @@ class QueueStrip(QScrollArea):
             self._keep_in_sight()
         return done
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_in_sight()
 

@@ -10,18 +10,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Generic, NamedTuple, Self
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QDoubleSpinBox,
-    QFrame,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QSlider,
-    QSpinBox,
-    QWidget,
-)
 
 from app.core.store import Definition
 from app.gui.display.appearance import Language, tall
@@ -124,8 +114,8 @@ class Field:
     # What a drop-down list offers: values with their texts.
     options: Sequence[tuple[Any, str]] = ()
     # What stands beside the control, and under the row.
-    beside: tuple[QWidget, ...] = ()
-    under: tuple[QWidget, ...] = ()
+    beside: tuple[QtWidgets.QWidget, ...] = ()
+    under: tuple[QtWidgets.QWidget, ...] = ()
     # The share of a line that it has beside others.
     share: int = 1
     # Whether control and help stand in a card.
@@ -154,32 +144,39 @@ class Kind(NamedTuple):
     changed: str
 
 
-def _read_line(line: QLineEdit) -> str:
+def _read_line(line: QtWidgets.QLineEdit) -> str:
     # Blanks belong to a password.
-    return line.text() if line.echoMode() == QLineEdit.EchoMode.Password else line.text().strip()
+    return line.text() if line.echoMode() == QtWidgets.QLineEdit.EchoMode.Password else line.text().strip()
 
 
-def _show_line(line: QLineEdit, text: str) -> None:
+def _show_line(line: QtWidgets.QLineEdit, text: str) -> None:
     line.setText(text)
     line.setCursorPosition(0)
 
 
-KINDS: dict[type[QWidget], Kind] = {
-    QLineEdit: Kind(_read_line, _show_line, QLineEdit.setReadOnly, "textChanged"),
+KINDS: dict[type[QtWidgets.QWidget], Kind] = {
+    QtWidgets.QLineEdit: Kind(_read_line, _show_line, QtWidgets.QLineEdit.setReadOnly, "textChanged"),
     TextBox: Kind(TextBox.text, TextBox.setPlainText, TextBox.setReadOnly, "textChanged"),
     TickBox: Kind(TickBox.isChecked, TickBox.setChecked, TickBox.setDisabled, "toggled"),
-    QSpinBox: Kind(QSpinBox.value, QSpinBox.setValue, QSpinBox.setReadOnly, "valueChanged"),
-    QDoubleSpinBox: Kind(
-        lambda box: box.value(), QDoubleSpinBox.setValue, QDoubleSpinBox.setReadOnly, "valueChanged"
+    QtWidgets.QSpinBox: Kind(
+        QtWidgets.QSpinBox.value, QtWidgets.QSpinBox.setValue, QtWidgets.QSpinBox.setReadOnly, "valueChanged"
     ),
-    QSlider: Kind(QSlider.value, QSlider.setValue, QSlider.setDisabled, "valueChanged"),
+    QtWidgets.QDoubleSpinBox: Kind(
+        lambda box: box.value(),
+        QtWidgets.QDoubleSpinBox.setValue,
+        QtWidgets.QDoubleSpinBox.setReadOnly,
+        "valueChanged",
+    ),
+    QtWidgets.QSlider: Kind(
+        QtWidgets.QSlider.value, QtWidgets.QSlider.setValue, QtWidgets.QSlider.setDisabled, "valueChanged"
+    ),
     Choice: Kind(Choice.value, Choice.choose, Choice.setDisabled, "currentTextChanged"),
     ModelChoice: Kind(
         ModelChoice.chosen, lambda box, pair: box.show_model(*pair), ModelChoice.set_fixed, "changed"
     ),
     ChipList: Kind(ChipList.chosen, ChipList.show_chosen, ChipList.set_fixed, "changed"),
     # Any other control does this itself.
-    QWidget: Kind(
+    QtWidgets.QWidget: Kind(
         lambda box: box.value(),
         lambda box, value: box.show_value(value),
         lambda box, fixed: box.set_fixed(fixed),
@@ -188,20 +185,20 @@ KINDS: dict[type[QWidget], Kind] = {
 }
 
 
-def kind_of(control: QWidget) -> Kind:
+def kind_of(control: QtWidgets.QWidget) -> Kind:
     """Return the kind of a control: that of the nearest class it is made from."""
     return next(KINDS[base] for base in type(control).__mro__ if base in KINDS)
 
 
-def value_of(control: QWidget) -> Any:
+def value_of(control: QtWidgets.QWidget) -> Any:
     """Return the value of a control."""
     return kind_of(control).read(control)
 
 
-class Row(QWidget):
+class Row(QtWidgets.QWidget):
     """A field in its form: its label, control, help, and what is wrong with the value."""
 
-    def __init__(self, language: Language, field: Field, spacing: int, parent: QWidget) -> None:
+    def __init__(self, language: Language, field: Field, spacing: int, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
         self.error = plain_label("error", wrap=True)
         self.error.hide()
@@ -213,7 +210,7 @@ class Row(QWidget):
             parts.insert(0 if field.leads else 1, say(Paragraph("hint"), language, field.help))
         if field.card:
             # With a parent from the start: in a window of its own it would leave the order of Tab.
-            card = QFrame(self)
+            card = QtWidgets.QFrame(self)
             card.setProperty("kind", "card")
             vbox(*parts, *field.under, inside=card, margins=(12, 11, 12, 11), spacing=9)
             parts = [card, self.error, STRETCH]
@@ -229,7 +226,7 @@ class Row(QWidget):
 Line = Field | tuple[Field, ...] | Part
 
 
-class Form(QFrame):
+class Form(QtWidgets.QFrame):
     """Shows the fields of a record; emits changed(name) when the user has changed the value of a field.
 
     A line is a field, several that stand side by side where they fit, or another part of a layout; `inner`
@@ -255,18 +252,18 @@ class Form(QFrame):
         self._values: dict[str, Any] = {}
         self._fixed = False
         self._width = 0
-        self._across: list[QBoxLayout] = []
+        self._across: list[QtWidgets.QBoxLayout] = []
         self._steps: Steps | None = None
         self._column = vbox(inside=self, spacing=spacing)
         # Tab follows the order of the fields, also while some have no row yet.
-        self._waiting = QWidget(self)
+        self._waiting = QtWidgets.QWidget(self)
         self._waiting.hide()
         for line in lines:
             for field in _fields_of(line):
                 self._add(field)
                 for widget in (field.control, *field.beside, *field.under):
                     widget.setParent(self._waiting)
-            if isinstance(line, QWidget):
+            if isinstance(line, QtWidgets.QWidget):
                 line.setParent(self._waiting)
         for field in inner:
             self._add(field)
@@ -391,7 +388,7 @@ class Form(QFrame):
         """Show in empty fields what they take, unless they are read-only."""
         for field in self.fields.values():
             spoken = _spoken(field.control)
-            if field.hint and isinstance(spoken, QLineEdit | QPlainTextEdit):
+            if field.hint and isinstance(spoken, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
                 spoken.setPlaceholderText("" if self._fixed else self._language(field.hint))
 
     def _retranslate(self) -> None:
@@ -406,10 +403,10 @@ class Form(QFrame):
         self._show_hints()
 
 
-class Sentence(QWidget):
+class Sentence(QtWidgets.QWidget):
     """Controls within a text, where they stand for its `{}`."""
 
-    def __init__(self, language: Language, key: str, *controls: QWidget, spacing: int = 6) -> None:
+    def __init__(self, language: Language, key: str, *controls: QtWidgets.QWidget, spacing: int = 6) -> None:
         super().__init__()
         self._language, self._key = language, key
         self._labels = [plain_label("hint") for _ in range(len(controls) + 1)]
@@ -442,9 +439,9 @@ def _fields_of(line: Line) -> Sequence[Field]:
     return [line] if isinstance(line, Field) else []
 
 
-def _spoken(control: Any) -> QWidget:
+def _spoken(control: Any) -> QtWidgets.QWidget:
     """Return the widget that a screen reader is told of: the one that takes the focus for a control."""
-    spoken: QWidget = control.focusProxy() or control
+    spoken: QtWidgets.QWidget = control.focusProxy() or control
     return spoken
 
 
@@ -452,7 +449,7 @@ SAVE_AFTER_MS = 700
 SAVE_KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}
 
 
-class SaveState(QLabel):
+class SaveState(QtWidgets.QLabel):
     """Shows the progress of saving; emits `due` when it is time to save.
 
     `unsaved`: there are changes not yet given to be saved, or that could not be. `saving`: how often they are being saved.
@@ -507,7 +504,7 @@ class SaveState(QLabel):
         show_as(self, SAVE_KINDS.get(key, "hint"), self._language(key) if key else "")
 
 
-class DefinitionEditor(QWidget, Generic[Definition]):
+class DefinitionEditor(QtWidgets.QWidget, Generic[Definition]):
     """Shows a definition; a moment after a change emits save_requested(as it was shown, as edited, anyway).
 
     `anyway` is whether the user's change goes before one of the same field that somebody else has made. Subclasses
@@ -518,7 +515,7 @@ class DefinitionEditor(QWidget, Generic[Definition]):
     chat_requested = Signal(str)
     share_requested = Signal(str)
     duplicate_requested = Signal(str)
-    named: QLineEdit
+    named: QtWidgets.QLineEdit
 
     def __init__(self, language: Language, name: str) -> None:
         super().__init__()

@@ -5,31 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QDropEvent,
-    QFont,
-    QFontMetrics,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPen,
-)
+from PySide6 import QtCore, QtGui
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.gui.display.appearance import Language, Look, sized, tall
@@ -37,14 +13,14 @@ from app.gui.widgets.badge import chip_colours, paint_avatar, paint_chip, paint_
 from app.gui.widgets.controls import TICK, paint_tick
 from app.gui.widgets.text import plain_tip
 
-Index = QModelIndex | QPersistentModelIndex
-ROW = Qt.ItemDataRole.UserRole
-ITEM = Qt.ItemDataRole.UserRole + 1
-HEADING = Qt.ItemDataRole.UserRole + 2
+Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
+ROW = QtCore.Qt.ItemDataRole.UserRole
+ITEM = QtCore.Qt.ItemDataRole.UserRole + 1
+HEADING = QtCore.Qt.ItemDataRole.UserRole + 2
 # Joined once: that takes longer than all else that is asked of a row as it is painted.
-USUAL = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-DRAGS = USUAL | Qt.ItemFlag.ItemIsDragEnabled
-STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+USUAL = QtCore.Qt.ItemFlag.ItemIsEnabled | QtCore.Qt.ItemFlag.ItemIsSelectable
+DRAGS = USUAL | QtCore.Qt.ItemFlag.ItemIsDragEnabled
+STEPS = {QtCore.Qt.Key.Key_Up: -1, QtCore.Qt.Key.Key_Down: 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +89,7 @@ class ListStyle:
     tile: bool = False  # icons lie on a tile
     hovers: bool = True  # the row under the mouse has a background
     fades: bool = True  # all of a faint row is faint, not only what stands before its title
-    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    elide: QtCore.Qt.TextElideMode = QtCore.Qt.TextElideMode.ElideRight
 
 
 TWO_LINES = ListStyle(height=48, edge=6)
@@ -125,14 +101,14 @@ TICKS = ListStyle(
     heading_colour="text",
     right=10,
     space=10,
-    elide=Qt.TextElideMode.ElideMiddle,
+    elide=QtCore.Qt.TextElideMode.ElideMiddle,
 )
 
 
 class ItemDelegate(QStyledItemDelegate):
     """Paints the items of a list, or what a subclass makes of the data of another list."""
 
-    def __init__(self, look: Look, style: ListStyle, parent: QObject) -> None:
+    def __init__(self, look: Look, style: ListStyle, parent: QtCore.QObject) -> None:
         super().__init__(parent)
         self._look, self._style = look, style
 
@@ -141,23 +117,23 @@ class ItemDelegate(QStyledItemDelegate):
         item: RowItem = index.data(ITEM)
         return item
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QtCore.QSize:
         # Asked for each of a thousand rows when they are shown.
         style, rows = self._style, index.model()
         heading = rows.is_heading(index.row()) if isinstance(rows, ItemModel) else index.data(HEADING)
-        return QSize(80, tall(style.heading) if heading else tall(style.height) + style.gap)
+        return QtCore.QSize(80, tall(style.heading) if heading else tall(style.height) + style.gap)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self.item_of(index)
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         if item.heading:
-            self._paint_heading(painter, QRect(option.rect), item)
+            self._paint_heading(painter, QtCore.QRect(option.rect), item)
         else:
             self._paint_item(painter, option, item)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, rect: QRect, item: RowItem) -> None:
+    def _paint_heading(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem) -> None:
         style = self._style
         room = rect.adjusted(style.left, 0, -style.right, -6)
         room.setRight(self._paint_note(painter, room.adjusted(0, 14, style.right, 0), item, room.left()))
@@ -165,10 +141,10 @@ class ItemDelegate(QStyledItemDelegate):
         if style.upper:
             font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
         text = item.title.upper() if style.upper else item.title
-        self._write(painter, room, text, font, style.heading_colour, Qt.AlignmentFlag.AlignBottom)
+        self._write(painter, room, text, font, style.heading_colour, QtCore.Qt.AlignmentFlag.AlignBottom)
 
-    def _paint_item(self, painter: QPainter, option: QStyleOptionViewItem, item: RowItem) -> None:
-        style, rect = self._style, QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
+    def _paint_item(self, painter: QtGui.QPainter, option: QStyleOptionViewItem, item: RowItem) -> None:
+        style, rect = self._style, QtCore.QRect(option.rect).adjusted(0, 0, 0, -self._style.gap)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         selected = item.front or bool(option.state & QStyle.StateFlag.State_Selected)
         self._paint_back(painter, rect, selected, hovered, self._look.ringed(option))
@@ -184,18 +160,18 @@ class ItemDelegate(QStyledItemDelegate):
             right = rect.right() - 29
         else:
             right = self._paint_note(painter, rect, item, left)
-        room = QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
-        line = Qt.AlignmentFlag.AlignTop if item.second else Qt.AlignmentFlag.AlignVCenter
+        room = QtCore.QRect(left, rect.top() + style.edge, right - left + 1, rect.height() - 2 * style.edge)
+        line = QtCore.Qt.AlignmentFlag.AlignTop if item.second else QtCore.Qt.AlignmentFlag.AlignVCenter
         self._write(painter, room, item.title, font, "text", line)
         if item.second:
             font = sized(painter.font(), 12)
-            room.setLeft(self._paint_dot(painter, room, item.dot, QFontMetrics(font).height()))
-            line = Qt.AlignmentFlag.AlignVCenter if item.third else Qt.AlignmentFlag.AlignBottom
+            room.setLeft(self._paint_dot(painter, room, item.dot, QtGui.QFontMetrics(font).height()))
+            line = QtCore.Qt.AlignmentFlag.AlignVCenter if item.third else QtCore.Qt.AlignmentFlag.AlignBottom
             self._write(painter, room, item.second, font, item.second_colour, line)
-            self._write(painter, room, item.third, font, "text_2", Qt.AlignmentFlag.AlignBottom)
+            self._write(painter, room, item.third, font, "text_2", QtCore.Qt.AlignmentFlag.AlignBottom)
 
     def _paint_back(
-        self, painter: QPainter, rect: QRect, selected: bool, hovered: bool, focused: bool
+        self, painter: QtGui.QPainter, rect: QtCore.QRect, selected: bool, hovered: bool, focused: bool
     ) -> None:
         style, tokens = self._style, self._look.tokens
         if not (style.card or selected or focused or (hovered and style.hovers)):
@@ -203,22 +179,22 @@ class ItemDelegate(QStyledItemDelegate):
         framed = focused or style.card or (selected and style.fill == "surface")
         edge = tokens.accent if focused or (style.card and selected) else tokens.line
         wide = 2 if style.card and focused else 1
-        painter.setPen(QPen(QColor(edge), wide) if framed else Qt.PenStyle.NoPen)
+        painter.setPen(QtGui.QPen(QtGui.QColor(edge), wide) if framed else QtCore.Qt.PenStyle.NoPen)
         fill = style.fill if selected or (style.card and not hovered) else "hover"
-        painter.setBrush(QColor(getattr(tokens, fill)))
-        inside = QRectF(rect).adjusted(style.inset, wide / 2, -style.inset, -wide / 2)
+        painter.setBrush(QtGui.QColor(getattr(tokens, fill)))
+        inside = QtCore.QRectF(rect).adjusted(style.inset, wide / 2, -style.inset, -wide / 2)
         radius = 9 if style.card else 7
         painter.drawRoundedRect(inside, radius, radius)
 
-    def _paint_mark(self, painter: QPainter, rect: QRect, item: RowItem) -> int:
+    def _paint_mark(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem) -> int:
         """Paint what stands before the title, and return where that begins."""
         look, style, ratio = self._look, self._style, painter.device().devicePixelRatioF()
         left, middle = rect.left() + style.left + item.indent, rect.center().y()
-        place = QRect(left, middle - style.mark // 2 + 1, style.mark, style.mark)
+        place = QtCore.QRect(left, middle - style.mark // 2 + 1, style.mark, style.mark)
         if item.chevron:
             painter.drawPixmap(left - 15, middle - 5, look.picture(item.chevron, "text_2", 11, ratio))
         if item.ticked is not None:
-            box = QRectF(left + 0.5, middle - TICK / 2 + 1.5, TICK - 1, TICK - 1)
+            box = QtCore.QRectF(left + 0.5, middle - TICK / 2 + 1.5, TICK - 1, TICK - 1)
             paint_tick(painter, look, box, item.ticked)
         elif item.colour is not None:
             paint_avatar(painter, place, item.title, look.tokens.speaker(item.colour), item.letters)
@@ -231,52 +207,60 @@ class ItemDelegate(QStyledItemDelegate):
             return left
         return left + style.mark + style.space
 
-    def _paint_note(self, painter: QPainter, rect: QRect, item: RowItem, left: int) -> int:
+    def _paint_note(self, painter: QtGui.QPainter, rect: QtCore.QRect, item: RowItem, left: int) -> int:
         """Paint the note, and return where the room for the title ends, which begins at `left`."""
         style, tokens, right = self._style, self._look.tokens, rect.right() - self._style.right
         if not item.note:
             return right
         most = rect.width() // style.share
         if item.title_first:
-            title = QFontMetrics(sized(painter.font(), style.size, style.selected_weight))
+            title = QtGui.QFontMetrics(sized(painter.font(), style.size, style.selected_weight))
             most = min(rect.width() // 3, right - left - title.horizontalAdvance(item.title) - 16)
         painter.setFont(sized(painter.font(), style.note, 500 if style.chip else 400))
         metrics, note = painter.fontMetrics(), item.note
         if metrics.horizontalAdvance(note) > most:
-            note = metrics.elidedText(note, Qt.TextElideMode.ElideRight, most)
+            note = metrics.elidedText(note, QtCore.Qt.TextElideMode.ElideRight, most)
         width = metrics.horizontalAdvance(note)
         if style.chip:
             high, tone = tall(style.chip), "neutral" if item.note_colour == "text_2" else item.note_colour
-            chip = QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
+            chip = QtCore.QRect(right - width - 16, rect.center().y() - high // 2, width + 16, high)
             paint_chip(painter, chip, note, chip_colours(tokens, tone))
             return chip.left() - 6
-        painter.setPen(QColor(getattr(tokens, item.note_colour)))
+        painter.setPen(QtGui.QColor(getattr(tokens, item.note_colour)))
         room = rect.adjusted(0, 0, -style.right, 0)
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, note)
+        painter.drawText(
+            room, QtCore.Qt.AlignmentFlag.AlignVCenter | QtCore.Qt.AlignmentFlag.AlignRight, note
+        )
         return right - width - 8
 
-    def _paint_dot(self, painter: QPainter, room: QRect, colour: str, line: int) -> int:
+    def _paint_dot(self, painter: QtGui.QPainter, room: QtCore.QRect, colour: str, line: int) -> int:
         """Paint a dot at the last line of a row, which is so high, and return where its text begins."""
         if not colour:
             return room.left()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(getattr(self._look.tokens, colour)))
-        painter.drawEllipse(QRectF(room.left(), room.bottom() - line // 2 - 2.5, 7, 7))
+        painter.setPen(QtCore.Qt.PenStyle.NoPen)
+        painter.setBrush(QtGui.QColor(getattr(self._look.tokens, colour)))
+        painter.drawEllipse(QtCore.QRectF(room.left(), room.bottom() - line // 2 - 2.5, 7, 7))
         return room.left() + 12
 
     def _write(
-        self, painter: QPainter, room: QRect, text: str, font: QFont, colour: str, line: Qt.AlignmentFlag
+        self,
+        painter: QtGui.QPainter,
+        room: QtCore.QRect,
+        text: str,
+        font: QtGui.QFont,
+        colour: str,
+        line: QtCore.Qt.AlignmentFlag,
     ) -> None:
         painter.setFont(font)
-        painter.setPen(QColor(getattr(self._look.tokens, colour)))
+        painter.setPen(QtGui.QColor(getattr(self._look.tokens, colour)))
         shown = painter.fontMetrics().elidedText(text, self._style.elide, room.width())
         painter.drawText(room, line, shown)
 
 
-class ItemModel(QAbstractListModel):
+class ItemModel(QtCore.QAbstractListModel):
     """The rows of a list: texts, which are headings, and what `item_of` makes an item of once it is shown."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QtCore.QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Any] = []
         self.ordered = False  # whether the user orders them
@@ -329,10 +313,10 @@ class ItemModel(QAbstractListModel):
         ids = self.ids()
         return ids.index(wanted) if wanted and wanted in ids else -1
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+    def rowCount(self, parent: Index = QtCore.QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self._rows)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: Index, role: int = QtCore.Qt.ItemDataRole.DisplayRole) -> object:
         row = self._rows[index.row()]
         if role == ROW:
             return row
@@ -340,24 +324,24 @@ class ItemModel(QAbstractListModel):
             return self.is_heading(index.row())
         if role == ITEM:
             return self.item(index.row())
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role == QtCore.Qt.ItemDataRole.DisplayRole:
             return row if isinstance(row, str) else self.text_of(row)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
+        if role == QtCore.Qt.ItemDataRole.AccessibleTextRole:
             return row if isinstance(row, str) else self.said_of(row)
-        if role == Qt.ItemDataRole.ToolTipRole:
+        if role == QtCore.Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self.item(index.row()).tip)
         return None
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
+    def flags(self, index: Index) -> QtCore.Qt.ItemFlag:
         if not index.isValid():
             # What is dragged is dropped between the rows.
-            return Qt.ItemFlag.ItemIsDropEnabled
+            return QtCore.Qt.ItemFlag.ItemIsDropEnabled
         if self.is_heading(index.row()):
-            return Qt.ItemFlag.NoItemFlags
+            return QtCore.Qt.ItemFlag.NoItemFlags
         return DRAGS if self.ordered else USUAL
 
-    def supportedDropActions(self) -> Qt.DropAction:
-        return Qt.DropAction.MoveAction if self.ordered else Qt.DropAction.CopyAction
+    def supportedDropActions(self) -> QtCore.Qt.DropAction:
+        return QtCore.Qt.DropAction.MoveAction if self.ordered else QtCore.Qt.DropAction.CopyAction
 
     def moveRows(self, before: Index, row: int, count: int, after: Index, place: int) -> bool:
         """Move a row before the one at a place."""
@@ -368,9 +352,9 @@ class ItemModel(QAbstractListModel):
         return True
 
 
-def takes_f2(event: QEvent) -> bool:
+def takes_f2(event: QtCore.QEvent) -> bool:
     """Claim F2, which the window uses too; say whether the event asks who does."""
-    if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
+    if event.type() == QtCore.QEvent.Type.ShortcutOverride and event.key() == QtCore.Qt.Key.Key_F2:  # type: ignore[attr-defined]
         event.accept()
         return True
     return False
@@ -384,13 +368,13 @@ class ItemList(QListView):
     Subclasses give a row its menu with `menu_of`.
     """
 
-    currentItemChanged = Signal(object, object)  # noqa: N815 as that of a QListWidget
-    edit_requested = Signal(str)
-    delete_requested = Signal(str)
-    order_chosen = Signal(object)
-    ticked = Signal(str)
-    EDITS: tuple[Qt.Key, ...] = (Qt.Key.Key_F2,)
-    SELECTS = QItemSelectionModel.SelectionFlag.ClearAndSelect
+    currentItemChanged = QtCore.Signal(object, object)  # noqa: N815 as that of a QListWidget
+    edit_requested = QtCore.Signal(str)
+    delete_requested = QtCore.Signal(str)
+    order_chosen = QtCore.Signal(object)
+    ticked = QtCore.Signal(str)
+    EDITS: tuple[QtCore.Qt.Key, ...] = (QtCore.Qt.Key.Key_F2,)
+    SELECTS = QtCore.QItemSelectionModel.SelectionFlag.ClearAndSelect
     """What making a row the current one does to the selection."""
 
     def __init__(
@@ -408,12 +392,12 @@ class ItemList(QListView):
         # Of rows that are all as high as one another, Qt asks for the size once.
         self.setUniformItemSizes(not style.heading)
         self.setMouseTracking(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setFrameShape(QListView.Shape.NoFrame)
         if ordered:
             self.setDragDropMode(QListView.DragDropMode.InternalMove)
-            self.setDefaultDropAction(Qt.DropAction.MoveAction)
+            self.setDefaultDropAction(QtCore.Qt.DropAction.MoveAction)
 
     def show_rows(self, rows: Sequence[Any]) -> None:
         """Replace the rows; the current one and the scroll position stay."""
@@ -461,14 +445,14 @@ class ItemList(QListView):
             self.setCurrentRow(row)
         return row >= 0
 
-    def visualItemRect(self, item: RowItem | None) -> QRect:
+    def visualItemRect(self, item: RowItem | None) -> QtCore.QRect:
         """Return the rectangle of an item's row."""
         return self.visualRect(self.rows.index(self.rows.row_of(item.id if item else "")))
 
     def move_row(self, row: int, step: int) -> None:
         """Move a row by `step` places if possible."""
         if 0 <= row + step < self.count():
-            top = QModelIndex()
+            top = QtCore.QModelIndex()
             self.rows.moveRow(top, row, top, row + step + (step > 0))
             self.order_chosen.emit(self.ids())
 
@@ -479,7 +463,7 @@ class ItemList(QListView):
     def new_menu(self) -> QMenu:
         """Return an empty menu, which is deleted once it is closed."""
         menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
         return menu
 
     def add_moves(self, menu: QMenu, words: Language, row_id: str) -> None:
@@ -489,31 +473,31 @@ class ItemList(QListView):
             action = menu.addAction(f"{words(key)}\t{keys}", partial(self.move_row, row, step))
             action.setEnabled(0 <= row + step < self.count())
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(self, current: QtCore.QModelIndex, previous: QtCore.QModelIndex) -> None:
         super().currentChanged(current, previous)
         self.currentItemChanged.emit(self._item_at(current), self._item_at(previous))
 
-    def event(self, event: QEvent) -> bool:
+    def event(self, event: QtCore.QEvent) -> bool:
         return takes_f2(event) or super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        item, key = self.currentItem(), Qt.Key(event.key())
-        moves = self.rows.ordered and event.modifiers() & Qt.KeyboardModifier.AltModifier
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        item, key = self.currentItem(), QtCore.Qt.Key(event.key())
+        moves = self.rows.ordered and event.modifiers() & QtCore.Qt.KeyboardModifier.AltModifier
         if item is None:
             super().keyPressEvent(event)
         elif moves and key in STEPS:
             self.move_row(self.currentIndex().row(), STEPS[key])
         elif key in self.EDITS:
             self.edit_requested.emit(item.id)
-        elif key == Qt.Key.Key_Delete:
+        elif key == QtCore.Qt.Key.Key_Delete:
             if item.id not in self.fixed:
                 self.delete_requested.emit(item.id)
-        elif key == Qt.Key.Key_Space and item.ticked is not None:
+        elif key == QtCore.Qt.Key.Key_Space and item.ticked is not None:
             self.ticked.emit(item.id)
-        elif key != Qt.Key.Key_Menu or not self._pop_up(item.id, self.visualItemRect(item).center()):
+        elif key != QtCore.Qt.Key.Key_Menu or not self._pop_up(item.id, self.visualItemRect(item).center()):
             super().keyPressEvent(event)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         super().mouseReleaseEvent(event)
         point, style = event.position().toPoint(), self._style
         item = self._item_at(self.indexAt(point))
@@ -522,28 +506,28 @@ class ItemList(QListView):
             if point.x() - left < style.left + style.mark + style.space:
                 self.ticked.emit(item.id)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        keyboard = event.reason() == QContextMenuEvent.Reason.Keyboard
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:
+        keyboard = event.reason() == QtGui.QContextMenuEvent.Reason.Keyboard
         item = self.currentItem() if keyboard else self._item_at(self.indexAt(event.pos()))
         place = self.visualItemRect(item).center() if keyboard else event.pos()
         if item is None or not self._pop_up(item.id, place):
             super().contextMenuEvent(event)
 
-    def dropEvent(self, event: QDropEvent) -> None:
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
         before = self.ids()
         super().dropEvent(event)
         if self.ids() != before:
             self.order_chosen.emit(self.ids())
 
-    def _item_at(self, index: QModelIndex) -> RowItem | None:
+    def _item_at(self, index: QtCore.QModelIndex) -> RowItem | None:
         return self.rows.item(index.row()) if index.isValid() else None
 
-    def _pop_up(self, row_id: str, place: QPoint) -> bool:
+    def _pop_up(self, row_id: str, place: QtCore.QPoint) -> bool:
         """Open the menu of a row; return whether it has one."""
         menu = self.menu_of(row_id) if row_id else None
         if menu is not None:
             self._show_menu(menu, place)
         return menu is not None
 
-    def _show_menu(self, menu: QMenu, place: QPoint) -> None:
+    def _show_menu(self, menu: QMenu, place: QtCore.QPoint) -> None:
         menu.popup(self.viewport().mapToGlobal(place))

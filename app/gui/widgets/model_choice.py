@@ -7,17 +7,9 @@ the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity an
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QKeyCombination, QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPaintEvent, QStandardItemModel
-from PySide6.QtWidgets import (
-    QApplication,
-    QComboBox,
-    QCompleter,
-    QListView,
-    QSizePolicy,
-    QStyleOptionViewItem,
-    QWidget,
-)
 
 from app.core.definitions import Creativity, Effort, Length
 from app.core.model_facts import FactSource, ModelFacts, TakesTemperature
@@ -61,17 +53,17 @@ class ModelChoice(Choice):
         self._shown = ("", "")
         self._fixed = False
         self.setEditable(True)
-        self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Fixed)
         self.setMaxVisibleItems(10)
         # Completion matches anywhere in a name: a server may list hundreds.
         finder = self.completer()
-        finder.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
+        finder.setCompletionMode(QtWidgets.QCompleter.CompletionMode.PopupCompletion)
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setMaxVisibleItems(8)
         for view, whole in ((self.view(), False), (finder.popup(), True)):
             view.setItemDelegate(ModelLines(look, self.facts_of, self, whole=whole))
-            if isinstance(view, QListView):
+            if isinstance(view, QtWidgets.QListView):
                 view.setUniformItemSizes(True)
         self.editTextChanged.connect(self._on_text_changed)
 
@@ -171,12 +163,17 @@ class ModelLines(ItemDelegate):
     """
 
     def __init__(
-        self, look: Look, facts_of: Callable[[tuple[str, str]], str], parent: QWidget, *, whole: bool
+        self,
+        look: Look,
+        facts_of: Callable[[tuple[str, str]], str],
+        parent: QtWidgets.QWidget,
+        *,
+        whole: bool,
     ) -> None:
         super().__init__(look, STYLE, parent)
         self._facts_of, self._whole = facts_of, whole
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(WIDE, super().sizeHint(option, index).height())
 
     def item_of(self, index: Index) -> RowItem:
@@ -253,7 +250,7 @@ class ModelMenu(SearchPopUp):
         providers: Sequence[ProviderStatus],
         facts: Facts,
         shown: tuple[str, str],
-        parent: QWidget,
+        parent: QtWidgets.QWidget,
         *,
         first: str = "",
         more: bool = False,
@@ -286,17 +283,17 @@ class ModelMenu(SearchPopUp):
         again.timeout.connect(self.list.viewport().update)
         again.start()
 
-    def open(self, under: QWidget) -> None:
+    def open(self, under: QtWidgets.QWidget) -> None:
         """Open below a widget, at the model that is chosen."""
         # A short list takes no more room than it needs.
         others = 0 if self._more.isHidden() else SEARCH_HEIGHT
         self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + self.list.rows_height() + others))
         self.open_below(under)
-        self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
+        self.list.scrollTo(self.list.currentIndex(), QtWidgets.QListView.ScrollHint.PositionAtCenter)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
-            QApplication.sendEvent(self.list, event)
+            QtWidgets.QApplication.sendEvent(self.list, event)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self._more.hasFocus():
                 self._on_more()
@@ -420,7 +417,7 @@ class ModelButton(ShorteningButton):
         self._providers, self._facts = providers, facts
         self.favourites: Callable[[], Sequence[str]] | None = None
         self._shown = ("", "")
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._open)
         # A method, which Qt disconnects when the button goes.
         language.changed.connect(self._retranslate)
@@ -470,7 +467,7 @@ def efforts_of(facts: ModelFacts) -> tuple[str, ...]:
     return USUAL_EFFORTS if facts.efforts is None else facts.efforts
 
 
-class AnswerStyleChoice(QWidget):
+class AnswerStyleChoice(QtWidgets.QWidget):
     """Three drop-down lists; those that the model does not take are hidden, and a hint says why. Emits `changed`.
 
     A value that the model does not take is kept until the user chooses another: the model may be changed back.

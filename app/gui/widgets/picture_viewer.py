@@ -5,22 +5,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import Thread
 
+from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QGuiApplication,
-    QIcon,
-    QImage,
-    QImageReader,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPixmap,
-    QResizeEvent,
-    QShortcut,
-    QWheelEvent,
-)
 from PySide6.QtWidgets import QDialog, QWidget
 
 from app.core.message import Attachment
@@ -43,7 +29,7 @@ _MB = 1_000_000
 class PictureDecoder(QObject):
     """Decodes each picture in a thread of its own; emits decoded(key, image), a null image where that fails."""
 
-    decoded = Signal(object, QImage)
+    decoded = Signal(object, QtGui.QImage)
 
     def decode(self, key: object, data: str, size: QSize | None = None) -> None:
         """Decode a picture given in base 64, in a size in pixels or in its own."""
@@ -54,8 +40,8 @@ class PictureDecoder(QObject):
         buffer = QBuffer()
         buffer.setData(QByteArray(b"".join(pieces)))
         buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-        QImageReader.setAllocationLimit(MOST_PIXELS * 4 // _MB + 1)
-        reader = QImageReader(buffer)
+        QtGui.QImageReader.setAllocationLimit(MOST_PIXELS * 4 // _MB + 1)
+        reader = QtGui.QImageReader(buffer)
         if size is not None:
             reader.setScaledSize(size)
         image = reader.read()
@@ -75,9 +61,9 @@ class PictureButton(IconButton):
         shown = picture[1].scaled(most, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
         self._decoder.decode(None, picture[0].data, shown)
 
-    def _on_decoded(self, _key: object, image: QImage) -> None:
+    def _on_decoded(self, _key: object, image: QtGui.QImage) -> None:
         if not image.isNull():
-            self.setIcon(QIcon(QPixmap.fromImage(image)))
+            self.setIcon(QtGui.QIcon(QtGui.QPixmap.fromImage(image)))
 
 
 class PictureCanvas(QWidget):
@@ -91,7 +77,7 @@ class PictureCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._language, self._look = language, look
         self._picture: PictureSize | None = None
-        self._image = QImage()
+        self._image = QtGui.QImage()
         self._broken = False
         self._scale: float | None = None
         self._centre = QPointF()
@@ -105,7 +91,7 @@ class PictureCanvas(QWidget):
 
     def show_picture(self, picture: PictureSize) -> None:
         """Show another picture, fitted."""
-        self._picture, self._image, self._broken = picture, QImage(), False
+        self._picture, self._image, self._broken = picture, QtGui.QImage(), False
         self._number += 1
         self.zoom_to(None)
 
@@ -173,17 +159,17 @@ class PictureCanvas(QWidget):
             self._wanted, self._busy = wanted, True
             self._decoder.decode(wanted, data, wanted[1])
 
-    def _on_decoded(self, key: tuple[int, QSize], image: QImage) -> None:
+    def _on_decoded(self, key: tuple[int, QSize], image: QtGui.QImage) -> None:
         self._busy = False
         if key[0] == self._number:
             self._image, self._broken = image, image.isNull()
         self._decode()
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
         if self._broken:
-            painter.setPen(QColor(self._look.tokens.text_2))
+            painter.setPen(QtGui.QColor(self._look.tokens.text_2))
             painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter), self._language("picture.broken"))
         if self._image.isNull():
             return
@@ -196,21 +182,21 @@ class PictureCanvas(QWidget):
             size = QSizeF(self._image.size()) / ratio
         painter.drawImage(QRectF(corner, size), self._image)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self.zoom_to(self._scale)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:
         self.zoom(STEP ** (event.angleDelta().y() / 120), event.position())
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
+    def mousePressEvent(self, event: QtGui.QMouseEvent) -> None:
         self._dragged = event.position()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         self.pan(self._dragged - event.position())
         self._dragged = event.position()
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         self.zoom_to(None if self.pans else max(1.0, self._fitting * 2), event.position())
 
 
@@ -259,21 +245,21 @@ class PictureViewer(QDialog):
         vbox((self.canvas, 1), foot, inside=self, margins=(10, 10, 10, 8), spacing=8)
         keys = Qt.Key
         for pressed, act in (
-            (QKeySequence(keys.Key_PageUp), lambda: self.step(-1)),
-            (QKeySequence(keys.Key_PageDown), lambda: self.step(1)),
-            (QKeySequence(keys.Key_Left), lambda: self._arrow(-1, 0)),
-            (QKeySequence(keys.Key_Right), lambda: self._arrow(1, 0)),
-            (QKeySequence(keys.Key_Up), lambda: self._arrow(0, -1)),
-            (QKeySequence(keys.Key_Down), lambda: self._arrow(0, 1)),
-            (QKeySequence(keys.Key_Plus), lambda: self.canvas.zoom(STEP)),
-            (QKeySequence(keys.Key_Equal), lambda: self.canvas.zoom(STEP)),
-            (QKeySequence(keys.Key_Minus), lambda: self.canvas.zoom(1 / STEP)),
-            (QKeySequence(keys.Key_0), lambda: self.canvas.zoom_to(None)),
-            (QKeySequence(keys.Key_1), lambda: self.canvas.zoom_to(1.0)),
-            (QKeySequence.StandardKey.Copy, self._copy),
-            (QKeySequence.StandardKey.Save, self._save),
+            (QtGui.QKeySequence(keys.Key_PageUp), lambda: self.step(-1)),
+            (QtGui.QKeySequence(keys.Key_PageDown), lambda: self.step(1)),
+            (QtGui.QKeySequence(keys.Key_Left), lambda: self._arrow(-1, 0)),
+            (QtGui.QKeySequence(keys.Key_Right), lambda: self._arrow(1, 0)),
+            (QtGui.QKeySequence(keys.Key_Up), lambda: self._arrow(0, -1)),
+            (QtGui.QKeySequence(keys.Key_Down), lambda: self._arrow(0, 1)),
+            (QtGui.QKeySequence(keys.Key_Plus), lambda: self.canvas.zoom(STEP)),
+            (QtGui.QKeySequence(keys.Key_Equal), lambda: self.canvas.zoom(STEP)),
+            (QtGui.QKeySequence(keys.Key_Minus), lambda: self.canvas.zoom(1 / STEP)),
+            (QtGui.QKeySequence(keys.Key_0), lambda: self.canvas.zoom_to(None)),
+            (QtGui.QKeySequence(keys.Key_1), lambda: self.canvas.zoom_to(1.0)),
+            (QtGui.QKeySequence.StandardKey.Copy, self._copy),
+            (QtGui.QKeySequence.StandardKey.Save, self._save),
         ):
-            QShortcut(pressed, self, act)
+            QtGui.QShortcut(pressed, self, act)
         self.canvas.zoomed.connect(self._show_scale)
         self.resize(parent.width() - EDGE, parent.height() - EDGE)
         self.step(0)
@@ -304,7 +290,7 @@ class PictureViewer(QDialog):
     def _copy(self) -> None:
         self._decoder.decode(None, self._pictures[self._at][0].data)
 
-    def _on_copied(self, _key: object, image: QImage) -> None:
+    def _on_copied(self, _key: object, image: QtGui.QImage) -> None:
         if not image.isNull():
-            QGuiApplication.clipboard().setImage(image)
+            QtGui.QGuiApplication.clipboard().setImage(image)
             self._facts.setText(self._words("picture.copied"))

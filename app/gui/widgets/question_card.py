@@ -9,17 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import zip_longest
 
+from PySide6 import QtGui
 from PySide6.QtCore import QDate, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetrics,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-    QShowEvent,
-)
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLayout, QLineEdit, QWidget
 
 from app.core.forms import FieldKind, FormField, form_text, problem_of
@@ -27,20 +18,9 @@ from app.core.markdown_marks import bare_links
 from app.core.message import Author, Message, PromptType
 from app.core.texts import exact, visible
 from app.gui.display.appearance import Language, Look, sized
+from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
-from app.gui.widgets.controls import (
-    ENTER,
-    TICK,
-    Button,
-    Choice,
-    IconButton,
-    TextBox,
-    WrappedTick,
-    button,
-    icon_button,
-    paint_tick,
-)
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
 WIDEST = 640
@@ -98,24 +78,24 @@ class PromptCard(QFrame):
     def heightForWidth(self, width: int) -> int:
         return self.layout().totalHeightForWidth(min(width, WIDEST))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self.updateGeometry()
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def showEvent(self, event: QtGui.QShowEvent) -> None:
         self._shown_at = time.monotonic()
         super().showEvent(event)
         self.came.emit()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         # A held key, or one pressed just when the card came, was meant for something else.
-        fresh = event.key() in ENTER and time.monotonic() - self._shown_at < DEAD_S
+        fresh = event.key() in controls.ENTER and time.monotonic() - self._shown_at < DEAD_S
         if event.isAutoRepeat() or fresh or self._take_key(event):
             event.accept()
         else:
             super().keyPressEvent(event)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _take_key(self, event: QtGui.QKeyEvent) -> bool:
         """Handle a key; return False if the card has no use for it."""
         return False
 
@@ -168,45 +148,45 @@ class OptionRow(QAbstractButton):
 
     def heightForWidth(self, width: int) -> int:
         room = QRect(0, 0, max(40, width - LEFT - RIGHT), 10_000)
-        return QFontMetrics(self.font()).boundingRect(room, WRAP, self._words).height() + 2 * AIR
+        return QtGui.QFontMetrics(self.font()).boundingRect(room, WRAP, self._words).height() + 2 * AIR
 
     def sizeHint(self) -> QSize:
         return QSize(320, self.heightForWidth(max(320, self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, QFontMetrics(self.font()).height() + 2 * AIR)
+        return QSize(120, QtGui.QFontMetrics(self.font()).height() + 2 * AIR)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self.updateGeometry()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens = self._look.tokens
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         on = self.isChecked()
         ring = bool(self.property("ring"))
         border = tokens.accent if on or ring else tokens.edge
-        painter.setPen(QPen(QColor(border), 1.5 if ring else 1))
+        painter.setPen(QtGui.QPen(QtGui.QColor(border), 1.5 if ring else 1))
         painter.setBrush(
-            QColor(tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface)
+            QtGui.QColor(tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface)
         )
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        box = QRectF(12.5, (self.height() - TICK) / 2 + 0.5, TICK - 1, TICK - 1)
-        paint_tick(painter, self._look, box, on)
-        painter.setPen(QColor(tokens.text))
+        box = QRectF(12.5, (self.height() - controls.TICK) / 2 + 0.5, controls.TICK - 1, controls.TICK - 1)
+        controls.paint_tick(painter, self._look, box, on)
+        painter.setPen(QtGui.QColor(tokens.text))
         painter.setFont(self.font())
         painter.drawText(self.rect().adjusted(LEFT, 0, -RIGHT, 0), WRAP, self._words)
         if self._number:
             self._paint_number(painter)
 
-    def _paint_number(self, painter: QPainter) -> None:
+    def _paint_number(self, painter: QtGui.QPainter) -> None:
         tokens = self._look.tokens
         key = QRectF(self.width() - 31.5, (self.height() - 17) / 2, 19, 17)
-        painter.setPen(QPen(QColor(tokens.line_strong), 1))
-        painter.setBrush(QColor(tokens.surface))
+        painter.setPen(QtGui.QPen(QtGui.QColor(tokens.line_strong), 1))
+        painter.setBrush(QtGui.QColor(tokens.surface))
         painter.drawRoundedRect(key, 4, 4)
-        painter.setPen(QColor(tokens.text_2))
+        painter.setPen(QtGui.QColor(tokens.text_2))
         painter.setFont(sized(self.font(), 11))
         painter.drawText(key, Qt.AlignmentFlag.AlignCenter, self._number)
 
@@ -226,16 +206,18 @@ class AnswerCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         super().__init__(language, look, message, "circle-question-mark")
 
-    def _add_link(self, name: str, address: str) -> Button:
-        link = button("link", name, partial(self.link_requested.emit, address))
+    def _add_link(self, name: str, address: str) -> controls.Button:
+        link = controls.button("link", name, partial(self.link_requested.emit, address))
         self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         return link
 
     def _add_buttons(self) -> None:
         self._answer = say(
-            button("primary", "prompt_answer", self._on_answer), self._language, "prompt.answer"
+            controls.button("primary", "prompt_answer", self._on_answer), self._language, "prompt.answer"
         )
-        self._skip = say(button("plain", "prompt_skip", self.dismissed), self._language, "prompt.skip")
+        self._skip = say(
+            controls.button("plain", "prompt_skip", self.dismissed), self._language, "prompt.skip"
+        )
         self.column.addSpacing(2)
         self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
 
@@ -258,7 +240,9 @@ class QuestionCard(AnswerCard):
         link.setVisible(bool(prompt.link))
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
-        self._box = say(named("prompt_text", TextBox(lines=1, most=6)), language, hint="prompt.write")
+        self._box = say(
+            named("prompt_text", controls.TextBox(lines=1, most=6)), language, hint="prompt.write"
+        )
         self._box.setAccessibleName(visible(prompt.question))
         if prompt.type == PromptType.YESNO:
             self._add("", YES, "prompt.yes")
@@ -303,7 +287,7 @@ class QuestionCard(AnswerCard):
         row.clicked.connect(lambda: self._box.setFocus() if self._writes() else None)
         self.column.addWidget(row)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _take_key(self, event: QtGui.QKeyEvent) -> bool:
         number = event.key() - Qt.Key.Key_0
         if (
             1 <= number <= min(9, len(self._rows))
@@ -313,7 +297,7 @@ class QuestionCard(AnswerCard):
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self._rows:
             step = 1 if event.key() == Qt.Key.Key_Down or self._chosen() < 0 else -1
             self.choose((self._chosen() + step) % len(self._rows) + 1)
-        elif event.key() in ENTER:
+        elif event.key() in controls.ENTER:
             self._on_answer()
         else:
             return False
@@ -392,8 +376,8 @@ class FormCard(AnswerCard):
     def _retranslate(self) -> None:
         self._warning.setText(self._language("form.secret", server=exact(self.prompt.server)))
 
-    def _take_key(self, event: QKeyEvent) -> bool:
-        if event.key() in ENTER:
+    def _take_key(self, event: QtGui.QKeyEvent) -> bool:
+        if event.key() in controls.ENTER:
             self._on_answer()
             return True
         return False
@@ -426,7 +410,7 @@ class FieldRow(QWidget):
         show_or_hide(self._detail, visible(field.detail))
         parts: list[QWidget | QLayout] = list(self._boxes)
         if field.hidden:
-            reveal = icon_button(look, "eye", "form_reveal", checkable=True)
+            reveal = controls.icon_button(look, "eye", "form_reveal", checkable=True)
             reveal.clicked.connect(lambda: self._reveal(reveal))
             self._own.append(lambda: self._reveal(reveal))
             parts = [hbox((self._boxes[0], 1), reveal, spacing=4)]
@@ -437,17 +421,25 @@ class FieldRow(QWidget):
         """Return what was entered or chosen."""
         if self.field.kind == FieldKind.MANY:
             pairs = zip(self._boxes, self.field.options, strict=True)
-            return tuple(one for box, one in pairs if isinstance(box, WrappedTick) and box.isChecked())
+            return tuple(
+                one for box, one in pairs if isinstance(box, controls.WrappedTick) and box.isChecked()
+            )
         box = self._boxes[0]
-        text = box.value() if isinstance(box, Choice) else box.text() if isinstance(box, QLineEdit) else ""
+        text = (
+            box.value()
+            if isinstance(box, controls.Choice)
+            else box.text()
+            if isinstance(box, QLineEdit)
+            else ""
+        )
         return (text.strip(),) if text and text.strip() else ()
 
     def write(self, values: Sequence[str]) -> None:
         """Show values that were entered before."""
         for box, option in zip_longest(self._boxes, self.field.options):
-            if isinstance(box, WrappedTick):
+            if isinstance(box, controls.WrappedTick):
                 box.setChecked(option in values)
-            elif isinstance(box, Choice):
+            elif isinstance(box, controls.Choice):
                 box.choose(values[0] if values else "")
             elif isinstance(box, QLineEdit):
                 box.setText(visible(values[0]) if values else "")
@@ -470,14 +462,14 @@ class FieldRow(QWidget):
         if field.kind == FieldKind.MANY:
             ticks: list[QWidget] = []
             for option, label in zip(field.options, field.labels, strict=True):
-                tick = WrappedTick(look)
+                tick = controls.WrappedTick(look)
                 tick.setText(visible(label).replace("&", "&&"))
                 tick.setChecked(option in field.default)
                 tick.toggled.connect(self._recheck)
                 ticks.append(tick)
             return ticks
         if field.kind in (FieldKind.ONE, FieldKind.YESNO):
-            choice = named("form_choice", Choice(look))
+            choice = named("form_choice", controls.Choice(look))
             yesno = field.kind == FieldKind.YESNO
             labels = ("", "") if yesno else map(visible, field.labels)
             offered = zip(("yes", "no") if yesno else field.options, labels, strict=True)
@@ -494,7 +486,7 @@ class FieldRow(QWidget):
         line.editingFinished.connect(lambda: self.check() if self.values() else None)
         return [line]
 
-    def _reveal(self, reveal: IconButton) -> None:
+    def _reveal(self, reveal: controls.IconButton) -> None:
         """Show what is typed into a hidden field while its button is on."""
         line, shown = self._boxes[0], reveal.isChecked()
         assert isinstance(line, QLineEdit)
@@ -502,7 +494,7 @@ class FieldRow(QWidget):
         reveal.set_icon("eye-off" if shown else "eye")
         name_button(reveal, self._language("form.hide" if shown else "form.reveal"))
 
-    def _name_choices(self, choice: Choice, *, yesno: bool) -> None:
+    def _name_choices(self, choice: controls.Choice, *, yesno: bool) -> None:
         choice.setItemText(0, self._language("form.choose"))
         for place, key in enumerate(("prompt.yes", "prompt.no") if yesno else (), 1):
             choice.setItemText(place, self._language(key))
@@ -518,7 +510,7 @@ class FieldRow(QWidget):
         shown = label if self.field.required else self._language("form.optional", label=label)
         self._label.setText(shown)
         for box in self._boxes:
-            if not isinstance(box, WrappedTick):
+            if not isinstance(box, controls.WrappedTick):
                 box.setAccessibleName(shown)
         for name in self._own:
             name()

@@ -9,29 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleInterface,
-    QFontMetrics,
-    QFontMetricsF,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QTextLayout,
-    QTextOption,
-)
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAccessibleWidget,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QWidget,
-)
 from shiboken6 import isValid
 
 from app.gui.display.appearance import Language
@@ -39,13 +18,13 @@ from app.gui.markdown.document import Utf16Places
 from app.gui.web_view import available
 from app.gui.widgets.boxes import follow_width
 
-Told = Callable[[Any], QAccessibleInterface]
+Told = Callable[[Any], QtGui.QAccessibleInterface]
 
-_KEPT: list[QAccessibleInterface] = []
+_KEPT: list[QtGui.QAccessibleInterface] = []
 _TOLD: dict[type[QObject], Told] = {}
 
 
-def tell_as(widget: QWidget, told: Told) -> None:
+def tell_as(widget: QtWidgets.QWidget, told: Told) -> None:
     """Let `told` make what a screen reader is told of a widget, and of all others of its class.
 
     With the viewer of pages nothing may be made by a factory: PySide would call it also for what QtWebEngine focuses
@@ -55,14 +34,14 @@ def tell_as(widget: QWidget, told: Told) -> None:
         _AtShow(widget, told)
         return
     if not _TOLD:
-        QAccessible.installFactory(_factory)
+        QtGui.QAccessible.installFactory(_factory)
     _TOLD.setdefault(type(widget), told)
 
 
 class _AtShow(QObject):
     """Registers a widget's interface when it is shown: Qt looks for it by the class, which PySide extends until then."""
 
-    def __init__(self, widget: QWidget, told: Told) -> None:
+    def __init__(self, widget: QtWidgets.QWidget, told: Told) -> None:
         super().__init__(widget)
         self._told = told
         widget.installEventFilter(self)
@@ -70,28 +49,28 @@ class _AtShow(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Show:
             watched.removeEventFilter(self)
-            QAccessible.registerAccessibleInterface(_kept(self._told(watched)))
+            QtGui.QAccessible.registerAccessibleInterface(_kept(self._told(watched)))
         return False
 
 
-def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
+def _factory(_key: str, owner: QObject) -> QtGui.QAccessibleInterface | None:
     told = next((told for kind, told in _TOLD.items() if isinstance(owner, kind)), None)
     return _kept(told(owner)) if told is not None else None
 
 
-def _kept(interface: QAccessibleInterface) -> QAccessibleInterface:
+def _kept(interface: QtGui.QAccessibleInterface) -> QtGui.QAccessibleInterface:
     """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
     _KEPT[:] = [kept for kept in _KEPT if isValid(kept)]
     _KEPT.append(interface)
     return interface
 
 
-class PaintedText(QWidget):
+class PaintedText(QtWidgets.QWidget):
     """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
-        tell_as(self, lambda label: QAccessibleWidget(label, QAccessible.Role.StaticText))
+        tell_as(self, lambda label: QtWidgets.QAccessibleWidget(label, QtGui.QAccessible.Role.StaticText))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -105,7 +84,7 @@ class WrappedText(PaintedText):
     LINE_HEIGHT = 1.5
     alignment = Qt.AlignmentFlag.AlignLeft
 
-    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+    def __init__(self, kind: str, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("kind", kind)
         follow_width(self)
@@ -116,18 +95,18 @@ class WrappedText(PaintedText):
     def minimumSizeHint(self) -> QSize:
         return QSize(80, math.ceil(self._line_height()))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         self.ensurePolished()
-        painter = QPainter(self)
+        painter = QtGui.QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         for layout in self._layouts(self.width()):
             layout.draw(painter, QPointF())
 
-    def _layouts(self, width: int) -> Sequence[QTextLayout]:
+    def _layouts(self, width: int) -> Sequence[QtGui.QTextLayout]:
         """Return the text laid out in a width."""
         raise NotImplementedError
 
@@ -141,15 +120,15 @@ class WrappedText(PaintedText):
 
     def _laid_out(
         self, text: str, width: int, x: float = 0.0, y: float = 0.0, indent: int = 0
-    ) -> tuple[QTextLayout, float, float]:
+    ) -> tuple[QtGui.QTextLayout, float, float]:
         """Lay text out from a point on; return the layout and the point where it ends."""
         # Qt's layout ignores line feeds.
-        layout = QTextLayout(text.replace("\n", "\u2028"), self.font())
-        option = QTextOption(self.alignment)
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout = QtGui.QTextLayout(text.replace("\n", "\u2028"), self.font())
+        option = QtGui.QTextOption(self.alignment)
+        option.setWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         layout.setTextOption(option)
         height = self._line_height()
-        air = (height - QFontMetricsF(self.font()).height()) / 2
+        air = (height - QtGui.QFontMetricsF(self.font()).height()) / 2
         layout.beginLayout()
         end, top = x, y
         while (line := layout.createLine()).isValid():
@@ -161,37 +140,37 @@ class WrappedText(PaintedText):
         return layout, end, top
 
 
-def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QLabel:
+def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QtWidgets.QLabel:
     """Return a label of plain text; `kind` is what the style sheet knows it by."""
-    label = QLabel()
+    label = QtWidgets.QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
     label.setProperty("kind", kind)
     label.setWordWrap(wrap)
     if wrap:
-        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        label.setSizePolicy(QtWidgets.QSizePolicy.Policy.Preferred, QtWidgets.QSizePolicy.Policy.Minimum)
     return label
 
 
-def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
+def show_or_hide(label: "QtWidgets.QLabel | ElidedLabel | Paragraph", text: str) -> None:
     """Show a text, or hide its label if there is none."""
     label.setText(text)
     set_shown(label, bool(text))
 
 
-def set_shown(widget: QWidget, shown: bool) -> None:
+def set_shown(widget: QtWidgets.QWidget, shown: bool) -> None:
     """Show or hide a widget; what is shown stays as it is, since showing gives it its style before its window has it."""
     if not shown or widget.isHidden():
         widget.setVisible(shown)
 
 
-def show_as(widget: "QLabel | QAbstractButton | Paragraph", kind: str, text: str) -> None:
+def show_as(widget: "QtWidgets.QLabel | QtWidgets.QAbstractButton | Paragraph", kind: str, text: str) -> None:
     """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
     restyle(widget, kind=kind)
     widget.setText(text)
 
 
-def restyle(widget: QWidget, *inside: QWidget, **properties: object) -> None:
+def restyle(widget: QtWidgets.QWidget, *inside: QtWidgets.QWidget, **properties: object) -> None:
     """Set properties that the style sheet reads, and apply it again to the widget and those `inside` where one changed."""
     if any(widget.property(name) != value for name, value in properties.items()):
         for name, value in properties.items():
@@ -211,10 +190,10 @@ def plain_tip(text: str) -> str:
 class ElidedLabel(PaintedText):
     """One line of plain text, elided if it does not fit."""
 
-    def __init__(self, kind: str = "", parent: QWidget | None = None, *, text: str = "") -> None:
+    def __init__(self, kind: str = "", parent: QtWidgets.QWidget | None = None, *, text: str = "") -> None:
         super().__init__(parent)
         self.setProperty("kind", kind)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Fixed)
         self.setText(text)
 
     def text(self) -> str:
@@ -229,18 +208,20 @@ class ElidedLabel(PaintedText):
         self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = QFontMetrics(self.font())
+        metrics = QtGui.QFontMetrics(self.font())
         return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(24, QFontMetrics(self.font()).height() + 2)
+        return QSize(24, QtGui.QFontMetrics(self.font()).height() + 2)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         self.ensurePolished()
-        painter = QPainter(self)
+        painter = QtGui.QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         room = self.contentsRect()
-        shown = QFontMetrics(self.font()).elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
+        shown = QtGui.QFontMetrics(self.font()).elidedText(
+            self._text, Qt.TextElideMode.ElideRight, room.width()
+        )
         self.setToolTip(plain_tip(self._text) if shown != self._text else "")
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
@@ -249,7 +230,12 @@ class Paragraph(WrappedText):
     """A wrapped paragraph of plain text."""
 
     def __init__(
-        self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False, text: str = ""
+        self,
+        kind: str = "",
+        parent: QtWidgets.QWidget | None = None,
+        *,
+        centred: bool = False,
+        text: str = "",
     ) -> None:
         self._heights: dict[int, int] = {}
         super().__init__(kind, parent)
@@ -289,15 +275,15 @@ class Paragraph(WrappedText):
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()
-        width = min(QFontMetrics(self.font()).horizontalAdvance(self._text) + 2, 260)
+        width = min(QtGui.QFontMetrics(self.font()).horizontalAdvance(self._text) + 2, 260)
         return QSize(width, self.heightForWidth(max(width, self.width())))
 
-    def _layouts(self, width: int) -> tuple[QTextLayout]:
+    def _layouts(self, width: int) -> tuple[QtGui.QTextLayout]:
         self.ensurePolished()
         return (self._laid_out(self._text, width)[0],)
 
 
-Widget = TypeVar("Widget", bound=QWidget)
+Widget = TypeVar("Widget", bound=QtWidgets.QWidget)
 
 
 def named(name: str, widget: Widget) -> Widget:
@@ -325,7 +311,7 @@ def say(
     return widget
 
 
-def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
+def name_button(target: QtWidgets.QToolButton | QtWidgets.QPushButton, text: str, shortcut: str = "") -> None:
     """Name an icon button: for screen readers, and as a tool tip with the shortcut."""
     target.setAccessibleName(text)
     target.setToolTip(plain_tip(f"{text}  ({shortcut})" if shortcut else text))
@@ -335,7 +321,14 @@ class _Words(QObject):
     """Shows the words of its parent, and goes with it."""
 
     def __init__(
-        self, widget: QWidget, language: Language, text: str, name: str, tip: str, hint: str, keys: str
+        self,
+        widget: QtWidgets.QWidget,
+        language: Language,
+        text: str,
+        name: str,
+        tip: str,
+        hint: str,
+        keys: str,
     ) -> None:
         super().__init__(widget)
         self._language, self._text, self._name = language, text, name
@@ -344,13 +337,13 @@ class _Words(QObject):
 
     def _show(self) -> None:
         widget, words = self.parent(), self._language
-        assert isinstance(widget, QWidget)
+        assert isinstance(widget, QtWidgets.QWidget)
         # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
         if self._text and (set_text := getattr(widget, "setText", None)) is not None:
             set_text(words(self._text))
         if self._name:
             widget.setAccessibleName(words(self._name))
-        if self._tip and isinstance(widget, QPushButton | QToolButton):
+        if self._tip and isinstance(widget, QtWidgets.QPushButton | QtWidgets.QToolButton):
             name_button(widget, words(self._tip), self._keys)
-        if self._hint and isinstance(widget, QLineEdit | QPlainTextEdit):
+        if self._hint and isinstance(widget, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
             widget.setPlaceholderText(words(self._hint))

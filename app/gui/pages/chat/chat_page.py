@@ -11,16 +11,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.core import events
 from app.core.draft import Draft, Rewriting
-from app.core.events import (
-    CallsStreamed,
-    MessageFinished,
-    RetryScheduled,
-    ToolFinished,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
 from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Reason, Status, at_limit, resumable
 from app.gui.display.appearance import Language, Look
@@ -172,7 +164,7 @@ class ChatPage(ConversationView):
             self._quiet()
         self._show_state()
 
-    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+    def show_turn(self, event: events.TurnStarted, *, starting: bool) -> None:
         self.state_line.end_retry()
         if event.parent_turn_id is None:
             self._speaker = event.author
@@ -189,28 +181,28 @@ class ChatPage(ConversationView):
             self._show_empty()
             self._show_working()
 
-    def show_finished(self, event: MessageFinished) -> None:
+    def show_finished(self, event: events.MessageFinished) -> None:
         if self._takes(event.message):
             super().show_finished(event)
             self._said += _said_in((event.message,))
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
 
-    def show_call(self, event: CallsStreamed | TurnEvent) -> None:
+    def show_call(self, event: events.CallsStreamed | TurnEvent) -> None:
         """Show what becomes of tool calls; after the last one the model continues."""
         super().show_call(event)
-        if isinstance(event, ToolStarted):
+        if isinstance(event, events.ToolStarted):
             self._running_calls.add(event.tool_call_id)
-        elif isinstance(event, ToolFinished):
+        elif isinstance(event, events.ToolFinished):
             self._running_calls.discard(event.tool_call_id)
             running = self._session is not None and self._session.status == Status.RUNNING
             if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
                 self.transcript.feed.set_speaking(self._speaker, "", "")
-        elif isinstance(event, TurnFinished) and event.turn_id == self._last_turn:
+        elif isinstance(event, events.TurnFinished) and event.turn_id == self._last_turn:
             self._quiet()
         self._show_working()
 
-    def show_retry(self, event: RetryScheduled) -> None:
+    def show_retry(self, event: events.RetryScheduled) -> None:
         self.state_line.show_retry(event)
 
     def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
@@ -476,7 +468,7 @@ class StateLine(QFrame):
         self._read_only = False
         self._damaged = 0
         self._held = False
-        self._retry: RetryScheduled | None = None
+        self._retry: events.RetryScheduled | None = None
         self._retry_at = 0.0
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume", self._on_clicked)
@@ -506,7 +498,7 @@ class StateLine(QFrame):
             self._held = held
             self._refresh()
 
-    def show_retry(self, event: RetryScheduled) -> None:
+    def show_retry(self, event: events.RetryScheduled) -> None:
         """Count down to the next try."""
         self._retry, self._retry_at = event, time.monotonic() + event.seconds
         self._refresh()

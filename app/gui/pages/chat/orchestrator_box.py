@@ -7,17 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QColor,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
 from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import Agent
@@ -138,7 +129,7 @@ class MemberList(ItemList):
             menu.addAction(words("member.without", name=shown), self.given_up.emit)
         return menu
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         opens = event.key() in (*ENTER, Qt.Key.Key_Space) and self.currentIndex().isValid()
         if opens and not event.isAutoRepeat():
             self._open(self.currentIndex())
@@ -200,19 +191,19 @@ class Gauge(QWidget):
         self._done, self._count = done, count
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         tokens, room = self._look.tokens, QRectF(self.rect())
         if self._dot:
-            painter.setBrush(QColor(getattr(tokens, self._tone)))
+            painter.setBrush(QtGui.QColor(getattr(tokens, self._tone)))
             painter.drawEllipse(room)
             return
-        painter.setBrush(QColor(tokens.line))
+        painter.setBrush(QtGui.QColor(tokens.line))
         painter.drawRoundedRect(room, 2, 2)
         if self._done:
-            painter.setBrush(QColor(tokens.accent))
+            painter.setBrush(QtGui.QColor(tokens.accent))
             painter.drawRoundedRect(QRectF(0, 0, room.width() * self._done / self._count, 4), 2, 2)
 
 
@@ -221,7 +212,7 @@ class Head(QWidget):
 
     clicked = Signal()
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QtGui.QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()
 
@@ -325,11 +316,11 @@ class OrchestratorBox(QFrame):
         self._room = max(LEAST_BODY, height)
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.is_unfolded:
             self._on_toggled()
         else:
@@ -419,8 +410,8 @@ class OrchestratorBox(QFrame):
         """Let the screen reader say the state, once for each change."""
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
-            event = QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
-            QAccessible.updateAccessibility(event)
+            event = QtGui.QAccessibleEvent(self, QtGui.QAccessible.Event.DescriptionChanged)
+            QtGui.QAccessible.updateAccessibility(event)
 
     def _fit(self) -> None:
         """Hide what does not fit: first the turns, then the bar, then the group's name."""

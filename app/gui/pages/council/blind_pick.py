@@ -23,19 +23,8 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.document import plain_of
 from app.gui.pages.council.council_box import Judged
 from app.gui.pages.council.council_columns import Letter
+from app.gui.widgets import boxes
 from app.gui.widgets.badge import Chip, HeadingIcon
-from app.gui.widgets.boxes import (
-    STRETCH,
-    FlowBox,
-    Part,
-    card,
-    empty,
-    hbox,
-    put_where,
-    set_across,
-    stops_in,
-    vbox,
-)
 from app.gui.widgets.controls import Button, TickBox, button, scrolling
 from app.gui.widgets.notices import announce
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
@@ -96,7 +85,7 @@ class BlindPickView(QWidget):
         self._session_id, self._step = "", BlindStep.OFFERED
         self._shown: object = None
         self._answers: QBoxLayout | None = None
-        self._page = vbox(inside=self, margins=(margin, 12, margin, 0))
+        self._page = boxes.vbox(inside=self, margins=(margin, 12, margin, 0))
         self.hide()
 
     def open(self) -> None:
@@ -134,7 +123,7 @@ class BlindPickView(QWidget):
         moved, self._shown, self._step = step != self._step, shown, step
         focus: QWidget | None = self.window().focusWidget()
         focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
-        empty(self._page)
+        boxes.empty(self._page)
         said = (
             picked_text(blind, self._language)
             if step == BlindStep.PICKED
@@ -146,7 +135,7 @@ class BlindPickView(QWidget):
             page = self._offer(step, said, price, counts=counts, running=running)
         self._page.addWidget(page)
         self._fit()
-        put_where(self, stops_in(page))
+        boxes.put_where(self, boxes.stops_in(page))
         self.setAccessibleName(said)
         if focused or focus is self:
             # What had the focus is made anew, or gone.
@@ -168,14 +157,14 @@ class BlindPickView(QWidget):
 
     def _fit(self) -> None:
         if self._answers is not None:
-            set_across(self._answers, self.width() >= SIDE_BY_SIDE)
+            boxes.set_across(self._answers, self.width() >= SIDE_BY_SIDE)
 
     def _offer(self, step: BlindStep, said: str, price: str, *, counts: bool, running: bool) -> QWidget:
         """Return a card that offers the pick, or says that the answers are being written or could not be."""
-        words, ways, page = self._language, FlowBox(gap=8), QWidget()
+        words, ways, page = self._language, boxes.FlowBox(gap=8), QWidget()
         hint = "blind.meanwhile" if step == BlindStep.WRITING else "blind.what"
-        parts: list[Part] = [
-            hbox(
+        parts: list[boxes.Part] = [
+            boxes.hbox(
                 HeadingIcon(self._look, "eye-off", "text_2"),
                 (Paragraph("card_title", text=words("blind.title")), 1),
                 spacing=8,
@@ -194,11 +183,11 @@ class BlindPickView(QWidget):
             tick.setText(words("blind.offers"))
             tick.setChecked(self.offers())
             tick.toggled.connect(self._on_offers)
-            parts.append(hbox(tick, STRETCH))
-        offer = card("blind_offer", *parts, spacing=10)
+            parts.append(boxes.hbox(tick, boxes.STRETCH))
+        offer = boxes.card("blind_offer", *parts, spacing=10)
         offer.setMaximumWidth(WIDEST_OFFER)
         self._answers = None
-        vbox(hbox((offer, 1000), STRETCH), STRETCH, inside=page)
+        boxes.vbox(boxes.hbox((offer, 1000), boxes.STRETCH), boxes.STRETCH, inside=page)
         return scrolling(page)
 
     def _answers_page(self, judged: Judged, said: str, *, counts: bool) -> QWidget:
@@ -206,14 +195,14 @@ class BlindPickView(QWidget):
         words, record = self._language, judged.record
         blind, texts = record.council.blind or BlindPick(), record.blind_texts()
         picked, page, body = bool(blind.picked), QWidget(), QWidget()
-        self._answers = hbox(spacing=12)
+        self._answers = boxes.hbox(spacing=12)
         for letter, side in zip(PICKS, blind.order, strict=False):
             text, mine = texts.get(side == PANEL, ""), Chip(self._look, self)
             tile = Letter(self._look, letter, leads=blind.picked == letter)
             mine.set_text(words("blind.mine") if blind.picked == letter else "", "ok")
             whose = whose_text(judged, side, words) if picked else ""
             cost = spent_text(record, side, words) if picked else ""
-            head = hbox(
+            head = boxes.hbox(
                 tile,
                 (ElidedLabel("card_title", text=whose), 1),
                 mine,
@@ -221,21 +210,23 @@ class BlindPickView(QWidget):
                 spacing=8,
             )
             plain = plain_of(parse(text), 0, len(text)).replace("\n", "\n\n")
-            answer = card(f"blind_answer_{letter}", head, Paragraph(text=plain), STRETCH, spacing=10)
+            answer = boxes.card(
+                f"blind_answer_{letter}", head, Paragraph(text=plain), boxes.STRETCH, spacing=10
+            )
             answer.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             answer.setMaximumWidth(WIDEST_ANSWER)
             name = ", ".join(filter(None, (words("blind.answer", letter=letter), whose, cost, mine.text())))
             answer.setAccessibleName(f"{name}. {plain}")
             self._answers.addWidget(answer, 1000)
         self._answers.addStretch(1)
-        choices = hbox(*([] if picked else map(self._choice, PICKS)), STRETCH, spacing=8)
-        vbox(self._answers, choices, STRETCH, inside=body, spacing=12)
+        choices = boxes.hbox(*([] if picked else map(self._choice, PICKS)), boxes.STRETCH, spacing=8)
+        boxes.vbox(self._answers, choices, boxes.STRETCH, inside=body, spacing=12)
         late, middle = (
             words("blind.read_before" if picked else "blind.not_blind"),
             Qt.AlignmentFlag.AlignVCenter,
         )
-        vbox(
-            hbox(
+        boxes.vbox(
+            boxes.hbox(
                 (Paragraph("card_title", text=said), 1, middle), self._to_verdict(primary=picked), spacing=8
             ),
             *([] if counts else [Paragraph("warn", text=late)]),
@@ -288,10 +279,12 @@ def blind_card(words: Language, look: Look, judged: Judged, opened: Callable[[],
             for side in blind.order
         ]
         lines += [] if blind.was_blind else [words("blind.read_before")]
-    said = vbox(Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2)
+    said = boxes.vbox(
+        Paragraph("card_title", text=title), Paragraph("hint", text="\n".join(lines)), spacing=2
+    )
     open_it = button("", "blind_open", opened, text=asks)
-    row = hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
-    return card("blind_card", row, spacing=0)
+    row = boxes.hbox(HeadingIcon(look, "eye-off", "text_2"), (said, 1), open_it, spacing=10)
+    return boxes.card("blind_card", row, spacing=0)
 
 
 def picked_text(blind: BlindPick, words: Language) -> str:

@@ -9,17 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from PySide6 import QtGui
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleInterface,
-    QColor,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
 from PySide6.QtWidgets import QAccessibleWidget, QFrame, QScrollArea, QWidget
 
 from app.core.council import Participant
@@ -66,18 +57,18 @@ class Letter(QWidget):
         self.letter, self._leads = letter, leads
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         tokens = self._look.tokens
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(tokens.text if self._leads else tokens.line_strong))
-        painter.setBrush(QColor(tokens.text if self._leads else tokens.surface))
+        painter = QtGui.QPainter(self)
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        painter.setPen(QtGui.QColor(tokens.text if self._leads else tokens.line_strong))
+        painter.setBrush(QtGui.QColor(tokens.text if self._leads else tokens.surface))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
         font = painter.font()
         font.setPixelSize(11)
         font.setBold(True)
         painter.setFont(font)
-        painter.setPen(QColor(tokens.surface if self._leads else tokens.text_2))
+        painter.setPen(QtGui.QColor(tokens.surface if self._leads else tokens.text_2))
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
@@ -97,7 +88,7 @@ class CouncilColumn(QFrame):
     def __init__(self, language: Language, look: Look, place: int, *, asks: bool) -> None:
         """`asks` says that it is of a participant, who can be asked more."""
         super().__init__()
-        tell_as(self, lambda column: QAccessibleWidget(column, QAccessible.Role.ListItem))
+        tell_as(self, lambda column: QAccessibleWidget(column, QtGui.QAccessible.Role.ListItem))
         self._language = language
         self._answer: Message | None = None
         self._used = False
@@ -165,7 +156,7 @@ class CouncilColumn(QFrame):
         """The name, and the letter of what is held, "" where that is not known."""
         return self._named[0], self._letter.letter if not self._held.isHidden() else ""
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QtGui.QMouseEvent) -> None:
         self.alone_requested.emit()
 
     def show_messages(self, session: DebateSession, messages: Sequence[Message]) -> None:
@@ -228,7 +219,7 @@ class CouncilColumn(QFrame):
         self._use.setVisible(answer is not None)
         self._fit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
 
@@ -291,14 +282,14 @@ MERGED = ""
 class ColumnRow(QWidget):
     """The columns in their order; for screen readers a list of them."""
 
-    def __init__(self, margin: int, takes: Callable[[QKeyEvent], bool]) -> None:
+    def __init__(self, margin: int, takes: Callable[[QtGui.QKeyEvent], bool]) -> None:
         """`takes` says whether a key has been used: the area around the columns would scroll."""
         super().__init__()
         self._takes = takes
         tell_as(self, ColumnsAccessible)
         self.row = hbox(inside=self, margins=(margin, 12, margin, 6), spacing=12)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if not self._takes(event):
             super().keyPressEvent(event)
 
@@ -311,17 +302,19 @@ class ColumnsAccessible(QAccessibleWidget):
     """The columns as a list: in the order in which they stand, which hides who is who where names are hidden."""
 
     def __init__(self, row: ColumnRow) -> None:
-        super().__init__(row, QAccessible.Role.List)
+        super().__init__(row, QtGui.QAccessible.Role.List)
         self._row = row
 
     def childCount(self) -> int:
         return len(self._row.columns())
 
-    def child(self, index: int) -> QAccessibleInterface | None:
+    def child(self, index: int) -> QtGui.QAccessibleInterface | None:
         columns = self._row.columns()
-        return QAccessible.queryAccessibleInterface(columns[index]) if 0 <= index < len(columns) else None
+        return (
+            QtGui.QAccessible.queryAccessibleInterface(columns[index]) if 0 <= index < len(columns) else None
+        )
 
-    def indexOfChild(self, child: QAccessibleInterface) -> int:
+    def indexOfChild(self, child: QtGui.QAccessibleInterface) -> int:
         columns: list[object] = list(self._row.columns())
         return columns.index(child.object()) if child.object() in columns else -1
 
@@ -505,16 +498,16 @@ class CouncilColumns(QWidget):
         if self._switch.isVisible():
             put_where(self._switch, self._switch.findChildren(ShorteningButton))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.all:
             self._show_columns()
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if not self._on_key(event):
             super().keyPressEvent(event)
 
-    def _on_key(self, event: QKeyEvent) -> bool:
+    def _on_key(self, event: QtGui.QKeyEvent) -> bool:
         key, everybody = event.key(), self._there()
         focus: QWidget | None = self.window().focusWidget()
         held = (who for who in everybody if focus is not None and self.all[who].isAncestorOf(focus))

@@ -23,20 +23,11 @@ from app.engine.council.outcome import holders_of
 from app.engine.council.record import Record
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
+from app.gui.pages.council import decision_steps
 from app.gui.pages.council.blind_pick import BlindStep, step_of
 from app.gui.pages.council.council_box import Judged, judges_of, prices_of
 from app.gui.pages.council.council_columns import MERGED, CouncilColumn, CouncilColumns, Shown, shown_people
 from app.gui.pages.council.decision_bar import DecisionBar, FollowUp
-from app.gui.pages.council.decision_steps import (
-    ANSWERS,
-    DEBATE,
-    DECISION,
-    DIFFERENCES,
-    STEPS,
-    USED_IN_FRONT,
-    VERDICT,
-    VOTES,
-)
 from app.gui.pages.council.differences_page import DifferencesPage, OptionsDialog
 from app.gui.panels.debate.verdict_place import DecisionView
 from app.gui.transcript.search import AGREED, DIFFERS
@@ -56,12 +47,16 @@ def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
     """Return the step that shows what is new: the verdict of a debate, a debate that goes on, else the answers."""
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
-        return ANSWERS
+        return decision_steps.ANSWERS
     running = session.status == Status.RUNNING
     if not (running or resumable(session)) or blind_steps(Record(session.debate, [*messages])):
-        return VERDICT
+        return decision_steps.VERDICT
     # In a what-if round all answer, and vote.
-    return ANSWERS if running and Record(session.debate, [*messages]).concludes else DEBATE
+    return (
+        decision_steps.ANSWERS
+        if running and Record(session.debate, [*messages]).concludes
+        else decision_steps.DEBATE
+    )
 
 
 class ColumnFinder:
@@ -129,7 +124,7 @@ COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
 class CouncilPage(DecisionView):
     """Shows a council; every request carries the session's id."""
 
-    NAMED = USED_IN_FRONT
+    NAMED = decision_steps.USED_IN_FRONT
 
     debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
@@ -147,7 +142,13 @@ class CouncilPage(DecisionView):
         names = ("council_transcript", "composer", "send_button")
         self._follow_up = FollowUp(language, look, names[1], names[2])
         super().__init__(
-            language, look, self._follow_up, layout="compact", names=names, margin=MARGIN, steps=STEPS
+            language,
+            look,
+            self._follow_up,
+            layout="compact",
+            names=names,
+            margin=MARGIN,
+            steps=decision_steps.STEPS,
         )
         self._column_of: dict[str, str] = {}
         self.columns = CouncilColumns(language, look, MARGIN)
@@ -223,7 +224,7 @@ class CouncilPage(DecisionView):
         super().show_message(message)
         if first and discussed(message):
             self.refresh()
-            self._open_step(DEBATE)
+            self._open_step(decision_steps.DEBATE)
         elif column := self._column(message):
             if message.part == CouncilPart.MERGE:
                 self.columns.read_merged()
@@ -328,7 +329,7 @@ class CouncilPage(DecisionView):
             lacks=self._lacks(session, could),
             verdicts=[one.number for one in every if one is not now],
             read_only=self._read_only,
-            plain=step in (VOTES, VERDICT, DECISION),
+            plain=step in (decision_steps.VOTES, decision_steps.VERDICT, decision_steps.DECISION),
         )
         given = self.verdicts.show_given(every)
         earlier = given is not None and given is not now
@@ -344,21 +345,23 @@ class CouncilPage(DecisionView):
         self._judged_side.choose(judged, may_pick=there and not self._read_only)
         turns = sum(map(discussed, messages))
         much = {
-            ANSWERS: str(result.answered or ""),
-            DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
-            DEBATE: self._language("verdict.turns", count=turns) if turns else None,
-            VOTES: str(len(judged.record.ballots)) if there and judged.record.voted_rounds else None,
-            VERDICT: str(len(every)) if there else None,
-            DECISION: "" if result.answered else None,
+            decision_steps.ANSWERS: str(result.answered or ""),
+            decision_steps.DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
+            decision_steps.DEBATE: self._language("verdict.turns", count=turns) if turns else None,
+            decision_steps.VOTES: str(len(judged.record.ballots))
+            if there and judged.record.voted_rounds
+            else None,
+            decision_steps.VERDICT: str(len(every)) if there else None,
+            decision_steps.DECISION: "" if result.answered else None,
         }
         decided = self.verdict.decision(self.session_id)
         self.steps.show_steps(
             much, prices, [*filter(record.points, (DIFFERS, AGREED))], decided=decided is not None
         )
         self.decision.show_decision(self.session_id, decided, read_only=self._read_only)
-        if step in (VOTES, VERDICT):
+        if step in (decision_steps.VOTES, decision_steps.VERDICT):
             self._judged_side.show_judged(judged)
-        elif step == DIFFERENCES:
+        elif step == decision_steps.DIFFERENCES:
             self.differences.show_claims(judged)
         self._show_marks()
         self._show_composer()
@@ -393,7 +396,7 @@ class CouncilPage(DecisionView):
 
     def _searched(self) -> Mapping[str, TranscriptView]:
         """Return the transcripts that are searched: those of the step that is open."""
-        return {"": self.transcript} if self._step == DEBATE else self.columns.transcripts
+        return {"": self.transcript} if self._step == decision_steps.DEBATE else self.columns.transcripts
 
     def _on_judge(self, judge: str) -> None:
         self._judge = judge
@@ -403,11 +406,11 @@ class CouncilPage(DecisionView):
         """Go to what a verdict cites, or the summary beside it."""
         message = self._messages.get(message_id)
         if message is not None and discussed(message):
-            self._open_step(DEBATE)
+            self._open_step(decision_steps.DEBATE)
             self.transcript.go_to(message_id, 0)
             self.transcript.setFocus()
             return
-        self._open_step(ANSWERS)
+        self._open_step(decision_steps.ANSWERS)
         who = self._column_of.get(message_id, "?")
         if column := self.columns.all.get(who):
             self.columns.into_sight(who)
@@ -443,17 +446,17 @@ class CouncilPage(DecisionView):
     def _lay_out(self) -> None:
         foot, view = QWidget(), named("council_view", QWidget())
         self._pages: dict[QWidget, tuple[str, ...]] = {
-            self.columns: (ANSWERS,),
-            self.differences: (DIFFERENCES,),
-            self.transcript: (DEBATE,),
-            self._judged_side: (VOTES, VERDICT),
-            self.decision: (DECISION,),
+            self.columns: (decision_steps.ANSWERS,),
+            self.differences: (decision_steps.DIFFERENCES,),
+            self.transcript: (decision_steps.DEBATE,),
+            self._judged_side: (decision_steps.VOTES, decision_steps.VERDICT),
+            self.decision: (decision_steps.DECISION,),
         }
         vbox(*((page, 1) for page in self._pages), inside=view)
         vbox(self.box, inside=foot, margins=(MARGIN, 6, MARGIN, 12))
         vbox(self.find_bar, self.steps, (view, 1), foot, inside=self, spacing=0)
         for page, steps in self._pages.items():
-            page.setVisible(ANSWERS in steps)
+            page.setVisible(decision_steps.ANSWERS in steps)
 
     def _connect(self) -> None:
         box, composer = self.box, self._follow_up
@@ -482,7 +485,7 @@ class CouncilPage(DecisionView):
         composer.submitted.connect(self._on_submitted)
 
     def _into_sight(self, who: str) -> None:
-        if self._step != DEBATE:
+        if self._step != decision_steps.DEBATE:
             self.columns.into_sight(who)
 
     def _on_asked(self, what: str) -> None:

@@ -14,23 +14,7 @@ from app.core.catalog import EMBEDDED
 from app.core.council import Point
 from app.core.council_parts import Claim
 from app.core.session import Status, has_ended
-from app.engine.council.outcome import (
-    State,
-    View,
-    case_for,
-    council_parts,
-    drifted,
-    in_full,
-    judge_name,
-    last_words,
-    moves_line,
-    point_text,
-    reliability,
-    sides_of,
-    state_text,
-    unread_lines,
-    view_line,
-)
+from app.engine.council import outcome
 from app.engine.debate.replies import NEITHER
 from app.engine.scores import FEW, Score, score_texts
 from app.engine.voting import seat_of
@@ -43,16 +27,9 @@ from app.gui.pages.council.council_columns import Letter, mark_of
 from app.gui.pages.council.no_votes import no_vote_rows
 from app.gui.pages.council.vote_chart import VoteChart
 from app.gui.panels.debate.cited_text import Cite, CitedText
+from app.gui.widgets import controls
 from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, FlowBox, card, empty, hbox, put_where, stops_in, vbox
-from app.gui.widgets.controls import (
-    Choice,
-    ShorteningButton,
-    bring_into_sight,
-    button,
-    icon_button,
-    scrolling,
-)
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
 
 WIDEST = 980
@@ -81,7 +58,9 @@ class ClaimRow(QFrame):
             stop.setAccessibleDescription(claim.text)
         settled = words("council.settled_by", text=claim.settled_by) if claim.settled_by else ""
         self.setAccessibleName(
-            ". ".join(filter(None, (claim.text, settled, sides_of(claim, names, words, question=question))))
+            ". ".join(
+                filter(None, (claim.text, settled, outcome.sides_of(claim, names, words, question=question)))
+            )
         )
         sides = FlowBox(gap=8)
         rest = {*names} - {*claim.holds, *claim.denies} if question else set()
@@ -130,7 +109,7 @@ class ClaimsPage(QWidget):
         hbox((self._inside, 1000), (QWidget(), 1), inside=body, margins=(18, 4, 8, 12))
         self._cards = vbox(spacing=12)
         vbox(self._cards, STRETCH, inside=self._inside)
-        vbox(scrolling(body, keeps_bar=True), inside=self)
+        vbox(controls.scrolling(body, keeps_bar=True), inside=self)
 
     def show_claims(self, judged: Judged) -> None:
         """Show the claims of a council; what is shown already stays."""
@@ -249,7 +228,7 @@ class VerdictPage(QWidget):
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
         self._columns.setContentsMargins(margin, 12, margin - 10, 12)
         self._columns.setSpacing(14)
-        self._page = scrolling(body, keeps_bar=True)
+        self._page = controls.scrolling(body, keeps_bar=True)
         vbox(self._page, inside=self)
         language.changed.connect(self.refresh)
 
@@ -313,7 +292,7 @@ class VerdictPage(QWidget):
     def bring_votes_into_sight(self) -> None:
         """Scroll to what all voted, once it has its place."""
         if (votes := self.findChild(QWidget, "council_before_after")) is not None:
-            QTimer.singleShot(0, votes, partial(bring_into_sight, votes))
+            QTimer.singleShot(0, votes, partial(controls.bring_into_sight, votes))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -336,10 +315,12 @@ class VerdictPage(QWidget):
         head: list[QWidget] = [plain_label("card_title", text=words("verdict.title"))]
         if council or record.voted_rounds:
             chip = Chip(self._look, self)
-            chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
+            chip.set_text(outcome.state_text(result, words), TONES.get(outcome.State(result.state), "warn"))
             head = [chip]
         how = words(f"council.stop.{result.stop}", count=record.rounds) if result.stop else ""
-        copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
+        copy = say(
+            controls.icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy"
+        )
         if not (council or record.voted_rounds or record.council.judges):
             copy.hide()
         band = self._band(judged)
@@ -357,7 +338,7 @@ class VerdictPage(QWidget):
         if result.after.missing and record.rounds and record.voted_rounds:
             names = ", ".join(judged.people[one].name for one in result.after.missing)
             lacks.append(words("council.missing", names=names))
-        lacks += unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
+        lacks += outcome.unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
         if lacks:
             warned = len(lacks) > 2 or result.degraded
             parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
@@ -379,10 +360,10 @@ class VerdictPage(QWidget):
             parts.append(
                 hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
             )
-        values = result.state == State.VALUES
+        values = result.state == outcome.State.VALUES
         if (values or record.council.weighed) and judged.may_ask:
             said = words("council.values.weigh" if values else "council.values.apart")
-            weigh = button("link", "council_weigh", self.weigh_requested.emit, text=said)
+            weigh = controls.button("link", "council_weigh", self.weigh_requested.emit, text=said)
             hint = [(Paragraph("hint", text=words("council.state.values.hint")), 1)] if values else []
             parts.append(hbox(*hint, weigh, STRETCH))
         if any(result.after.votes.values()):
@@ -396,7 +377,7 @@ class VerdictPage(QWidget):
     def _band(self, judged: Judged) -> QFrame | None:
         """Return how reliable the verdict is, in words and colour, and who judged; None where nobody was to judge."""
         words, result = self._language, judged.result
-        said, tone = reliability(result, judged.record, words)
+        said, tone = outcome.reliability(result, judged.record, words)
         if not said or not (result.judge or has_ended(judged.session)):
             return None
         band = named("verdict_band", QFrame())
@@ -404,7 +385,7 @@ class VerdictPage(QWidget):
         text = Paragraph(text=said)
         icon = HeadingIcon(self._look, *BANDS[tone])
         part = "verdict.judge.inside" if result.inside else "verdict.judge.outside"
-        who = plain_label(text=words(part, name=judge_name(result)) if result.judge else "")
+        who = plain_label(text=words(part, name=outcome.judge_name(result)) if result.judge else "")
         band.setAccessibleName(f"{said} {who.text()}".rstrip())
         hbox(icon, (text, 1), who, inside=band, margins=(12, 8, 12, 8), spacing=8)
         restyle(band, text, who, tone=tone)
@@ -425,13 +406,16 @@ class VerdictPage(QWidget):
             return parts
         if not judges:
             connect = words("first.connect.button")
-            made = button("", "debate_add_provider", self.connect_requested, text=connect)
+            made = controls.button("", "debate_add_provider", self.connect_requested, text=connect)
             return [*parts, hbox(made, STRETCH)]
-        choice, ways = say(named("debate_judge", Choice(self._look)), words, name="verdict.judge"), FlowBox()
+        choice, ways = (
+            say(named("debate_judge", controls.Choice(self._look)), words, name="verdict.judge"),
+            FlowBox(),
+        )
         choice.offer([(one, self.judge_words(one, name)) for one, name in judges.items()], self._chosen)
         choice.setToolTip(plain_tip(choice.currentText()))
         choice.currentIndexChanged.connect(lambda _place: self._on_judge(choice))
-        ask = button(
+        ask = controls.button(
             "primary",
             "debate_ask",
             lambda: self.judge_requested.emit(choice.value()),
@@ -441,13 +425,13 @@ class VerdictPage(QWidget):
             ways.add(way)
         return [*parts, hbox((ways, 1))]
 
-    def _on_judge(self, choice: Choice) -> None:
+    def _on_judge(self, choice: controls.Choice) -> None:
         self._chosen = choice.value()
         choice.setToolTip(plain_tip(choice.currentText()))
 
     def _ask_again(self, judges: Mapping[str, str]) -> QWidget:
         """Return a button with a menu of all who can judge a debate once more."""
-        again = ShorteningButton("link", "debate_ask_again")
+        again = controls.ShorteningButton("link", "debate_ask_again")
         again.show_words(self._language("verdict.ask_again"))
 
         def open_menu() -> None:
@@ -472,7 +456,7 @@ class VerdictPage(QWidget):
         name = record.texts.get(option, "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
-            case, cites = case_for(record, option)
+            case, cites = outcome.case_for(record, option)
         text = self._cited("verdict", [Point(text=case, cites=cites)] if case else [])
         head = Paragraph("card_title", text=name)
         above = [plain_label("hint", text=title)] if title else []
@@ -499,19 +483,21 @@ class VerdictPage(QWidget):
         views_shown = (self._view(judged, view) for view in views)
         return [card("council_minority", head, *views_shown, spacing=10)]
 
-    def _view(self, judged: Judged, view: View) -> QBoxLayout:
+    def _view(self, judged: Judged, view: outcome.View) -> QBoxLayout:
         words = self._language
         holders = [judged.people[who] for who in view.holders if who in judged.people]
-        line = Paragraph("card_title" if view.now else "hint", text=view_line(view, judged.record, words))
+        line = Paragraph(
+            "card_title" if view.now else "hint", text=outcome.view_line(view, judged.record, words)
+        )
         parts = [hbox(*(mark_of(self._look, shown) for shown in holders), (line, 1), spacing=6)]
-        if view in in_full(judged.result):
+        if view in outcome.in_full(judged.result):
             text = self._cited("points", [Point(text=_on_one_line(view.text), cites=view.cites[-1:])])
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
             shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
             ways = []
             if judged.session.debate.is_council:
-                again = button(
+                again = controls.button(
                     "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
                 )
                 again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
@@ -543,7 +529,7 @@ class VerdictPage(QWidget):
         read = next((one for one in record.readings() if one.agreed or one.open), None)
         last: list[Point] = []
         if judged.result.failure and not record.debate.is_council:
-            said = (last_words(record, who) for who in record.openings())
+            said = (outcome.last_words(record, who) for who in record.openings())
             last = [Point(text=_on_one_line(text), cites=cites[-1:]) for text, cites in said]
         parts: list[QBoxLayout] = []
         for key, kind, points in (
@@ -609,9 +595,9 @@ class VerdictPage(QWidget):
         )
         if several:
             parts.append(hbox((Paragraph("hint", text=summary), 1)))
-        if told := moves_line(judged.result, words):
+        if told := outcome.moves_line(judged.result, words):
             parts.append(hbox((Paragraph("hint", text=told), 1)))
-        if adrift := drifted(record):
+        if adrift := outcome.drifted(record):
             names = ", ".join(judged.people[one].name for one in adrift if one in judged.people)
             parts.append(hbox((Paragraph("warn", text=words("council.drifted", names=names)), 1)))
         parts += [hbox((row, 1)) for row in no_votes]
@@ -621,7 +607,7 @@ class VerdictPage(QWidget):
         words, decision = self._language, self.decision(judged.session.id)
         decided, stands = decision or ("", "")
         asks = words("journal.enter" if decided else "journal.keep_decision")
-        decide = button("", "verdict_decision", self.decision_requested.emit, text=asks)
+        decide = controls.button("", "verdict_decision", self.decision_requested.emit, text=asks)
         was = [Paragraph("card_text", text=words("journal.was", option=decided))] if decided else []
         said = Paragraph("hint", text=stands if decided else words("journal.card"))
         known = [*filter(None, (self._scored(judged),))]
@@ -667,8 +653,11 @@ class VerdictPage(QWidget):
         if judged is None:
             return
         messages, words = judged.messages, self._language
-        parts = council_parts(judged.record, judged.result, words)
-        texts = ([heading, *(point_text(one, messages, words) for one in found)] for heading, found in parts)
+        parts = outcome.council_parts(judged.record, judged.result, words)
+        texts = (
+            [heading, *(outcome.point_text(one, messages, words) for one in found)]
+            for heading, found in parts
+        )
         QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
 
 

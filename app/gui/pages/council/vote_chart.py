@@ -3,18 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QColor,
-    QFocusEvent,
-    QFont,
-    QFontMetrics,
-    QHelpEvent,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.engine.council.outcome import vote_places
@@ -98,15 +88,15 @@ class VoteChart(PaintedText):
 
     # Painting
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter, tokens, room = QPainter(self), self._look.tokens, self._room()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
+        painter, tokens, room = QtGui.QPainter(self), self._look.tokens, self._room()
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         painter.setFont(self._small())
         for level, option in enumerate(self._options):
             y = self._y(level)
-            painter.setPen(QPen(QColor(tokens.line), 1))
+            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.line), 1))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
-            painter.setPen(QColor(tokens.text_2))
+            painter.setPen(QtGui.QColor(tokens.text_2))
             side = QRectF(PADDING, y - 12, room.left() - GAP - PADDING, 24)
             shown = painter.fontMetrics().elidedText(
                 option, Qt.TextElideMode.ElideRight, round(side.width()) + 1
@@ -117,18 +107,18 @@ class VoteChart(PaintedText):
             self._paint_line(painter, number)
         if self.property("ring"):
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(tokens.accent), 1))
+            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.accent), 1))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
 
-    def _paint_rounds(self, painter: QPainter) -> None:
+    def _paint_rounds(self, painter: QtGui.QPainter) -> None:
         """Paint the names of the rounds under the lines, as many as fit."""
         tokens, room = self._look.tokens, self._room()
         if self._chosen is not None:
-            painter.setPen(QPen(QColor(tokens.text_3), 1, Qt.PenStyle.DotLine))
+            painter.setPen(QtGui.QPen(QtGui.QColor(tokens.text_3), 1, Qt.PenStyle.DotLine))
             x = self._x(self._chosen)
             painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
         metrics = painter.fontMetrics()
-        painter.setPen(QColor(tokens.text_2))
+        painter.setPen(QtGui.QColor(tokens.text_2))
         whole = metrics.horizontalAdvance(self._round(self._rounds[-1])) + 8 <= self._step()
         free = -1.0e9
         for at, number in enumerate(self._rounds):
@@ -140,20 +130,20 @@ class VoteChart(PaintedText):
                 painter.drawText(rect, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignHCenter, text)
                 free = left + width + 6
 
-    def _paint_line(self, painter: QPainter, number: int) -> None:
+    def _paint_line(self, painter: QtGui.QPainter, number: int) -> None:
         line = self._lines[number]
         points = [self.point(number, at) for at in range(len(line.places))]
         if None in points:
             return
-        colour, behind = map(QColor, self._look.tokens.speaker(line.shown.colour))
+        colour, behind = map(QtGui.QColor, self._look.tokens.speaker(line.shown.colour))
         spots = [one for one in points if one is not None]
         for at, (start, end) in enumerate(zip(spots, spots[1:], strict=False)):
             voted = line.places[at] is not None and line.places[at + 1] is not None
-            painter.setPen(QPen(colour, 2, Qt.PenStyle.SolidLine if voted else Qt.PenStyle.DotLine))
+            painter.setPen(QtGui.QPen(colour, 2, Qt.PenStyle.SolidLine if voted else Qt.PenStyle.DotLine))
             painter.drawLine(start, end)
         for at, spot in enumerate(spots):
             blank = line.places[at] is None
-            painter.setPen(QPen(colour, 1.4))
+            painter.setPen(QtGui.QPen(colour, 1.4))
             painter.setBrush(behind)
             # The last mark says whose line it is where there is no room for all.
             if not blank and (self._step() >= tall(MARK) + 4 or at == len(spots) - 1):
@@ -163,7 +153,7 @@ class VoteChart(PaintedText):
                 painter.setFont(sized(self.font(), 9.5, 600))
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, line.shown.letters)
             else:
-                painter.setBrush(QColor(self._look.tokens.surface) if blank else colour)
+                painter.setBrush(QtGui.QColor(self._look.tokens.surface) if blank else colour)
                 painter.drawEllipse(spot, DOT, DOT)
 
     # Geometry
@@ -196,15 +186,15 @@ class VoteChart(PaintedText):
         high = min(low + 1, len(middles) - 1)
         return middles[low] + (middles[high] - middles[low]) * (level - low)
 
-    def _small(self) -> QFont:
+    def _small(self) -> QtGui.QFont:
         return sized(self.font(), 12)
 
     def _foot(self) -> int:
-        return QFontMetrics(self._small()).height() + 8
+        return QtGui.QFontMetrics(self._small()).height() + 8
 
     def _room(self) -> QRectF:
         """Return the rectangle of the lines, without the options and rounds around it."""
-        metrics = QFontMetrics(self._small())
+        metrics = QtGui.QFontMetrics(self._small())
         widest = max((metrics.horizontalAdvance(one) for one in self._options), default=0) + 1
         left = PADDING + min(widest, self.width() * LABEL_PART) + GAP
         height = self.height() - self._foot() - 2 * PADDING
@@ -220,13 +210,13 @@ class VoteChart(PaintedText):
     # Values under the mouse and the keyboard
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             nearest = min(range(len(self._rounds)), key=lambda at: abs(self._x(at) - event.pos().x()))
             QToolTip.showText(event.globalPos(), plain_tip(self.values(nearest)), self)
             return True
         return super().event(event)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         if not step:
             super().keyPressEvent(event)
@@ -238,7 +228,7 @@ class VoteChart(PaintedText):
         place = self.mapToGlobal(QPoint(round(self._x(self._chosen)), self.height() // 2))
         QToolTip.showText(place, plain_tip(self.values(self._chosen)), self)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         self._chosen = None
         self.update()
         super().focusOutEvent(event)

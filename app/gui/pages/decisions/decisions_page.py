@@ -26,18 +26,9 @@ from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS
 from app.gui.pages.council.council_columns import Letter
 from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
+from app.gui.widgets import controls
 from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
-from app.gui.widgets.controls import (
-    Button,
-    Choice,
-    MenuButton,
-    ShorteningButton,
-    TextBox,
-    button,
-    icon_button,
-    scrolling,
-)
 from app.gui.widgets.form import Field, Form, Steps
 from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
 from app.gui.widgets.search import SearchBox
@@ -257,15 +248,17 @@ class DecisionDetails(Details):
         # How often the parts have been made.
         self._turn = 0
         self._column = vbox(spacing=9)
-        self.area = scrolling(frame("", vbox(self._column, STRETCH, margins=(16, 14, 16, 14))))
-        self.memo = button("", "decision_memo", self._on_memo)
+        self.area = controls.scrolling(frame("", vbox(self._column, STRETCH, margins=(16, 14, 16, 14))))
+        self.memo = controls.button("", "decision_memo", self._on_memo)
         self.memo.dress(look, "file-text", "text", room=6)
-        self.open = ShorteningButton("", "decision_open")
+        self.open = controls.ShorteningButton("", "decision_open")
         self.open.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.open.clicked.connect(self._on_open)
         self.open.dress(look, "external-link", "text", room=6)
         self._back = say(
-            icon_button(look, "chevron-left", "decision_back", self.left.emit), language, tip="journal.back"
+            controls.icon_button(look, "chevron-left", "decision_back", self.left.emit),
+            language,
+            tip="journal.back",
         )
         self._back.hide()
         foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
@@ -339,7 +332,7 @@ class DecisionDetails(Details):
         words = self._language
         how = kind_text(decision, words)
         who = ", ".join(map(exact, decision.who))
-        more = icon_button(self._look, "ellipsis", "decision_menu")
+        more = controls.icon_button(self._look, "ellipsis", "decision_menu")
         name_button(more, words("journal.more"))
         menu = QMenu(more)
         for action in (CHANGE, DELETE):
@@ -358,7 +351,7 @@ class DecisionDetails(Details):
         """Return the card of what came of a decision, or of when that is asked."""
         state = standing(decision, self._today)
         if state == DecisionState.NOT_DECIDED:
-            decide = button("primary", "decision_decide", partial(self._ask, CHANGE))
+            decide = controls.button("primary", "decision_decide", partial(self._ask, CHANGE))
             decide.setText(self._language("journal.keep_decision"))
             return self._card([*self._state_line(decision), hbox(decide, STRETCH)])
         if state == DecisionState.DUE or self._entering == decision.id:
@@ -378,16 +371,18 @@ class DecisionDetails(Details):
 
     def _due_card(self, decision: Decision, *, late: bool) -> QWidget:
         words = self._language
-        note = named("decision_note", TextBox(lines=2, submits=False, longest=MAX_TEXT))
+        note = named("decision_note", controls.TextBox(lines=2, submits=False, longest=MAX_TEXT))
         form = self._form = Form(words, Field("note", note, label="journal.came")).lay_out()
         form.fill(decision)
         true, false = (
-            button("", f"decision_{name}", partial(self._on_settled, result), text=words(f"journal.{name}"))
+            controls.button(
+                "", f"decision_{name}", partial(self._on_settled, result), text=words(f"journal.{name}")
+            )
             for name, result in (("true", HELD), ("false", FAILED))
         )
         true.dress(self._look, "circle-check", "ok", room=6)
         false.dress(self._look, "circle-x", "text_2", room=6)
-        early = MenuButton(self._look, "clock", "decision_early", chevron=True)
+        early = controls.MenuButton(self._look, "clock", "decision_early", chevron=True)
         early.show_words(words("journal.early"))
         for when in (WEEK, MONTH, DATE, NEVER):
             early.choices.addAction(words(f"journal.early.{when}"), partial(self._on_early, when))
@@ -405,7 +400,7 @@ class DecisionDetails(Details):
     def _known(self, decision: Decision) -> QWidget:
         """Return the card of an outcome that is known: one line, the note, and what would have been right."""
         words = self._language
-        change = button("link", "decision_change_outcome", partial(self._enter, decision.id))
+        change = controls.button("link", "decision_change_outcome", partial(self._enter, decision.id))
         change.setText(words("journal.change"))
         state = standing(decision, self._today)
         icon, colour = ICONS[state]
@@ -417,7 +412,7 @@ class DecisionDetails(Details):
         parts += [Paragraph("card_text", text=exact(decision.note))] if decision.note else []
         others = [option for option in decision.options if option != decision.decided]
         if decision.result == FAILED and others:
-            right = named("decision_right", Choice(self._look))
+            right = named("decision_right", controls.Choice(self._look))
             offered = [("", words("journal.right.unknown")), *((option, exact(option)) for option in others)]
             right.offer(offered, decision.right)
             right.setAccessibleName(words("journal.right"))
@@ -428,7 +423,7 @@ class DecisionDetails(Details):
     def _waiting(self, decision: Decision) -> QWidget:
         """Return the card of a decision at which the user looks again later."""
         words = self._language
-        now = button(
+        now = controls.button(
             "link", "decision_look_now", partial(self._enter, decision.id), text=words("journal.look_now")
         )
         due = day_text(decision.due, self._today, words)
@@ -507,7 +502,7 @@ class DecisionDetails(Details):
             "decision_what_text", Paragraph("hint", text="\n".join((words("journal.standing.hint"), *brier)))
         )
         what.hide()
-        ask = button(
+        ask = controls.button(
             "link", "decision_what", lambda: what.setVisible(what.isHidden()), text=words("journal.what")
         )
         return _box(
@@ -648,8 +643,8 @@ class DecisionsPage(ListPage):
 
     # Parts
 
-    def _chip(self, name: str) -> Button:
-        chip = button("filter", f"decisions_{name or 'all'}", partial(self._on_filter, name))
+    def _chip(self, name: str) -> controls.Button:
+        chip = controls.button("filter", f"decisions_{name or 'all'}", partial(self._on_filter, name))
         chip.setCheckable(True)
         chip.setChecked(name == ALL)
         return chip

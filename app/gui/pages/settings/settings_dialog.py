@@ -23,6 +23,7 @@ from app.engine.providers import stays_here
 from app.gui.commands import COMMANDS
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_line
+from app.gui.pages.settings import settings_rows
 from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import (
     ASSISTANTS,
@@ -34,14 +35,6 @@ from app.gui.pages.settings.definitions_page import (
 from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
 from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
-from app.gui.pages.settings.settings_rows import (
-    ChatsPage,
-    LimitsPage,
-    SettingsPage,
-    SettingsRows,
-    UsagePage,
-    settings_of,
-)
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, empty, focus_chain, frame, hbox, vbox
@@ -73,7 +66,7 @@ PAGES = {
     "about": "info",
 }
 # Pages with rows that can be focused and reset.
-RowPage = SettingsPage | SettingsRows | ShortcutsPage
+RowPage = settings_rows.SettingsPage | settings_rows.SettingsRows | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # space between dialog and window, in pixels
@@ -225,11 +218,11 @@ class SettingsDialog(QDialog):
             "permissions": lambda: PermissionsPage(language, look, engine, tasks),
             "network": lambda: NetworkPage(language, engine, tasks, self._settings),
             "saved_prompts": lambda: SavedPromptsPage(language, look, engine, tasks, self._toasts),
-            "usage": lambda: UsagePage(language, look, engine, tasks),
+            "usage": lambda: settings_rows.UsagePage(language, look, engine, tasks),
             "data": lambda: DataPage(language, look, engine, tasks, self._data_dir),
-            "limits": lambda: LimitsPage(language, look, self._settings),
-            "chats": lambda: ChatsPage(language, look, self._settings, engine.providers),
-            "appearance": lambda: SettingsRows(language, look, self._settings, page),
+            "limits": lambda: settings_rows.LimitsPage(language, look, self._settings),
+            "chats": lambda: settings_rows.ChatsPage(language, look, self._settings, engine.providers),
+            "appearance": lambda: settings_rows.SettingsRows(language, look, self._settings, page),
             "shortcuts": lambda: ShortcutsPage(language, look, self._settings),
             "privacy": lambda: PrivacyPage(language, look, engine),
             "about": lambda: AboutPage(language, look),
@@ -249,7 +242,7 @@ class SettingsDialog(QDialog):
             made.undo_offered.connect(self.offer_undo)
         if isinstance(made, ServersPage | PermissionsPage | DataPage):
             self.finished.connect(made.leave)
-        if isinstance(made, RowPage | UsagePage | NetworkPage | LocalModelsPage):
+        if isinstance(made, RowPage | settings_rows.UsagePage | NetworkPage | LocalModelsPage):
             made.chosen.connect(self.settings_chosen)
         scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
         return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
@@ -285,7 +278,7 @@ class SettingsDialog(QDialog):
         words = self._language
         if page == "shortcuts":
             return [(one.name, words(f"palette.{one.name}")) for one in COMMANDS]
-        return [(name, words(f"setting.{name}")) for name in settings_of(page)]
+        return [(name, words(f"setting.{name}")) for name in settings_rows.settings_of(page)]
 
     def _on_found(self) -> None:
         """Show the first result."""

@@ -8,21 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.core import session
 from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, VOTING_ENDS, Ends
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import (
-    CLASSIC_MODES,
-    DEFAULT_ROUNDS,
-    MAX_ROUNDS,
-    MAX_TOPIC_CHARACTERS,
-    MIN_ROUNDS,
-    Debate,
-    DebateChoices,
-    DebateMode,
-    DebateTools,
-)
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
@@ -37,21 +27,10 @@ from app.gui.files.user_files import CHARACTERS_PER_TOKEN, ContextList, pasted_t
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.debate.participant_list import ParticipantCard, ParticipantList
 from app.gui.tasks import Tasks
+from app.gui.widgets import controls
 from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.choices import Segmented
-from app.gui.widgets.controls import (
-    Button,
-    Choice,
-    IconButton,
-    MenuButton,
-    RoundsSlider,
-    ShorteningButton,
-    TextBox,
-    WrappedTick,
-    button,
-    scrolling,
-)
 from app.gui.widgets.model_choice import ModelButton
 from app.gui.widgets.text import (
     ElidedLabel,
@@ -64,7 +43,7 @@ from app.gui.widgets.text import (
     show_or_hide,
 )
 
-MODES = CLASSIC_MODES
+MODES = session.CLASSIC_MODES
 # What is set up at first.
 FRESH = SetupDraft().ending(Ends.VERDICT)
 COUNCIL_ENDS = (Ends.VERDICT, Ends.VOTE, Ends.MERGE, Ends.NONE)
@@ -92,20 +71,22 @@ class SetupView(QWidget):
         # Gives a council of what is set up; the controller sets it.
         self.council_of: Callable[[DebateSetup], CouncilSetup] = lambda setup: CouncilSetup(setup=setup)
         self._seed: int | None = None
-        self.topic = named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS))
+        self.topic = named(
+            "debate_topic", controls.TextBox(lines=2, most=6, longest=session.MAX_TOPIC_CHARACTERS)
+        )
         say(self.topic, language, name="setup.topic", hint="setup.topic.placeholder")
         self.mode = say(named("debate_mode", Segmented(MODES)), language, name="setup.mode")
-        self.rounds = named("debate_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        self.rounds = named("debate_rounds", controls.RoundsSlider(Qt.Orientation.Horizontal))
         say(self.rounds, language, name="setup.rounds")
-        self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
+        self.rounds.setRange(session.MIN_ROUNDS, session.MAX_ROUNDS)
         self.rounds.setPageStep(1)
-        self.rounds.setValue(DEFAULT_ROUNDS)
-        self.context = named("debate_context", WrappedTick(look))
-        self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
-        self.tools = say(named("debate_tools", Choice(look)), language, name="setup.tools")
-        self.options = named("debate_options", TextBox(submits=False, most=MOST_OPTIONS))
+        self.rounds.setValue(session.DEFAULT_ROUNDS)
+        self.context = named("debate_context", controls.WrappedTick(look))
+        self.opening = say(named("debate_opening", controls.WrappedTick(look)), language, "setup.opening")
+        self.tools = say(named("debate_tools", controls.Choice(look)), language, name="setup.tools")
+        self.options = named("debate_options", controls.TextBox(submits=False, most=MOST_OPTIONS))
         say(self.options, language, name="setup.options", hint="setup.options.placeholder")
-        self._add_options = ShorteningButton("link", "add_options")
+        self._add_options = controls.ShorteningButton("link", "add_options")
         self._add_options.dress(look, "plus", "accent")
         self._add_options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._add_options.clicked.connect(self._on_options)
@@ -118,7 +99,7 @@ class SetupView(QWidget):
         # Who was chosen, a "provider/model"; "" leaves it to the cheapest that may.
         self.chosen_helper = ""
         self._helps = False
-        self.start = button("primary", "debate_start", self._on_start)
+        self.start = controls.button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
@@ -126,15 +107,15 @@ class SetupView(QWidget):
             key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
         }
         self._rounds_value = plain_label("value")
-        self._add = button("link", "add_voice", lambda: self.seats.picker.open(self._add))
+        self._add = controls.button("link", "add_voice", lambda: self.seats.picker.open(self._add))
         say(self._add, language, "setup.add", name="setup.add_voice")
         self._add.dress(look, "plus", "accent")
-        self.panels = MenuButton(look, "users", "panels_button", chevron=True)
+        self.panels = controls.MenuButton(look, "users", "panels_button", chevron=True)
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
-        self._choose = say(button("link", "choose_context"), language, "setup.context.choose")
+        self._choose = say(controls.button("link", "choose_context"), language, "setup.context.choose")
         self._honesty = say(Paragraph("hint"), language, "setup.embedded")
-        self._warning_button = button("", "warning_providers", self.connect_requested)
+        self._warning_button = controls.button("", "warning_providers", self.connect_requested)
         say(self._warning_button, language, "first.connect.button")
         warning = (say(Paragraph("warn"), language, "setup.embedded.not_english"), 1), self._warning_button
         self._warning = frame("banner", hbox(*warning, margins=(12, 8, 10, 8), spacing=10))
@@ -337,7 +318,7 @@ class SetupView(QWidget):
             spacing=7,
         )
         foot = hbox((self._estimate, 1), self.start, margins=(18, 8, 18, 15))
-        vbox((scrolling(body), 1), foot, inside=self, spacing=0)
+        vbox((controls.scrolling(body), 1), foot, inside=self, spacing=0)
 
     def _connect(self) -> None:
         for box in (self.topic, self.options):
@@ -363,13 +344,17 @@ class SetupView(QWidget):
 
     def _order_stops(self) -> None:
         """Set the Tab order from top to bottom; needed again whenever cards or files change."""
-        stops: list[QWidget] = [self.topic, *self.pasted.findChildren(IconButton), self._warning_button]
+        stops: list[QWidget] = [
+            self.topic,
+            *self.pasted.findChildren(controls.IconButton),
+            self._warning_button,
+        ]
         stops.append(self.options)
-        stops += [*self.mode.findChildren(Button), self.helper, self.panels, self._add]
+        stops += [*self.mode.findChildren(controls.Button), self.helper, self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.tools, self.context, self._add_options, self._choose]
-        stops += self.files.findChildren(IconButton)
+        stops += self.files.findChildren(controls.IconButton)
         stops += [self.files.look, self.opening, *self.conclusion.stops, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
@@ -381,7 +366,7 @@ class SetupView(QWidget):
             self.draft_changed.emit(self.draft)
             return
         words = self._language
-        roles = self.mode.value() == DebateMode.ROLES and not self._council
+        roles = self.mode.value() == session.DebateMode.ROLES and not self._council
         chosen = [card for card in self.seats.cards if card.chosen]
         letters = initials([card.participant().name for card in chosen])
         for place, card in enumerate(chosen):
@@ -447,7 +432,7 @@ class SetupView(QWidget):
         return self._engine.councils.first_estimate(self._wanted())
 
     def _wanted(self) -> CouncilSetup:
-        setup = replace(self.setup(), topic=self.topic.text() or "?", mode=DebateMode.COUNCIL)
+        setup = replace(self.setup(), topic=self.topic.text() or "?", mode=session.DebateMode.COUNCIL)
         return self.council_of(setup)
 
     def readers(self, *, council: bool) -> tuple[dict[str, str], dict[str, str]]:
@@ -471,7 +456,7 @@ class SetupView(QWidget):
             return self._language("setup.invalid.question" if council else "setup.invalid.topic")
         if len(chosen) < (1 if alone else MIN_PARTICIPANTS):
             return self._language("setup.invalid.participants")
-        if self.mode.value() == DebateMode.ROLES and not council:
+        if self.mode.value() == session.DebateMode.ROLES and not council:
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
@@ -484,7 +469,7 @@ class SetupView(QWidget):
             return self._language.problem(error.code, **error.details)
         return ""
 
-    def draft_again(self, debate: Debate) -> Draft:
+    def draft_again(self, debate: session.Debate) -> Draft:
         """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
         offered = [one.participant for one in self._engine.debates.candidates()]
         shown = {one.id: one for one in (*offered, *self.setup().participants)}
@@ -501,7 +486,7 @@ class SetupView(QWidget):
         return self.files.paths if self.context.isChecked() else ()
 
     def _on_start(self) -> None:
-        mode = DebateMode.COUNCIL if self._council else self.mode.value()
+        mode = session.DebateMode.COUNCIL if self._council else self.mode.value()
         self.start_requested.emit(replace(self.whole_setup(), mode=mode), self.context_paths)
 
     def _on_prompt(self, card: ParticipantCard) -> None:
@@ -535,7 +520,7 @@ class SetupView(QWidget):
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        self.tools.offer((one, words(f"setup.tools.{one}")) for one in DebateTools)
+        self.tools.offer((one, words(f"setup.tools.{one}")) for one in session.DebateTools)
         for card in self.seats.made:
             card.retranslate()
         self._refresh()
@@ -554,16 +539,16 @@ class ConclusionChoice(QWidget):
         super().__init__()
         self._language = language
         self.final_ballots = say(
-            named("debate_final_ballots", WrappedTick(look)), language, "setup.final_ballots"
+            named("debate_final_ballots", controls.WrappedTick(look)), language, "setup.final_ballots"
         )
-        self.verdict = say(named("setup_verdict", WrappedTick(look)), language, "setup.verdict")
-        self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
+        self.verdict = say(named("setup_verdict", controls.WrappedTick(look)), language, "setup.verdict")
+        self.polls = say(named("debate_polls", controls.WrappedTick(look)), language, "setup.polls")
         models = engine.providers, engine.connections.known_facts
         self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
         # Who was chosen, a "provider/model"; "" leaves it to who takes no part.
         self.chosen_judge = ""
         # How a council ends, in one choice: it votes at the end alone.
-        self.choice = say(named("setup_ends", Choice(look)), language, name="setup.ends")
+        self.choice = say(named("setup_ends", controls.Choice(look)), language, name="setup.ends")
         self._label = say(plain_label("field"), language, "setup.ends")
         for one in (self._label, self.choice):
             one.hide()
@@ -588,7 +573,7 @@ class ConclusionChoice(QWidget):
         self.judge.show_model("", "")
 
     @property
-    def ticks(self) -> tuple[WrappedTick, ...]:
+    def ticks(self) -> tuple[controls.WrappedTick, ...]:
         """The ticks from top to bottom."""
         return (self.final_ballots, self.verdict, self.polls)
 
@@ -617,7 +602,7 @@ class ConclusionChoice(QWidget):
     @property
     def ends(self) -> Ends:
         """How the debate ends."""
-        choices = DebateChoices(
+        choices = session.DebateChoices(
             polls=self.polls.isChecked(),
             final_ballots=self.final_ballots.isChecked(),
             judge=self.judge_text(),

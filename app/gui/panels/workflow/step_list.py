@@ -13,15 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
-from app.core.definitions import (
-    Agent,
-    StepState,
-    StepStatus,
-    WorkflowDefinition,
-    WorkflowStep,
-    dependents,
-    put_down,
-)
+from app.core import definitions
 from app.core.session import ENDED, Reason, Status, WorkflowSession
 from app.core.texts import visible
 from app.gui.display.appearance import Language, Look
@@ -37,16 +29,21 @@ from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip,
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 CUT = "cut"
 TONES: dict[str, str] = {
-    StepStatus.DONE: "ok",
-    StepStatus.RUNNING: "accent",
-    StepStatus.WAITING: "warn",
-    StepStatus.FAILED: "error",
+    definitions.StepStatus.DONE: "ok",
+    definitions.StepStatus.RUNNING: "accent",
+    definitions.StepStatus.WAITING: "warn",
+    definitions.StepStatus.FAILED: "error",
 }
 # Longer names do not fit into a chip.
 SHORT_NAME = 8
 # The part of a step's result that fits into a row; the transcript has all of it.
 MOST_READ, MOST_LINES, MOST_MADE, MOST_LINKS = 4_000, 4, 240, 6
-CHANGED = (StepStatus.RUNNING, StepStatus.WAITING, StepStatus.READY, StepStatus.FAILED)
+CHANGED = (
+    definitions.StepStatus.RUNNING,
+    definitions.StepStatus.WAITING,
+    definitions.StepStatus.READY,
+    definitions.StepStatus.FAILED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +71,14 @@ class StepLook:
     letters: str = ""
 
 
-def depths(definition: WorkflowDefinition) -> dict[str, int]:
+def depths(definition: definitions.WorkflowDefinition) -> dict[str, int]:
     """Return the depth of each step: the length of the longest path to it.
 
     In a cycle only the steps before it in the definition count.
     """
     known = {step.id for step in definition.steps}
     missing = {step.id: len({one for one in step.depends_on if one in known}) for step in definition.steps}
-    after, depth = dependents(definition), dict.fromkeys(known, 0)
+    after, depth = definitions.dependents(definition), dict.fromkeys(known, 0)
     due = [step_id for step_id, count in missing.items() if not count]
     for step_id in due:
         for one in after.get(step_id, ()):
@@ -97,17 +94,19 @@ def depths(definition: WorkflowDefinition) -> dict[str, int]:
     return depth
 
 
-def in_order(definition: WorkflowDefinition, depth: Mapping[str, int]) -> list[WorkflowStep]:
+def in_order(
+    definition: definitions.WorkflowDefinition, depth: Mapping[str, int]
+) -> list[definitions.WorkflowStep]:
     """Return the steps ordered by depth."""
     return sorted(definition.steps, key=lambda step: depth[step.id])
 
 
-def seconds_of(state: StepState, now: datetime) -> int | None:
+def seconds_of(state: definitions.StepState, now: datetime) -> int | None:
     """Return the seconds a step took, or takes so far; None if it has not started."""
     if not state.started_at:
         return None
     try:
-        if state.state != StepStatus.RUNNING and state.seconds:
+        if state.state != definitions.StepStatus.RUNNING and state.seconds:
             return int(state.seconds)
         begun = datetime.fromisoformat(state.started_at)
         ended = datetime.fromisoformat(state.ended_at) if state.ended_at else now
@@ -118,7 +117,7 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
 
 def looks_of(
     session: WorkflowSession,
-    agents: Mapping[str, Agent],
+    agents: Mapping[str, definitions.Agent],
     colours: Mapping[str, int],
     words: Language,
     files: Sequence[str] = (),
@@ -126,15 +125,15 @@ def looks_of(
     """Return the rows of a workflow's steps in order; `agents` and `colours` are by id, `files` the paths of the session's."""
     work = session.workflow
     runs = session.status == Status.RUNNING
-    states = {state.id: state for state in (work.steps if runs else put_down(work.steps))}
+    states = {state.id: state for state in (work.steps if runs else definitions.put_down(work.steps))}
     names = {step.id: step.name for step in work.definition.steps}
     depth, now = depths(work.definition), datetime.now(UTC)
     looks = []
     for step in in_order(work.definition, depth):
-        state = states.get(step.id, StepState(id=step.id))
+        state = states.get(step.id, definitions.StepState(id=step.id))
         if not runs and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
-            state = replace(state, state=StepStatus.WAITING, reason=CUT)
+            state = replace(state, state=definitions.StepStatus.WAITING, reason=CUT)
         agent = agents.get(state.assistant_id)
         who = agent.name if agent else step.role
         text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
@@ -142,13 +141,13 @@ def looks_of(
             # It does not need the user.
             text, tone = words("step.queued" if state.queued else "step.cut"), "neutral"
         took = seconds_of(state, now)
-        if state.state == StepStatus.DONE and took is not None:
+        if state.state == definitions.StepStatus.DONE and took is not None:
             text = time_text(took, words)
-        elif state.state == StepStatus.RUNNING and took is not None:
+        elif state.state == definitions.StepStatus.RUNNING and took is not None:
             text = words("step.working_for", time=time_text(took, words))
         why = _why(state, who, words)
         before = next((one for one in step.depends_on if _changes(states.get(one))), "")
-        if state.state == StepStatus.PENDING and before:
+        if state.state == definitions.StepStatus.PENDING and before:
             awaited = names.get(before, before)
             text, tone = words("step.waits_for", name=awaited), "warn"
             if len(awaited) > SHORT_NAME:
@@ -194,24 +193,24 @@ def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return text, tuple(dict.fromkeys(links))[:MOST_LINKS]
 
 
-def _is_cut(state: StepState) -> bool:
+def _is_cut(state: definitions.StepState) -> bool:
     begun = bool(state.started_at) and not state.ended_at and not state.fresh
-    return state.state == StepStatus.READY and begun and not state.reason
+    return state.state == definitions.StepStatus.READY and begun and not state.reason
 
 
-def _changes(state: StepState | None) -> bool:
+def _changes(state: definitions.StepState | None) -> bool:
     return state is not None and state.state in CHANGED
 
 
-def _why(state: StepState, who: str, words: Language) -> str:
+def _why(state: definitions.StepState, who: str, words: Language) -> str:
     """Return why a step waits, failed or was skipped, in words; "" if there is no reason."""
     key = f"step_reason.{state.reason}"
-    if not state.reason or state.state == StepStatus.DONE:
+    if not state.reason or state.state == definitions.StepStatus.DONE:
         return ""
     return words(key, name=who) if key in words.texts else words.problem(state.reason)
 
 
-def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
+def _actions(state: definitions.StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
     """Return the most helpful action for a step, and the other actions."""
     match state.state, state.reason:
         case ("running", _):
@@ -240,8 +239,8 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or were skipped by the user; a blocked step is neither."""
     return sum(
-        state.state == StepStatus.DONE
-        or (state.state == StepStatus.SKIPPED and state.reason != Reason.BLOCKED)
+        state.state == definitions.StepStatus.DONE
+        or (state.state == definitions.StepStatus.SKIPPED and state.reason != Reason.BLOCKED)
         for state in session.workflow.steps
     )
 
@@ -249,7 +248,7 @@ def done_count(session: WorkflowSession) -> int:
 def any_runs(session: WorkflowSession) -> bool:
     """Return whether a step is running."""
     return session.status == Status.RUNNING and any(
-        state.state == StepStatus.RUNNING for state in session.workflow.steps
+        state.state == definitions.StepStatus.RUNNING for state in session.workflow.steps
     )
 
 
@@ -281,18 +280,18 @@ class StepMark(QWidget):
         centre = ring.center()
         painter.setPen(QPen(colour, 1.4))
         painter.drawEllipse(ring)
-        if self._state == StepStatus.DONE:
+        if self._state == definitions.StepStatus.DONE:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((-3.0, 0.2), (-0.8, 2.4), (3.2, -2.1))])
-        elif self._state == StepStatus.RUNNING:
+        elif self._state == definitions.StepStatus.RUNNING:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(colour)
             painter.drawPie(ring, -90 * 16, -180 * 16)
-        elif self._state == StepStatus.WAITING:
+        elif self._state == definitions.StepStatus.WAITING:
             painter.drawPolyline([centre + QPointF(x, y) for x, y in ((0, -3.6), (0, 0), (2.6, 1.6))])
-        elif self._state == StepStatus.FAILED:
+        elif self._state == definitions.StepStatus.FAILED:
             for x in (-2.4, 2.4):
                 painter.drawLine(centre + QPointF(x, -2.4), centre + QPointF(-x, 2.4))
-        elif self._state in (StepStatus.SKIPPED, StepStatus.CANCELLED):
+        elif self._state in (definitions.StepStatus.SKIPPED, definitions.StepStatus.CANCELLED):
             painter.drawLine(centre + QPointF(-3, 0), centre + QPointF(3, 0))
 
 
