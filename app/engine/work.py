@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
 
+from app.core.criteria import Criterion
 from app.core.definitions import Agent, StepStatus
 from app.core.message import Message, PromptType
 from app.core.session import (
@@ -55,6 +56,7 @@ class Needs(StrEnum):
     APPROVAL = "approval"
     LIMIT = "limit"
     FAILURE = "failure"
+    CRITERIA = "criteria"
 
 
 class WorkAction(StrEnum):
@@ -71,7 +73,8 @@ class WorkRow:
     """The work of one session.
 
     `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last changed (ISO
-    8601). `stands` says how far it is. `job` is the task that waits in a queue, "" for none.
+    8601). `stands` says how far it is. `job` is the task that waits in a queue, "" for none. `criteria` are those of a session
+    that is open.
     """
 
     id: str
@@ -88,6 +91,7 @@ class WorkRow:
     reason_code: str = ""
     stands: str = ""
     job: str = ""
+    criteria: tuple[Criterion, ...] = ()
 
     @property
     def seconds(self) -> int:
@@ -203,6 +207,8 @@ class _Maker:
             return self._make(WorkState.NEEDS_YOU, self._limit(code), Needs.LIMIT)
         if status == Status.ERROR or (status, code) == (Status.COMPLETED, Reason.TOO_FEW):
             return self._failed()
+        if (status, code) == (Status.PAUSED, Reason.CRITERIA_UNMET):
+            return self._make(WorkState.NEEDS_YOU, reason_text(code, self.texts), Needs.CRITERIA)
         if status == Status.PAUSED:
             aside = self._code == RESTART or code in _PUT_ASIDE
             return self._make(WorkState.STOPPED, self._put_aside()) if aside else self._failed()
@@ -254,6 +260,7 @@ class _Maker:
             cost_usd=summary.cost_usd,
             limits=limits,
             reason_code=self._code,
+            criteria=self._session.criteria if self._session else (),
             **fields,  # type: ignore[arg-type]
         )
 
@@ -346,13 +353,14 @@ class _Maker:
         return self.texts("work.steps_done", done=sum(done), count=len(done)) if done else ""
 
 
-def work_object(row: WorkRow) -> Mapping[str, object]:
-    """Return a row as `moot work --json` prints it."""
+def work_object(row: WorkRow, files: int) -> Mapping[str, object]:
+    """Return a row as `moot work --json` prints it, with the number of the session's files."""
+    met = sum(criterion.settled for criterion in row.criteria)
     return {
         **fields_of(
             row, "id", "kind", "title", "state", "needs", "action", "who", "says", "since", "seconds"
         ),
         **fields_of(row, "cost_usd", "limits", "reason_code"),
-        "files": 0,
-        "criteria": None,
+        "files": files,
+        "criteria": {"met": met, "all": len(row.criteria)} if row.criteria else None,
     }

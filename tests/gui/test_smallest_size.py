@@ -11,6 +11,7 @@ from app.core.session import Debate, DebateMode, DebateSession
 from app.gui.transcript.painted_row import CHIP, NAME
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
+from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window
 
 LONG = "Should cities ban private cars from their centres, and who pays for the buses then? " * 3
@@ -132,7 +133,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
             text = widget.text() if isinstance(widget, QCheckBox) else widget.currentText()
             if widget.isVisible() and text:
                 assert widget.width() >= QFontMetrics(widget.font()).horizontalAdvance(text) + 20, text
-    warning = person.window.controller.panel.setup._warning_text
+    warning = person.window.controller.panel.setup._warning.findChild(Paragraph)
     assert warning.isVisible()
     assert warning.height() >= warning.heightForWidth(warning.width())
     top = warning.mapTo(person.window, warning.rect().bottomLeft()).y()

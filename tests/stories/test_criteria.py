@@ -130,6 +130,10 @@ def test_what_is_not_shown_is_never_completed_until_it_is_accepted(
     assert (shown["status"], shown["reason_code"]) == ("paused", "criteria_unmet")
     assert shown["criteria"][1]["state"] == "unknown"
     assert {one["round"] for one in shown["criteria"]} == {3}
+    [row] = moot("work", "--json").json
+    assert (row["state"], row["needs"]) == ("needs_you", "criteria")
+    met = sum(one["state"] == "met" for one in shown["criteria"])
+    assert row["criteria"] == {"met": met, "all": 2}
     accepted = moot("accept", session_id, "--json")
     assert accepted.status == 0
     shown = look("show", session_id, "--json").json

@@ -151,15 +151,16 @@ async def work(run: CommandRun, everything: Annotated[bool, Typed("--all", text=
     engine, texts = run.moot.engine, run.texts
     done_since = "" if everything else NEVER
     for row in engine.work.rows(texts, done_since):
-        if row.needs == Needs.ANSWER and engine.live(row.id) is None:
-            # What it asks is in no index.
+        if row.needs in (Needs.ANSWER, Needs.CRITERIA) and engine.live(row.id) is None:
+            # What it asks, and what is met, is in no index.
             await engine.open(row.id)
     rows = engine.work.rows(texts, done_since)
     lines = columns(
         (row.id, texts(f"work.state.{row.state}"), texts.named("kind", row.kind), row.title[:80], row.says)
         for row in rows
     )
-    return await run.answer([work_object(row) for row in rows], lines_text(lines or [texts("work.nothing")]))
+    objects = [work_object(row, len(await engine.session_files.list(row.id))) for row in rows]
+    return await run.answer(objects, lines_text(lines or [texts("work.nothing")]))
 
 
 async def show(run: CommandRun, session: SessionId) -> int:

@@ -183,9 +183,17 @@ class SideSection(QWidget):
     changed = Signal()
 
     def __init__(
-        self, language: Language, look: Look, partners: PartnerList, name: str, first: str = ""
+        self,
+        language: Language,
+        look: Look,
+        partners: PartnerList,
+        name: str,
+        *,
+        add: str,
+        none: str = "",
+        first: str = "",
     ) -> None:
-        """`first` is the key of the entry of the menu that the button under the hint stands for."""
+        """`add`, `none` and `first` are keys of texts: of the menu, the hint, and the entry that the button under it is."""
         super().__init__()
         self.partners = partners
         self._language, self._look, self._name, self._first = language, look, name, first
@@ -193,13 +201,12 @@ class SideSection(QWidget):
         self.title = button("section", f"{name}_title")
         self.title.setCheckable(True)
         self.title.toggled.connect(self._show_parts)
-        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=f"{name}.add")
+        self._add = say(icon_button(look, "plus", f"{name}_add"), language, tip=add)
         self._add.setFixedSize(26, 24)
         self._menu = QMenu(self._add)
         self._add.setMenu(self._menu)
-        hint = f"{name}.none" if f"{name}.none" in language.texts else ""
-        self._has_hint = bool(hint)
-        self._hint = say(plain_label("hint", wrap=True), language, hint)
+        self._has_hint = bool(none)
+        self._hint = say(plain_label("hint", wrap=True), language, none)
         self._hint.setContentsMargins(8, 2, 4, 0)
         self.first = ShorteningButton("link", f"{name}_first")
         self.first.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -351,9 +358,15 @@ class SideBar(QFrame):
         self.panels = PartnerList(language, look, "panel_list", begins="panel.ask")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
-        self.panel_section = SideSection(language, look, self.panels, "panel")
-        self.group_section = SideSection(language, look, self.groups, "group", "group.ready")
-        self.assistant_section = SideSection(language, look, self.assistants, "assistant")
+        self.panel_section = SideSection(
+            language, look, self.panels, "panel", add="panel.add", none="panel.none"
+        )
+        self.group_section = SideSection(
+            language, look, self.groups, "group", add="group.add", none="group.none", first="group.ready"
+        )
+        self.assistant_section = SideSection(
+            language, look, self.assistants, "assistant", add="assistant.add"
+        )
         self.sessions = say(SessionList(language, look), language, name="side.sessions")
         self._empty = say(plain_label("hint", wrap=True), language, "side.empty")
         self._empty.setContentsMargins(8, 10, 4, 0)

@@ -60,6 +60,8 @@ class Segmented(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         index = self._group.checkedId() + step
+        while step and 0 <= index < len(self._values) and not self._segments[index].isEnabled():
+            index += step
         if step and 0 <= index < len(self._values):
             self._group.button(index).setChecked(True)
             self._group.button(index).setFocus()

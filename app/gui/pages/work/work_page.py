@@ -51,7 +51,7 @@ SHOWN_S = 0.5
 """For how long an action must have been shown before it is carried out: it can cost money."""
 NEAR = 0.8
 """The share of a limit from which it is marked."""
-_COLOURS = {Needs.FAILURE: "error", Needs.ANSWER: "warn", Needs.APPROVAL: "warn", Needs.LIMIT: "warn"}
+_COLOURS = {**dict.fromkeys(Needs, "warn"), Needs.FAILURE: "error"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
