@@ -301,8 +301,6 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         await until(lambda: person.window.controller.engine.queues.is_held(ONE.id))
     async with at_window(data_dir) as person:
         desk = person.window.controller
-        await shown(person, ONE.id)
-        assert "on hold" in said(person, ONE.id)
         session_id = await desk.engine.chats.start(ONE.id, "One")
         desk.show_session(session_id)
         line = desk.chat_page.state_line

@@ -193,7 +193,7 @@ class WorkDelegate(ItemDelegate):
         self._write(painter, lines, item.stands, sized(painter.font(), 12), "text_2", bottom)
 
 
-class WorkList(ActingList):
+class WorkTable(ActingList):
     """The list of work; acts on a row once its action has been shown for half a second."""
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -487,7 +487,7 @@ class WorkPage(ListPage):
     chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
-        self.list = say(WorkList(language, look), language, name="side.work")
+        self.list = say(WorkTable(language, look), language, name="side.work")
         self.details = WorkDetails(language, look)
         super().__init__(self.list, self.details)
         self.setObjectName("work_page")
