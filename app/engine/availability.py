@@ -319,7 +319,7 @@ class Availability:
         desk = self._desk(agent_id)
         while desk.waiting and desk.free:
             task = self._tasks[next(iter(desk.waiting))]
-            if not self._is_open(task.provider, now):
+            if not self._gate(task.provider).is_open(now):
                 self._gate(task.provider).blocked[agent_id] = None
                 return
             del desk.waiting[task.id]
@@ -337,10 +337,7 @@ class Availability:
         return Started(task)
 
     def _starts_at_once(self, desk: _Desk, provider: str, now: float) -> bool:
-        return desk.free and not desk.waiting and self._is_open(provider, now)
-
-    def _is_open(self, provider: str, now: float) -> bool:
-        return self._gate(provider).is_open(now)
+        return desk.free and not desk.waiting and self._gate(provider).is_open(now)
 
     def _desk(self, agent_id: str) -> _Desk:
         if agent_id not in self._desks:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.definitions import Agent
+from app.core.events import ToolStarted
 from app.core.message import Message, ToolCall
 from app.core.provider import ModelRequest
 from app.core.store import SessionStore
@@ -45,6 +46,11 @@ class Services:
         language, about = live.session.language, self.directory.about_user(turn.agent)
         sent = (turn, live, functions, attempt, self.prompts, language)
         return build_request(*sent, about_user=about, wrap_up=wrap_up)
+
+
+def started(live: LiveSession, turn: AgentTurn, call: ToolCall) -> ToolStarted:
+    """Return that a tool runs for a call."""
+    return ToolStarted(**about_call(live, turn, call), arguments=call.arguments)
 
 
 def about_call(live: LiveSession, turn: AgentTurn, call: ToolCall) -> dict[str, str]:

@@ -10,14 +10,14 @@ from dataclasses import replace
 from json import dumps
 
 from app.core.errors import Failure, FailureKind
-from app.core.events import PromptAsked, ToolFinished, ToolStarted
+from app.core.events import PromptAsked, ToolFinished
 from app.core.ids import utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import start_owned
 from app.core.provider import AgentAct, AgentAsk
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.request import AgentTurn
-from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
+from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call, started
 
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
 
@@ -58,9 +58,7 @@ class ReportedCalls:
         self._write_call(replace(message, tool_calls=(*message.tool_calls, call)))
         result = self._turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
         self._results[act.id] = result
-        self._live.start_message(
-            result, ToolStarted(**about_call(self._live, self._turn, call), arguments=call.arguments)
-        )
+        self._live.start_message(result, started(self._live, self._turn, call))
         self.update(act)
 
     def update(self, act: AgentAct) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 
 from app.core.definitions import Agent
 from app.core.errors import StorageError
-from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolProgressed, ToolStarted
+from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolProgressed
 from app.core.ids import new_id, utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
@@ -37,7 +37,7 @@ from app.engine.availability import NotFree
 from app.engine.library.agents import SUB_AGENT, AgentDirectory, delegation, failed, succeeded
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn, file_tools, in_mode
-from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
+from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call, started
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.speaker_turn import SpeakerTurn
@@ -342,14 +342,12 @@ class ToolCalls:
         self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]
     ) -> None:
         self._forget_questions(turn, call)
-        started = self._started(turn, call)
-        self._live.start_message(
-            started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
-        )
+        message = self._started(turn, call)
+        self._live.start_message(message, started(self._live, turn, call))
         run = ToolContext(
             session_id=self._live.id,
             author=turn.author,
-            message_id=started.id,
+            message_id=message.id,
             mode=turn.mode,
             pages=turn.agent.pages,
             members=self._context.members,
@@ -370,7 +368,7 @@ class ToolCalls:
         except StorageError:
             result = ToolResult(content="It was not run: the disk is full or cannot be written.", ok=False)
         except asyncio.CancelledError:
-            self._live.finish_message(replace(started, state=MessageState.STOPPED))
+            self._live.finish_message(replace(message, state=MessageState.STOPPED))
             raise
         except Exception as fault:
             _log.exception("A tool failed in a way nobody foresaw")
@@ -482,7 +480,7 @@ class ToolCalls:
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None
         self._running[child.turn_id] = task
-        self._live.tell(ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments))
+        self._live.tell(started(self._live, turn, call))
         try:
             await attach_servers(self._live, directory, job.agent)
             async with speaker.slot():
