@@ -144,7 +144,7 @@ async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(
     status, out = await run(moot, DENY_IT)
     assert (status, out.out) == (0, "“proper” is no longer allowed to run.\n")
     assert (await state(moot), moot.documents.consents()) == (ServerState.ASKING, frozenset())
-    assert moot.engine._tools.server_tools(("proper",)) == ()
+    assert moot.engine.servers._tools.server_tools(("proper",)) == ()
 
 
 async def test_a_server_denied_while_it_connects_stays_denied(moot: Moot) -> None:

@@ -412,9 +412,9 @@ class Message:
         return self.role == Role.USER and self.author.kind != "orchestrator"
 
 
-def new_message(role: str, author: Author, turn_id: str = "", **fields: Any) -> Message:
+def new_message(role: str, author: Author, turn_id: str | None = None, **fields: Any) -> Message:
     """Return a message that is made now, in a turn of its own where none is named."""
-    made = {"id": new_id(), "turn_id": turn_id or new_id(), "created_at": utc_now()}
+    made = {"id": new_id(), "turn_id": new_id() if turn_id is None else turn_id, "created_at": utc_now()}
     return Message(role=role, author=author, **{**made, **fields})
 
 

@@ -24,9 +24,17 @@ from app.core.ids import is_id, utc_now
 from app.core.message import Message
 from app.core.store import Backup, BackupContents, BackupReason, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
-from app.storage import file_system
 from app.storage.codec import plain, with_unknown
 from app.storage.connections import packed, unpacked
+from app.storage.file_system import (
+    FileSystem,
+    not_written,
+    replacing,
+    storage_error,
+    storage_errors,
+    write_all,
+    write_whole,
+)
 from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.lines import READER, Op, by_number, encode_line, read_lines, with_line
@@ -47,7 +55,7 @@ MOST_RATIO = 50
 _MOST_NAME = 100
 
 
-def packed_files(paths: DataPaths, disk: file_system.FileSystem) -> list[tuple[str, Path]]:
+def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     """Return (name in the zip, file) of all data of the user, sorted."""
     found = [
         (f"sessions/{one.name}", paths.sessions / one.name)
@@ -99,7 +107,7 @@ def _is_file_name(text: str) -> bool:
     )
 
 
-def schema_version(paths: DataPaths, disk: file_system.FileSystem) -> int:
+def schema_version(paths: DataPaths, disk: FileSystem) -> int:
     """Return the version of the files of a data directory; 1 if it has none."""
     try:
         found = json.loads(disk.read(paths.schema))["version"]
@@ -121,13 +129,13 @@ def state_of(files: Iterable[tuple[str, Path]]) -> str:
 class _Sink:
     """A file for writing a zip; it cannot seek."""
 
-    def __init__(self, disk: file_system.FileSystem, descriptor: int) -> None:
+    def __init__(self, disk: FileSystem, descriptor: int) -> None:
         self._disk = disk
         self._descriptor = descriptor
         self.size = 0
 
     def write(self, data: bytes) -> int:
-        file_system.write_all(self._disk, self._descriptor, data)
+        write_all(self._disk, self._descriptor, data)
         self.size += len(data)
         return len(data)
 
@@ -135,12 +143,12 @@ class _Sink:
         """Do nothing: every write goes to the disk at once."""
 
 
-def write_zip(disk: file_system.FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
+def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
     """Write a zip of these entries; after a crash there is all of it or the previous file.
 
     Returns its size in bytes. Raises OSError.
     """
-    with file_system.replacing(disk, target) as descriptor:
+    with replacing(disk, target) as descriptor:
         sink = _Sink(disk, descriptor)
         with zipfile.ZipFile(sink, "w") as file:  # type: ignore[call-overload]  # no way back
             for name, data in entries:
@@ -160,7 +168,7 @@ def _way_of(data: bytes) -> int:
 
 def write_backup(
     paths: DataPaths,
-    disk: file_system.FileSystem,
+    disk: FileSystem,
     why: str,
     target: Path | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
@@ -188,14 +196,12 @@ def write_backup(
         if own:
             _forget_oldest(paths, disk, why)
     except OSError as error:
-        raise (
-            file_system.storage_error(error, target) if own else file_system.not_written(error, target)
-        ) from error
+        raise storage_error(error, target) if own else not_written(error, target) from error
     return Backup(path=str(target), made_at=made_at, why=why, size=size)
 
 
 def _entries(
-    disk: file_system.FileSystem,
+    disk: FileSystem,
     manifest: dict[str, Any],
     files: list[tuple[str, Path]],
     progress: Callable[[int, int], None],
@@ -217,7 +223,7 @@ def _entries(
     yield MANIFEST, as_bytes({**manifest, "files": count})
 
 
-def own_backups(paths: DataPaths, disk: file_system.FileSystem) -> list[Backup]:
+def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
     """Return the backups in `backups/`, read from their file names, the newest first."""
     found = []
     for one in disk.scan(paths.backups):
@@ -231,7 +237,7 @@ def own_backups(paths: DataPaths, disk: file_system.FileSystem) -> list[Backup]:
     return sorted(found, key=lambda backup: backup.made_at, reverse=True)
 
 
-def is_due(paths: DataPaths, disk: file_system.FileSystem, why: str) -> bool:
+def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
     """Return whether the daily backup is due: there is none of today, and something has changed since the last."""
     last = next((one for one in own_backups(paths, disk) if one.why == why), None)
     files = packed_files(paths, disk)
@@ -248,7 +254,7 @@ def is_due(paths: DataPaths, disk: file_system.FileSystem, why: str) -> bool:
         return True
 
 
-def _forget_oldest(paths: DataPaths, disk: file_system.FileSystem, why: str) -> None:
+def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
     same = [one for one in own_backups(paths, disk) if one.why == why]
     for old in same[KEPT:]:
         disk.remove(Path(old.path))
@@ -272,7 +278,7 @@ class Step:
 STEPS: tuple[Step, ...] = ()
 
 
-def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step] = STEPS) -> None:
+def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -> None:
     """Upgrade a data directory; does nothing if it is up to date or newer.
 
     Raises StorageError; then every file is complete, old or new, and the next start continues.
@@ -281,7 +287,7 @@ def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step
     have = schema_version(paths, disk)
     if have >= newest:
         return
-    with file_system.storage_errors(paths.root):
+    with storage_errors(paths.root):
         files = packed_files(paths, disk)
         if files:
             write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
@@ -293,9 +299,9 @@ def upgrade(paths: DataPaths, disk: file_system.FileSystem, steps: Sequence[Step
             if name.endswith(".jsonl"):
                 _check(name, data, fresh)
                 if _is_damaged(data):
-                    file_system.write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
-            file_system.write_whole(disk, path.resolve(), fresh)
-        file_system.write_whole(disk, paths.schema, as_bytes({"version": newest}))
+                    write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
+            write_whole(disk, path.resolve(), fresh)
+        write_whole(disk, paths.schema, as_bytes({"version": newest}))
 
 
 def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:
@@ -362,7 +368,7 @@ _LEDGER = "usage.jsonl"
 class OpenBackup:
     """An open backup, and the data directory that it would be restored to; all methods block."""
 
-    def __init__(self, paths: DataPaths, disk: file_system.FileSystem, path: Path) -> None:
+    def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
         self._paths = paths
         self._disk = disk
         self._path = path

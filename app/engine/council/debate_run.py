@@ -20,7 +20,14 @@ from app.engine.council.earlier import earlier_council
 from app.engine.council.record import Record
 from app.engine.council.steps import StepRun
 from app.engine.council.verdicts import outcomes, told
-from app.engine.debate import director
+from app.engine.debate.director import (
+    after_resume,
+    after_turn,
+    answered,
+    decide,
+    failed_turns,
+    participant_of,
+)
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
@@ -65,12 +72,12 @@ class DebateRun(StepRun):
             self._live.change(debate=debate)
         self._only_asked = bool(self._asked_steps())
         if session.status != Status.RUNNING or session.debate.failures:
-            debate = director.after_resume(debate, self._live.said)
+            debate = after_resume(debate, self._live.said)
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
             if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
                 # The user wants an answer now, however long the provider asked to wait.
-                speaker = director.participant_of(debate, decision.speaker)
+                speaker = participant_of(debate, decision.speaker)
                 self._services.models.end_pause(speaker.provider)
 
     async def _step(self) -> None:
@@ -102,7 +109,7 @@ class DebateRun(StepRun):
 
     def _decision(self) -> Decision:
         session = self._live.debate_session
-        return director.decide(session.debate, self._live.said, self._providers.absent(session))
+        return decide(session.debate, self._live.said, self._providers.absent(session))
 
     def _out(self) -> set[str]:
         """Return who is not asked for a vote: who is absent, and whose models are too small."""
@@ -113,7 +120,7 @@ class DebateRun(StepRun):
         """Take the calls beside the turns that are due now, side by side; say whether there were any."""
         live = self._live
         debate, council = live.debate_session.debate, live.debate_session.debate.council
-        if ended and not director.answered(live.said):
+        if ended and not answered(live.said):
             return False
         record = Record(debate, live.messages)
         if self._finding is None and (step := options_step(record)):
@@ -148,7 +155,7 @@ class DebateRun(StepRun):
         if not (step.model or step.who) or step.part == CouncilPart.SOLO:
             await self._take(step)
             return
-        seat = seat_of(step.model) if step.model else director.participant_of(debate, step.who).seat
+        seat = seat_of(step.model) if step.model else participant_of(debate, step.who).seat
         may = self.checks.may_judge if step.part == CouncilPart.READING else self.checks.may_vote
         if await may(seat):
             # Where one model of a provider has to wait, another may still be asked.
@@ -159,8 +166,8 @@ class DebateRun(StepRun):
         """End the debate, as failed where no participant could answer."""
         close_others(self._live)
         messages = self._live.said
-        failed = director.failed_turns(messages)
-        if failed and not director.answered(messages):
+        failed = failed_turns(messages)
+        if failed and not answered(messages):
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
         if failed:
@@ -191,12 +198,12 @@ class DebateRun(StepRun):
 
     async def _speak(self, session: DebateSession, spoken: Speak) -> None:
         """Let a participant speak. Message and cursor are one batch, so that no turn is lost or doubled."""
-        participant = director.participant_of(session.debate, spoken.speaker)
+        participant = participant_of(session.debate, spoken.speaker)
         plan, absent = self._turn_plan(session, spoken), self._absent
 
         def written(message: Message) -> tuple[Message, dict[str, object]]:
             failed = message.state == MessageState.FAILED
-            debate = director.after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
+            debate = after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
             return message, {"debate": debate}
 
         turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
@@ -217,7 +224,7 @@ class DebateRun(StepRun):
 
     def _turn_plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
         debate = session.debate
-        speaker = director.participant_of(debate, spoken.speaker)
+        speaker = participant_of(debate, spoken.speaker)
         verdict = ""
         if debate.what_if(spoken.round) is not None:
             verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")

@@ -7,52 +7,56 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from app.core import definitions
+from app.core.definitions import (
+    STEP_ENDED,
+    StepState,
+    StepStatus,
+    WhenSkipped,
+    WorkflowDefinition,
+    dependents,
+)
 from app.core.session import Reason
 from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
 
 
-def call_id(state: definitions.StepState) -> str:
+def call_id(state: StepState) -> str:
     """Return the id of the call that a step's attempt answers."""
     return f"{state.id}.{state.attempt}"
 
 
-def begun(definition: definitions.WorkflowDefinition) -> tuple[definitions.StepState, ...]:
+def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
     """Return the steps of a new instance."""
-    return settled(definition, tuple(definitions.StepState(id=step.id) for step in definition.steps))
+    return settled(definition, tuple(StepState(id=step.id) for step in definition.steps))
 
 
-def settled(
-    definition: definitions.WorkflowDefinition, states: Sequence[definitions.StepState]
-) -> tuple[definitions.StepState, ...]:
+def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
     """Return the steps with the consequences of their states: those that can begin are ready, those that a skip or a stop
     keeps from it are skipped with the reason `blocked`, and those behind a failed one stay pending.
     """
     by_id = {state.id: state for state in states}
-    after = definitions.dependents(definition)
+    after = dependents(definition)
     steps = {step.id: step for step in definition.steps}
     # A step is visited once all before it have ended, so a chain of any length takes one pass.
     open_before = {
         step.id: sum(
-            by_id[one].state not in definitions.STEP_ENDED
-            or by_id[one].state == definitions.StepStatus.FAILED
+            by_id[one].state not in STEP_ENDED or by_id[one].state == StepStatus.FAILED
             for one in dict.fromkeys(step.depends_on)
         )
         for step in definition.steps
     }
     for step in definition.steps:
-        if open_before[step.id] and by_id[step.id].state == definitions.StepStatus.READY:
+        if open_before[step.id] and by_id[step.id].state == StepStatus.READY:
             # A step it depends on is retried.
-            by_id[step.id] = replace(by_id[step.id], state=definitions.StepStatus.PENDING, reason="")
+            by_id[step.id] = replace(by_id[step.id], state=StepStatus.PENDING, reason="")
     due = deque(step.id for step in definition.steps if not open_before[step.id])
     while due:
         step_id = due.popleft()
         state = by_id[step_id]
-        if state.state in (definitions.StepStatus.PENDING, definitions.StepStatus.READY):
+        if state.state in (StepStatus.PENDING, StepStatus.READY):
             blocked = any(_blocks(steps[one].when_skipped, by_id[one]) for one in steps[step_id].depends_on)
-            by_id[step_id] = replace(state, state=definitions.StepStatus.READY)
+            by_id[step_id] = replace(state, state=StepStatus.READY)
             if blocked:
-                by_id[step_id] = replace(state, state=definitions.StepStatus.SKIPPED, reason=Reason.BLOCKED)
+                by_id[step_id] = replace(state, state=StepStatus.SKIPPED, reason=Reason.BLOCKED)
                 for one in after.get(step_id, ()):
                     open_before[one] -= 1
                     if not open_before[one]:
@@ -60,51 +64,45 @@ def settled(
     return tuple(by_id[state.id] for state in states)
 
 
-def _blocks(when_skipped: str, state: definitions.StepState) -> bool:
-    if state.state == definitions.StepStatus.CANCELLED:
+def _blocks(when_skipped: str, state: StepState) -> bool:
+    if state.state == StepStatus.CANCELLED:
         return True
-    return state.state == definitions.StepStatus.SKIPPED and (
-        when_skipped == definitions.WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
+    return state.state == StepStatus.SKIPPED and (
+        when_skipped == WhenSkipped.BLOCKS or state.reason == Reason.BLOCKED
     )
 
 
-def decide(states: Sequence[definitions.StepState], at_work: Collection[str]) -> Decision:
+def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
     """Return what comes next in a workflow whose steps are settled; `at_work` are the ids of running steps."""
-    ready = tuple(
-        one.id for one in states if one.state == definitions.StepStatus.READY and one.id not in at_work
-    )
+    ready = tuple(one.id for one in states if one.state == StepStatus.READY and one.id not in at_work)
     if ready:
         return Call(ready)
     if at_work:
         return Wait()
-    if all(one.state in (definitions.StepStatus.DONE, definitions.StepStatus.SKIPPED) for one in states):
+    if all(one.state in (StepStatus.DONE, StepStatus.SKIPPED) for one in states):
         return Finish()
-    if any(one.state == definitions.StepStatus.WAITING for one in states):
+    if any(one.state == StepStatus.WAITING for one in states):
         return Ask()
-    failed = any(one.state == definitions.StepStatus.FAILED for one in states)
+    failed = any(one.state == StepStatus.FAILED for one in states)
     return Halt(Reason.STEP_FAILED if failed else Reason.BY_USER)
 
 
-def changes(
-    before: Sequence[definitions.StepState], after: Sequence[definitions.StepState]
-) -> tuple[definitions.StepState, ...]:
+def changes(before: Sequence[StepState], after: Sequence[StepState]) -> tuple[StepState, ...]:
     """Return the steps that are not as they were before."""
     return tuple(new for new, old in zip(after, before, strict=True) if new != old)
 
 
 def with_step(
-    definition: definitions.WorkflowDefinition,
-    states: Sequence[definitions.StepState],
-    state: definitions.StepState,
-) -> tuple[definitions.StepState, ...]:
+    definition: WorkflowDefinition, states: Sequence[StepState], state: StepState
+) -> tuple[StepState, ...]:
     """Return the steps with one in another state; the steps it had blocked are settled again."""
     again = reopened(definition, states, state.id)
     return settled(definition, tuple(state if one.id == state.id else one for one in again))
 
 
-def last_workers(definition: definitions.WorkflowDefinition) -> set[str]:
+def last_workers(definition: WorkflowDefinition) -> set[str]:
     """Return the steps behind which there are gates alone."""
-    after, gates = definitions.dependents(definition), {step.id for step in definition.steps if step.gate}
+    after, gates = dependents(definition), {step.id for step in definition.steps if step.gate}
 
     def leads_on(step_id: str) -> bool:
         return any(one not in gates or leads_on(one) for one in after.get(step_id, ()))
@@ -112,14 +110,9 @@ def last_workers(definition: definitions.WorkflowDefinition) -> set[str]:
     return {step.id for step in definition.steps if step.id not in gates and not leads_on(step.id)}
 
 
-def last_again(
-    definition: definitions.WorkflowDefinition, states: tuple[definitions.StepState, ...]
-) -> tuple[definitions.StepState, ...]:
+def last_again(definition: WorkflowDefinition, states: tuple[StepState, ...]) -> tuple[StepState, ...]:
     """Return the steps with those to be taken again that were done last."""
-    after, done = (
-        definitions.dependents(definition),
-        {one.id for one in states if one.state == definitions.StepStatus.DONE},
-    )
+    after, done = dependents(definition), {one.id for one in states if one.state == StepStatus.DONE}
     for step_id in done:
         if not done.intersection(after.get(step_id, ())):
             states = reopened(definition, states, step_id)
@@ -127,27 +120,24 @@ def last_again(
 
 
 def reopened(
-    definition: definitions.WorkflowDefinition, states: Sequence[definitions.StepState], step_id: str
-) -> tuple[definitions.StepState, ...]:
+    definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
+) -> tuple[StepState, ...]:
     """Return the steps with one to be retried, and those it had blocked pending; finished steps stay, but for gates."""
-    after = definitions.dependents(definition)
+    after = dependents(definition)
     gates = {step.id for step in definition.steps if step.gate}
     again = {step_id}
     due = deque([step_id])
-    by_id: Mapping[str, definitions.StepState] = {state.id: state for state in states}
+    by_id: Mapping[str, StepState] = {state.id: state for state in states}
     while due:
         for one in after.get(due.popleft(), ()):
             state = by_id[one]
-            blocked = state.state == definitions.StepStatus.SKIPPED and state.reason == Reason.BLOCKED
-            passed = one in gates and state.state in (
-                definitions.StepStatus.DONE,
-                definitions.StepStatus.FAILED,
-            )
+            blocked = state.state == StepStatus.SKIPPED and state.reason == Reason.BLOCKED
+            passed = one in gates and state.state in (StepStatus.DONE, StepStatus.FAILED)
             if one not in again and (blocked or passed):
                 again.add(one)
                 due.append(one)
     fresh = tuple(
-        replace(state, state=definitions.StepStatus.PENDING, reason="", turn_id="", asked_again=False)
+        replace(state, state=StepStatus.PENDING, reason="", turn_id="", asked_again=False)
         if state.id in again
         else state
         for state in states

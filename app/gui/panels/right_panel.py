@@ -112,7 +112,7 @@ class RightPanel(QFrame):
     def add_button(self, widget: QWidget) -> None:
         """Insert a button before the one that closes the panel."""
         self.tabs.row.insertWidget(self.tabs.row.count() - 1, widget)
-        QWidget.setTabOrder(focus_chain(self._close, back=True)[1], widget)
+        QWidget.setTabOrder(next(focus_chain(self._close, back=True)), widget)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)

@@ -2,7 +2,7 @@
 order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
+from shiboken6 import createdByPython
 
 
 @dataclass(frozen=True)
@@ -144,28 +145,35 @@ def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
         QWidget.setTabOrder(before, after)
 
 
-def focus_chain(widget: QWidget, *, back: bool = False) -> list[QWidget]:
-    """Return the widgets of a window in the order of its focus chain, or backwards, from one of them on.
+def focus_chain(widget: QWidget, *, back: bool = False) -> Iterator[QWidget]:
+    """Yield the widgets that follow another in the focus chain of its window, or those that precede it.
 
     PySide makes each the owner of the one that follows, and takes this for deleted where Python forgets the owner: its
-    next use raises an error, which ends the process where Qt called it (Python 3.11). So all are given back to their
-    window, which becomes the owner of what it looks for.
+    next use raises an error, which ends the process where Qt called it (Python 3.11). So each is given back.
     """
-    chain = [widget]
+    part = widget
     while True:
-        part = chain[-1].previousInFocusChain() if back else chain[-1].nextInFocusChain()
-        if part is None or part is widget:
-            break
-        chain.append(part)
-    window = widget.window()
-    window.findChildren(QWidget)
-    window.setParent(window.parentWidget())
-    return chain
+        found = part.previousInFocusChain() if back else part.nextInFocusChain()
+        assert found is not None  # the chain is a ring
+        _give_back(found)
+        if found is widget:
+            return
+        yield found
+        part = found
+
+
+def _give_back(widget: QWidget) -> None:
+    """Make the parent that a widget has its owner again; Qt looks at nothing, as it is the same parent."""
+    parent = widget.parentWidget()
+    if parent is not None and not createdByPython(parent):
+        # Python would forget one that nobody owns, and the widget with it.
+        _give_back(parent)
+    widget.setParent(parent)
 
 
 def stops_in(widget: QWidget) -> list[QWidget]:
     """Return what Tab stops at in a widget, in order: itself, if it takes the focus, and what is in it."""
-    chain = focus_chain(widget)
+    chain = (widget, *focus_chain(widget))
     # A widget with a focus proxy is no stop itself, or Qt would count the proxy twice.
     takes = [
         stop for stop in chain if stop.focusPolicy() != Qt.FocusPolicy.NoFocus and stop.focusProxy() is None
@@ -175,7 +183,7 @@ def stops_in(widget: QWidget) -> list[QWidget]:
 
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
     """Put widgets into the tab order at the place of their container, which was made before them."""
-    for before in focus_chain(place, back=True)[1:]:
+    for before in focus_chain(place, back=True):
         stops = before.focusPolicy() != Qt.FocusPolicy.NoFocus and before.focusProxy() is None
         if stops and not place.isAncestorOf(before):
             put_in_tab_order((before, *widgets))

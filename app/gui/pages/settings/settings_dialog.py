@@ -288,7 +288,7 @@ class SettingsDialog(QDialog):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         # Close comes last; the page, or a part of it, may have been created after it.
-        chain = focus_chain(self, back=True)[1:]
+        chain = focus_chain(self, back=True)
         last = next(part for part in chain if part.focusPolicy() != Qt.FocusPolicy.NoFocus)
         if last is not self._close:
             QWidget.setTabOrder(last, self._close)
