@@ -147,8 +147,12 @@ async def test_a_row_says_where_it_waits_and_is_given_to_somebody_else(busy):
     await until(lambda: person.sees("work_changes"), what="the pill: the focus is in the list")
     assert re.fullmatch("1 change|[23] changes", person.find("work_changes").text())
     assert headings(person), "nothing goes while the user is there"
-    await person.click("work_changes")
-    await until(lambda: person.sees("work_none"), what="chats in which it is the user's turn are no work")
+    while not person.sees("work_none"):
+        # What ends after the click is a change of its own.
+        await until(lambda: person.sees("work_changes") or person.sees("work_none"))
+        if person.sees("work_changes"):
+            await person.click("work_changes")
+    assert not person.sees("work_list"), "chats in which it is the user's turn are no work"
 
 
 async def test_an_action_is_carried_out_once_it_has_been_shown_for_half_a_second(busy):
