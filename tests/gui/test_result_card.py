@@ -108,3 +108,13 @@ def test_hostile_texts_are_shown_as_they_are_and_fit(qapp) -> None:
     assert card.isVisible() and card.accessibleName() == "Result, 1 of 2 met, $0.10 · 1:00"
     card.show_result(a_session(met, unknown, status=Status.RUNNING), "x", "")
     assert not card.isVisible()
+
+
+def test_each_criterion_stands_once_however_often_it_was_checked(qapp) -> None:
+    card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
+    card.show()
+    for state in (CriterionState.UNKNOWN, CriterionState.UNMET):
+        card.show_result(a_session(Criterion(text="a", state=state, round=1, says=state)), "x", "")
+        qapp.sendPostedEvents()
+    shown = [one.text() for one in card.findChildren(Paragraph) if one.isVisibleTo(card)]
+    assert shown == ["a", CriterionState.UNMET]

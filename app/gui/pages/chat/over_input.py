@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.core.criteria import Criterion, CriterionState, shown_by
 from app.core.session import ChatSession, Status
@@ -15,7 +15,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, drop, empty, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
@@ -189,11 +189,11 @@ class ResultCard(QFrame):
         self.accept.setVisible(not done)
         empty(self._column)
         for criterion in criteria:
-            self._column.addLayout(self._row(criterion))
+            self._column.addWidget(self._row(criterion))
         self.setAccessibleName(", ".join(filter(None, (words("result.title"), said, self._spent))))
         self.set_room(self._room)
 
-    def _row(self, criterion: Criterion) -> QHBoxLayout:
+    def _row(self, criterion: Criterion) -> QFrame:
         words, by = self._language, criterion.checked_by
         text = shown_by(criterion, lambda doubt: words.texts.named("criterion", doubt))
         parts: list[QWidget] = [Paragraph("value", text=criterion.text)]
@@ -210,7 +210,7 @@ class ResultCard(QFrame):
         if by is not None:
             family = words("result.other_family" if by.other_family else "result.same_family")
             who.setText(f"{by.name} · {family}")
-        return hbox(mark, (vbox(*parts, spacing=2), 1), who, spacing=10)
+        return frame("", hbox(mark, (vbox(*parts, spacing=2), 1), who, spacing=10))
 
 
 STYLE = ListStyle(height=30, left=10, space=8)
