@@ -288,8 +288,12 @@ def a_bench(
     toolbox: Tools | None = None,
     ledger: UsageLedger | None = None,
     archive: ArchiveFiles | None = None,
+    files: Path = Path("none"),
 ) -> Bench:
-    """Return an engine on a store, with scripted models and a clock of its own; `toolbox` instead of `tools`."""
+    """Return an engine on a store, with scripted models and a clock of its own; `toolbox` instead of `tools`.
+
+    `files` is the data directory with the files of sessions.
+    """
     bus, time, models = EventBus(), VirtualTime(), ScriptedModels(script=script or [])
     events: list[Event] = []
     bus.subscribe(events.extend)
@@ -304,7 +308,7 @@ def a_bench(
         archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=toolbox or MemoryTools(*tools),
-        session_files=VersionedFiles(DataPaths(Path("none"))),
+        session_files=VersionedFiles(DataPaths(files)),
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,

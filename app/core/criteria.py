@@ -88,8 +88,8 @@ def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
 
 def shown_by(criterion: Criterion, words: Callable[[str], str]) -> str:
     """Return what shows how a criterion stands: the quotation, or why it is not met; `words` says a Doubt in words."""
-    if criterion.evidence is not None:
-        return f"“{criterion.evidence.quote}”"
+    if (shown := criterion.evidence) is not None:
+        return f"“{shown.quote}”" + (f" ({shown.file})" if shown.file else "")
     return " ".join(filter(None, (criterion.doubt and words(criterion.doubt), criterion.says)))
 
 

@@ -163,6 +163,7 @@ class Engine:
             directory=self._directory,
             prompts=prompts,
             store=store,
+            files=plugs.session_files,
             drafts=self.drafts,
             count=TokenCount(),
             clock=clock,

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.gui.display.theme import Tokens
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import add_page, hbox, vbox
 
 if TYPE_CHECKING:
     from app.gui.display.appearance import Language, Look
@@ -200,6 +200,10 @@ class WindowFrame(AppWindow):
         self.top_bar.show_session_tools(False)
         self._fit_side()
         self.chat_page.take_focus()
+
+    def add_page(self, page: QWidget) -> None:
+        """Add a page to the main area."""
+        add_page(self.main_area, page)
 
     def show_page(self, page: QWidget) -> None:
         """Show a page that is no session's in the main area."""

@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from app.core.catalog import ProviderConfig
-from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt
+from app.core.criteria import CRITERIA, Criterion, CriterionState, Doubt, shown_by
 from app.core.definitions import Group, Leader
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import CriterionChecked
@@ -72,9 +73,12 @@ def checks(judge: Judge) -> Callable[[ModelRequest], Script]:
 
 
 def bench(
-    check: Callable[[ModelRequest], Script], work: Script = (WORK,), store: MemoryStore | None = None
+    check: Callable[[ModelRequest], Script],
+    work: Script = (WORK,),
+    store: MemoryStore | None = None,
+    files: Path = Path("none"),
 ) -> Bench:
-    made = a_bench(store or MemoryStore(), agents=(agent("ann", name="Ann"),), tools=TOOLS)
+    made = a_bench(store or MemoryStore(), agents=(agent("ann", name="Ann"),), tools=TOOLS, files=files)
     made.models.otherwise = lambda request: check(request) if is_check(request) else work
     _made.append(made)
     return made
@@ -187,6 +191,50 @@ async def test_what_is_not_shown_is_unknown_goes_back_twice_and_then_waits(
     assert len(answers(made, session_id)) == 3
     told = [one.content for one in made.messages(session_id) if one.role == Role.USER and not one.by_user]
     assert len(told) == 2 and all(text in told[0] for text in MEANS)
+
+
+async def with_files(folder: Path, work: str, files: dict[str, bytes]) -> tuple[Bench, str]:
+    """Have an assistant say a text, while these files are written in its session, and its criteria checked."""
+    made, written = bench(checks(honest), files=folder), asyncio.Event()
+    check = made.models.otherwise
+    made.models.otherwise = lambda request: check(request) if is_check(request) else [written, work]
+    session_id = await made.engine.chats.start("ann", "Say the colours.", done_means=MEANS)
+    for path, data in files.items():
+        await made.engine.session_files.write(session_id, path, lambda _before, _held, data=data: data)
+    written.set()
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    return made, session_id
+
+
+async def test_what_stands_in_a_file_is_met_and_the_file_is_named(tmp_path: Path) -> None:
+    files = {
+        "notes/sky.md": b"# Sky\n\nThe sky is\nblue.",
+        "picture.bin": b"the sea is green\0",
+        "empty.txt": b"",
+    }
+    made, session_id = await with_files(tmp_path, "It is written.", files)
+    status, reason, (sky, sea) = shown(made, session_id)
+    assert (status, reason) == (Status.PAUSED, "criteria_unmet")
+    assert sky.evidence is not None and (sky.evidence.file, sky.evidence.message_id) == ("notes/sky.md", "")
+    assert shown_by(sky, str) == "“The sky is blue” (notes/sky.md)"
+    assert (sea.state, sea.doubt) == (CriterionState.UNKNOWN, Doubt.NOT_FOUND), "a picture is not read"
+    text = str(made.models.requests[1].messages[0]["content"])
+    assert "(1) notes/sky.md\n# Sky" in text and "(2)\nIt is written." in text
+    assert "picture.bin" not in text and "empty.txt" not in text
+
+
+@pytest.mark.parametrize(("said", "written"), [(400_000, 400_000), (400_000, 10), (10, 400_000)])
+async def test_long_files_and_long_answers_share_the_room(tmp_path: Path, said: int, written: int) -> None:
+    """Each has at least half of it, and what the other leaves."""
+    made, _ = await with_files(tmp_path, "☂" * said, {"long.txt": ("☃" * written).encode()})
+    text = str(made.models.requests[1].messages[0]["content"])
+    umbrellas, snowmen = text.count("☂"), text.count("☃")
+    room = umbrellas + snowmen
+    assert room > 1_000
+    assert (umbrellas, snowmen) == (
+        min(said, max(room // 2, room - written)),
+        min(written, max(room // 2, room - said)),
+    )
 
 
 async def test_what_is_unmet_is_told_with_the_reason_and_mended() -> None:

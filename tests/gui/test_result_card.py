@@ -110,6 +110,22 @@ def test_hostile_texts_are_shown_as_they_are_and_fit(qapp) -> None:
     assert not card.isVisible()
 
 
+def test_what_shows_a_criterion_is_asked_for_where_it_is(qapp) -> None:
+    """A quotation from a file asks for the file, another for the message."""
+    card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
+    found = [Evidence(quote="blue", file="sky & sea.md"), Evidence(quote="green", message_id="m")]
+    met = [Criterion(text="c", state=CriterionState.MET, round=1, evidence=one) for one in found]
+    asked: list[tuple[str, str]] = []
+    card.file_wanted.connect(lambda path: asked.append(("file", path)))
+    card.message_wanted.connect(lambda message_id: asked.append(("message", message_id)))
+    card.show_result(a_session(*met), "x", "")
+    quotes = card.findChildren(QPushButton, "result_evidence")
+    assert quotes[0].text() == "“blue” (sky && sea.md)"
+    for quote in quotes:
+        quote.click()
+    assert asked == [("file", "sky & sea.md"), ("message", "m")]
+
+
 def test_each_criterion_stands_once_however_often_it_was_checked(qapp) -> None:
     card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
     card.show()

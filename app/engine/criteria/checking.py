@@ -7,15 +7,18 @@ told to and not what it read.
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from app.core.council import Seat
 from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence, shown_by, unknown
+from app.core.errors import MootError
 from app.core.events import CriterionChecked, Event, UsageReported
 from app.core.json_values import objects_in, read_object, schema_list, schema_object
 from app.core.message import Author, Message, MessageState, Role, new_message
 from app.core.provider import ModelRequest, last_part, one_message
 from app.core.session import Reason
+from app.core.store import SessionFiles
 from app.engine.history import fits
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -84,8 +87,30 @@ class Checked:
     reason: str = ""
 
 
-def sources_of(live: LiveSession, turns: Iterable[str], most: int) -> list[WorkPart]:
-    """Return what was made in these turns and below them, in `most` characters; of more than that the newest."""
+async def sources_of(context: TreeContext, turns: Sequence[str], most: int) -> list[WorkPart]:
+    """Return the session's text files, and what was said in these turns and below them, in `most` characters.
+
+    Of more than that the newest; files have at least half of the room.
+    """
+    said = sum(len(one.text) for one in _said(context.live, turns, most))
+    files = await _files(context.services.files, context.live.id, max(most // 2, most - said))
+    return files + _said(context.live, turns, most - sum(len(one.text) for one in files))
+
+
+async def _files(files: SessionFiles, session_id: str, most: int) -> list[WorkPart]:
+    found: list[WorkPart] = []
+    with suppress(MootError):
+        there = await files.list(session_id)
+        for one in sorted(there, key=lambda one: one.created_at, reverse=True):
+            _, data = await files.read(session_id, one.path)
+            # What holds a zero is no text. A character takes at most four bytes.
+            text = "" if b"\0" in data else data[: 4 * most].decode(errors="ignore").strip()[:most]
+            most -= len(text)
+            found += [WorkPart(text=text, file=one.path)] if text else []
+    return found
+
+
+def _said(live: LiveSession, turns: Iterable[str], most: int) -> list[WorkPart]:
     found: list[WorkPart] = []
     for message in reversed(live.said_in(turns)):
         if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
@@ -135,7 +160,7 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
         nobody = unknown(wanted.criteria, Doubt.NO_CHECKER, round=wanted.number)
         return _told(live, wanted, nobody, Reason.CRITERIA_UNMET)
     most = min(MOST_WORK, 2 * max(0, fits(services.models.known_facts(*seat))))
-    sources = sources_of(live, wanted.turns, most)
+    sources = await sources_of(context, wanted.turns, most)
     open_ones = [one for one in wanted.criteria if one.state != CriterionState.ACCEPTED]
     decoy = random.randrange(len(open_ones) + 1)
     # Nobody who wrote the work can have known these.
@@ -159,7 +184,10 @@ async def check(context: TreeContext, wanted: Check) -> Checked:
             "criteria-check",
             mark=mark,
             asked=wanted.asked[:MOST_WORK],
-            work="\n".join(f"{mark} ({number})\n{one.text}" for number, one in enumerate(sources, 1)),
+            work="\n".join(
+                f"{mark} {' '.join(filter(None, (f'({number})', one.file)))}\n{one.text}"
+                for number, one in enumerate(sources, 1)
+            ),
             criteria="\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1)),
         )
         return one_message(*seat, text, schema=_VERDICTS)

@@ -9,7 +9,7 @@ from app.core.definitions import Agent
 from app.core.events import ToolStarted
 from app.core.message import Message, ToolCall
 from app.core.provider import ModelRequest
-from app.core.store import SessionStore
+from app.core.store import SessionFiles, SessionStore
 from app.engine.availability import Slots
 from app.engine.drafts import Drafts
 from app.engine.history import TokenCount
@@ -33,6 +33,7 @@ class Services:
     directory: AgentDirectory
     prompts: Prompts
     store: SessionStore
+    files: SessionFiles
     drafts: Drafts
     count: TokenCount
     clock: Callable[[], float]

@@ -87,7 +87,7 @@ class DebateController(VerdictController):
         self._beside: DebatePage | CouncilPage | None = None
         panel.setup.council_of = self._council_of
         self._form = SetupPage(panel.setup)
-        parts.window.main_area.addWidget(self._form)
+        parts.window.add_page(self._form)
         self._add_panel(panel, parts.window.top_bar.debate_button, SHOWN)
         self.context = ContextFileController(parts, panel.setup)
         self._wire()

@@ -116,7 +116,7 @@ class DecisionController(Controller):
         )
         details.early.connect(self._on_early)
         details.asked.connect(self._on_asked)
-        self._window.main_area.addWidget(page)
+        self._window.add_page(page)
         return page
 
     def _refresh(self) -> None:

@@ -404,7 +404,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
             page.editor.chat_requested.connect(self.chat)
             page.editor.duplicate_requested.connect(self.duplicate)
             self.adopt(page.editor)
-            self._window.main_area.addWidget(page)
+            self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page
@@ -530,7 +530,7 @@ class GroupCommands(DefinitionCommands[Group]):
                 )
             )
             self._assistants.adopt(page.editor)
-            self._window.main_area.addWidget(page)
+            self._window.add_page(page)
             self._page = page
             self.refresh()
         return self._page

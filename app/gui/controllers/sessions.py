@@ -431,7 +431,7 @@ class MainPages(QObject):
         self._debates, self._councils, self._chats = debates, councils, chats
         self._last_ids: dict[ConversationView, str] = {debates: "", councils: "", chats: ""}
         for page in (debates, councils):
-            window.main_area.addWidget(page)
+            window.add_page(page)
         window.main_area.currentChanged.connect(lambda _place: self._give_names())
         self._give_names()
 

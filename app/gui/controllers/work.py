@@ -177,7 +177,7 @@ class WorkController(Controller):
         details.queue.moved_up.connect(lambda job: self._try(lambda: queues.move_to_front(job)))
         details.queue.given.connect(lambda job, who: self._try(lambda: queues.send(job, who)))
         details.queue.taken_out.connect(self._on_taken_out)
-        self._window.main_area.addWidget(page)
+        self._window.add_page(page)
         return page
 
     def _show_details(self) -> None:

@@ -12,7 +12,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
+from app.gui.widgets.boxes import STRETCH, hbox, put_where, stops_in
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip, restyle
 
@@ -237,7 +237,7 @@ class TopBar(QFrame):
             tools.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
             self._row.insertWidget(self._row.indexOf(self.cost), tools)
             tools.show()
-            put_in_tab_order(tools.findChildren(QAbstractButton))
+            put_where(self.cost, stops_in(tools))
         self.fit()
 
     def show_session_tools(self, shown: bool) -> None:

@@ -9,7 +9,16 @@ from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 from shiboken6 import createdByPython
 
 
@@ -188,6 +197,24 @@ def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
         if stops and not place.isAncestorOf(before):
             put_in_tab_order((before, *widgets))
             return
+
+
+def add_page(stack: QStackedWidget, page: QWidget) -> None:
+    """Add a page, which no window has yet, to a stack, and to the tab order at the stack's place.
+
+    Qt puts it at the end of the order, behind what stands after the stack. It moves what takes no focus only as a part of
+    what does: as a widget whose focus is that of its last part.
+    """
+    last = next(focus_chain(page, back=True), page)
+    kept = [(one, one.focusPolicy()) for one in (page, last)]
+    stack.addWidget(page)
+    for one in (page, last):
+        one.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    page.setFocusProxy(last)
+    put_where(stack, [page])
+    page.setFocusProxy(None)  # type: ignore[arg-type]
+    for one, policy in kept:
+        one.setFocusPolicy(policy)
 
 
 class FlowBox(QWidget):

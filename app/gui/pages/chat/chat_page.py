@@ -19,7 +19,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import modes_of, retry_text, tone_of, waits_its_turn
 from app.gui.pages.chat.chat_composer import ChatComposer, LimitsButton
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
-from app.gui.pages.chat.over_input import FilesList, ResultCard, WorkingStrip
+from app.gui.pages.chat.over_input import OPEN, FilesList, ResultCard, WorkingStrip
 from app.gui.pages.first_page import FirstPage
 from app.gui.panels.conversation_view import ConversationView, keep_text
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -382,6 +382,7 @@ class ChatPage(ConversationView):
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
         self.result.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
+        self.result.file_wanted.connect(lambda path: self.files.asked.emit(path, OPEN))
         self.result.changes_requested.connect(composer.box.setFocus)
         self.result.rest_requested.connect(self.asking(self.resume_requested))
         self.queue.written.connect(self._on_written)

@@ -120,11 +120,12 @@ _MARKS: dict[str, tuple[str, str]] = {
 class ResultCard(QFrame):
     """Shown while work with criteria rests; hidden otherwise.
 
-    Signals: message_wanted(message id) for what shows a criterion, rest_requested(), accept_requested(),
-    changes_requested(), left() when the button goes that had the focus.
+    Signals: message_wanted(message id) and file_wanted(path) for what shows a criterion, rest_requested(),
+    accept_requested(), changes_requested(), left() when the button goes that had the focus.
     """
 
     message_wanted = Signal(str)
+    file_wanted = Signal(str)
     rest_requested = Signal()
     accept_requested = Signal()
     changes_requested = Signal()
@@ -197,10 +198,11 @@ class ResultCard(QFrame):
         words, by = self._language, criterion.checked_by
         text = shown_by(criterion, lambda doubt: words.texts.named("criterion", doubt))
         parts: list[QWidget] = [Paragraph("value", text=criterion.text)]
-        if criterion.evidence is not None:
+        if (shown := criterion.evidence) is not None:
             quote = ShorteningButton("link", "result_evidence")
             quote.show_words(text.replace("&", "&&"), plain_tip(text))
-            quote.clicked.connect(partial(self.message_wanted.emit, criterion.evidence.message_id))
+            wanted = self.file_wanted if shown.file else self.message_wanted
+            quote.clicked.connect(partial(wanted.emit, shown.file or shown.message_id))
             parts.append(quote)
         elif text:
             parts.append(Paragraph("hint", text=text))

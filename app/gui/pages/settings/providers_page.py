@@ -27,7 +27,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, frame, hbox, put_where, stops_in, vbox
+from app.gui.widgets.boxes import STRETCH, add_page, frame, hbox, vbox
 from app.gui.widgets.controls import Button, TickBox, button
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.item_list import RowItem
@@ -406,9 +406,7 @@ class ProvidersPage(QWidget):
         if provider_id not in self._made:
             [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
             page = self._made[provider_id] = self._new_page(status)
-            stops = stops_in(page)
-            self._pages.addWidget(page)
-            put_where(self._pages, stops)
+            add_page(self._pages, page)
         return self._made[provider_id]
 
     def show_provider(self, provider_id: str) -> None:
