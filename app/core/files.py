@@ -31,7 +31,19 @@ MOST_PDF_BYTES: Final = 5_000_000
 MOST_PDF_PAGES: Final = 100
 """A PDF file with more bytes or pages is never sent as it is: providers take no more of a request, or charge for it dearly."""
 
-IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+IMAGE_SUFFIXES: Final = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".webp",
+    ".gif",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".avif",
+    ".heic",
+)
+"""Pictures that are read, or named where the system cannot read them."""
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 DOCUMENT_TYPES: Final = {
@@ -42,6 +54,7 @@ DOCUMENT_TYPES: Final = {
     ".doc": "application/msword",
     ".ppt": "application/vnd.ms-powerpoint",
     ".xls": "application/vnd.ms-excel",
+    ".rtf": "application/rtf",
     ".odt": "application/vnd.oasis.opendocument.text",
     ".epub": "application/epub+zip",
     ".hwpx": "application/hwp+zip",

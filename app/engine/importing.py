@@ -14,6 +14,7 @@ from app.core.approvals import without_approvals
 from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.ids import derived_id, is_id, new_id
+from app.core.json_values import read_object
 from app.core.message import Author, Message, Role
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
@@ -129,6 +130,9 @@ def file_words(words: Mapping[str, str], name: str, *, is_picture: bool) -> str:
 
 _CHATGPT_NAME = "ChatGPT"
 _HIDDEN = "is_visually_hidden_from_conversation"
+# A mark within an answer: its kind, and what it marks.
+_MARK = "\ue200"
+_MARKED = re.compile("\ue200([^\ue200\ue201]*)\ue201")
 
 
 def _is_chatgpt(value: Any) -> bool:
@@ -180,7 +184,14 @@ def _message_of_chatgpt(
     details = details if isinstance(details, dict) else {}
     if role not in ("user", "assistant", "tool") or details.get(_HIDDEN):
         return None
-    pieces = _pieces(taken(raw.get("content"), dict, f"{where}.content"), role, words, where)
+    content = taken(raw.get("content"), dict, f"{where}.content")
+    recipient = text_in(raw, "recipient") if role == "assistant" else ""
+    if recipient == "canmore.create_textdoc":
+        pieces = [text_in(read_object(text_in(content, "text")), "content")]
+    elif recipient in ("", "all", "python"):
+        pieces = [_with_sources(piece, details) for piece in _pieces(content, role, words, where)]
+    else:
+        pieces = []  # A search, or the order for a picture.
     files = details.get("attachments") if role == "user" else None
     for one in taken(files or [], list, f"{where}.metadata.attachments"):
         if not text_in(one, "mime_type", "mimeType").startswith("image/"):
@@ -211,6 +222,31 @@ def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
     if kind == "audio_transcription":
         return text_in(part, "text")
     return file_words(words, kind, is_picture="image" in kind)
+
+
+def _with_sources(text: str, details: dict[str, Any]) -> str:
+    """Return a text with links in place of the marks of its sources, and names in place of those of things."""
+    references = details.get("content_references")
+    for one in references if isinstance(references, list) else ():
+        mark = text_in(one, "matched_text")
+        if mark.startswith(_MARK):
+            text = text.replace(mark, text_in(one, "alt") or _links(one.get("items")))
+    return _MARKED.sub(lambda found: _name_in(found[1].rpartition("\ue202")[2]), text)
+
+
+def _links(items: Any) -> str:
+    found = (
+        (text_in(one, "title", "url"), text_in(one, "url")) for one in items or () if text_in(one, "url")
+    )
+    links = ", ".join(f"[{title}]({url})" for title, url in found)
+    return f"({links})" if links else ""
+
+
+def _name_in(marked: str) -> str:
+    """Return what a mark names: the second of the texts in its list, "" where it has none."""
+    named = (read_object(f'{{"list": {marked}}}') or {}).get("list")
+    texts = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    return texts[1] if len(texts) > 1 else ""
 
 
 CHATGPT = ForeignApp(label="ChatGPT", is_of=_is_chatgpt, chats=_chats_of_chatgpt)
@@ -259,7 +295,12 @@ def _message_of_claude(
     if not joined(pieces):
         pieces = [text_in(raw, "text")]
     attachments = taken(raw.get("attachments") or [], list, f"{where}.attachments")
-    for one in (*attachments, *taken(raw.get("files") or [], list, f"{where}.files")):
+    files = taken(raw.get("files") or [], list, f"{where}.files")
+    names = {text_in(one, "file_name") for one in attachments} - {""}
+    for one in (*attachments, *(one for one in files if text_in(one, "file_name") not in names)):
+        if pasted := text_in(one, "extracted_content"):
+            pieces += [f"**{text_in(one, 'file_name')}**", fenced(pasted)]
+            continue
         is_picture = text_in(one, "file_kind", "file_type").startswith("image")
         pieces.append(file_words(words, text_in(one, "file_name"), is_picture=is_picture))
     return said(pieces, by_user=sender != "assistant", name=model, at=raw.get("created_at"))
@@ -270,6 +311,10 @@ def _block(block: Any, words: Mapping[str, str]) -> str:
     if kind == "text":
         return text_in(block, "text")
     if kind == "tool_use":
+        written = block.get("input")
+        if text := text_in(written, "content"):
+            plain = text_in(written, "type") == "text/markdown"
+            return text if plain else fenced(text, text_in(written, "language"))
         return words["tool"].format(name=text_in(block, "name") or "?")
     return words["picture"] if kind == "image" else ""
 
@@ -350,7 +395,7 @@ LOBE_CHAT = ForeignApp(label="LobeChat", is_of=_is_lobe_chat, chats=_chats_of_lo
 
 _OPEN_WEBUI_NAME = "Open WebUI"
 # What the model thought is kept in the answer, folded.
-_THOUGHTS = re.compile(r"<details type=\"reasoning\"[^>]*>.*?</details>", re.DOTALL)
+_THOUGHTS = re.compile(r"<details type=\"(?:reasoning|tool_calls)\"[^>]*>.*?</details>", re.DOTALL)
 
 
 def _inside(value: Any) -> dict[str, Any]:

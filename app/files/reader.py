@@ -2,10 +2,8 @@
 
 import asyncio
 import base64
-import codecs
 import contextlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import accumulate
@@ -18,10 +16,10 @@ from app.core import files
 from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.texts import clean_text
+from app.files.encodings import decoded
 
 SECONDS = 30.0
 _MOST_TEXT_BYTES = 4 * files.MOST_CHARACTERS
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def _nothing(_read: int, _all: int) -> None:
@@ -153,7 +151,7 @@ def _read_text(path: Path) -> files.FileText:
         data = path.read_bytes()
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
-    text, encoding = _decoded(data)
+    text, encoding = decoded(data)
     if (not text and data) or "\0" in text:
         raise BadInput("attachment_not_text", name=path.name)
     cut = len(text) > files.MOST_CHARACTERS
@@ -161,19 +159,3 @@ def _read_text(path: Path) -> files.FileText:
         text = text[: text.rfind("\n", 0, files.MOST_CHARACTERS) + 1] or text[: files.MOST_CHARACTERS]
         text += f"\n[The file is longer: only the first {len(text):,} characters are given here.]"
     return files.FileText(name=clean_text(path.name), text=clean_text(text), cut=cut, encoding=encoding)
-
-
-def _decoded(data: bytes) -> tuple[str, str]:
-    """Return the text of a file and its encoding where that is not UTF-8; "" for the text of a file that is none."""
-    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    for encoding in ("utf-16",) if utf_16 else ("utf-8-sig", "cp949"):
-        with contextlib.suppress(UnicodeDecodeError):
-            text = data.decode(encoding)
-            if encoding != "cp949":
-                return text, "UTF-16" if utf_16 else ""
-            # Other files can be decoded so too, but not to Korean.
-            foreign = [letter for letter in text if not letter.isascii()]
-            korean = sum("가" <= letter <= "힣" for letter in foreign)
-            if 2 * korean >= len(foreign) and not _CONTROLS.search(text):
-                return text, "CP949"
-    return "", ""

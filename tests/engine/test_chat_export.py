@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import re
 import time
 from dataclasses import replace
 from html import escape
@@ -127,6 +128,8 @@ def test_all_about_a_call_stands_below_it_and_only_the_chosen_version_is_there(f
 @pytest.mark.corpus(47)
 def test_every_text_is_text_in_the_page() -> None:
     page = export(live(), "html", PROMPTS, as_html)
+    # Arabic and Hebrew run from right to left.
+    assert re.search(r"[};]p,[^{}]*strong\{unicode-bidi:plaintext\}", page)
     assert "<b>" not in page
     assert "<script" not in page
     assert "<i>" not in page

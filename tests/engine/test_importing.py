@@ -1,5 +1,6 @@
 """What other programs export comes in: texts, roles and dates; what is malformed is said with its place."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,6 +55,36 @@ def test_chatgpt_brings_the_path_that_was_shown():
     ]
 
 
+def test_what_chatgpt_told_its_tools_is_left_out_and_its_documents_and_sources_are_kept():
+    """Searches and orders for pictures are no answers; marks become links and names; a document is its text."""
+    cite, entity = "\ue200cite\ue202turn0search0\ue201", '\ue200entity\ue202["place","Old Bridge","x"]\ue201'
+    unknown = "\ue200cite\ue202turn0search9\ue201"
+    value = exports.chatgpt()
+    mapping = value["mapping"]
+    answer = mapping["a3"]["message"]
+    answer["content"]["parts"] = [f"Built in 1931 {cite}. {entity} stands{unknown}. \ue200 \ue201"]
+    answer["metadata"]["content_references"] = [
+        {"matched_text": cite, "alt": "", "items": [{"title": "A bridge", "url": "https://example.org/b"}]},
+        {"matched_text": "1931", "alt": "1932"},
+    ]
+    for name, told in (
+        ("c1", {"content_type": "code", "language": "unknown", "text": '{"search_query":[{"q":"x"}]}'}),
+        ("a2", {"content_type": "text", "parts": ['{"prompt":"a bridge","n":1}']}),
+    ):
+        mapping[name]["message"] |= {"recipient": "web.run", "content": told}
+    document = {"name": "note", "type": "document", "content": "# The bridge\n\nOf stone."}
+    code = {"content_type": "code", "language": "json", "text": json.dumps(document)}
+    mapping["t1"]["message"] |= {
+        "author": {"role": "assistant"},
+        "recipient": "canmore.create_textdoc",
+        "content": code,
+    }
+    assert said(read(value))[1:] == [
+        ("assistant", "gpt-4o", "# The bridge\n\nOf stone."),
+        ("assistant", "gpt-4o", "Built in 1931 ([A bridge](https://example.org/b)). Old Bridge stands. "),
+    ]
+
+
 def test_chatgpt_without_the_current_node_takes_the_newest_leaf():
     value = exports.chatgpt()
     value["current_node"] = "gone"
@@ -64,8 +95,23 @@ def test_claude_brings_blocks_in_order_and_names_files():
     found = read(exports.claude())
     assert found.sessions[0].title == "Read this"
     assert said(found) == [
-        ("user", "User", "Read this\n\n(a file was here: notes.txt)\n\n(an image was here)"),
+        ("user", "User", "Read this\n\n**notes.txt**\n\n```\nabc\n```\n\n(an image was here)"),
         ("assistant", "Claude", "(used web_search)\n\nIt says abc."),
+    ]
+
+
+def test_claude_brings_artifacts_and_pasted_texts_once():
+    value = exports.claude()
+    question, answer = value["chat_messages"]
+    question["files"].append({"file_name": "notes.txt"})
+    answer["content"] = [
+        {"type": "tool_use", "name": "artifacts", "input": {"type": "text/markdown", "content": "# Letter"}},
+        {"type": "tool_use", "name": "artifacts", "input": {"language": "css", "content": "a {}"}},
+        {"type": "tool_use", "name": "artifacts", "input": {"command": "update", "old_str": "a"}},
+    ]
+    assert [text for _, _, text in said(read(value))] == [
+        "Read this\n\n**notes.txt**\n\n```\nabc\n```\n\n(an image was here)",
+        "# Letter\n\n```css\na {}\n```\n\n(used artifacts)",
     ]
 
 

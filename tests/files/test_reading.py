@@ -5,9 +5,11 @@ import base64
 import contextlib
 import os
 import random
+import re
 import zipfile
 from pathlib import Path
 
+import office_oxide
 import pytest
 from PySide6.QtGui import QImage
 
@@ -179,6 +181,108 @@ async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "encoding", "named"),
+    [
+        ("Name;Ort;Betrag\r\nMüller;Köln;1.200,50 €\r\nFrançois;Orléans;310 €\r\n", "cp1252", "CP1252"),
+        ("Zażółć gęślą jaźń; Łódź; 15 zł\r\n", "cp1250", "CP1250"),
+        ("Привет, это небольшой текст о погоде и ценах.\r\n", "cp1251", "CP1251"),
+        ("氏名,住所,備考\r\n山田太郎,東京都新宿区,会議に参加します\r\n", "cp932", "CP932"),
+        ("会议记录：今天讨论预算和时间表。我们决定下个月开始新的项目。\r\n", "gbk", "GB18030"),
+        ("會議記錄：今天討論預算和時間表。我們決定下個月開始新的項目。\r\n", "big5", "BIG5"),
+        ("이름,부서\r\n김철수,영업부\r\n", "cp949", "CP949"),
+        ("이름,부서\r\n김철수,영업부\r\n", "utf-16", "UTF-16"),
+        ("\ufeff이름", "utf-8", ""),
+    ],
+)
+async def test_texts_are_read_in_the_encoding_they_have(tmp_path, text, encoding, named):
+    path = tmp_path / "list.csv"
+    path.write_bytes(text.encode(encoding))
+    found = await read(path)
+    assert (found.text, found.encoding) == (text.removeprefix("\ufeff"), named)
+
+
+async def test_utf_8_with_damaged_bytes_stays_utf_8(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_bytes(b"start\ncaf\xe9\n" + "멈춤 한글\n".encode() * 5)
+    found = await read(path)
+    assert (found.text, found.encoding) == ("start\ncaf\ufffd\n" + "멈춤 한글\n" * 5, "")
+    assert await refused(path, "멈춤 한글\n".encode() * 5 + b"\x01\xff") == "attachment_not_text"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("page.xls", "<table><tr><td>Müller</td><td>12</td></tr></table>".encode(), "Müller 12"),
+        ("lines.xls", "Name\tZahl\r\nMüller\t12\r\n".encode("cp1252"), "Name\tZahl\nMüller\t12"),
+        (
+            "letter.doc",
+            rb"{\rtf1\ansi\ansicpg1252 Dear Ms M\'fcller,\par we agree \u8364? 5.}",
+            "Dear Ms Müller,\nwe agree € 5.",
+        ),
+        ("letter.rtf", rb"{\rtf1\ansi{\fonttbl{\f0 Arial;}}\f0 Hello {\b you}}", "Hello you"),
+    ],
+)
+async def test_old_office_names_are_read_by_content(tmp_path, name, data, expected):
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert (await read(path)).text.replace("\r", "") == expected
+    path.write_bytes(b"\0\1\2" * 50)
+    with pytest.raises(BadInput) as caught:
+        await read(path)
+    assert caught.value.code == "file_damaged"
+
+
+async def test_a_new_document_with_an_old_name_is_read(tmp_path):
+    (path,) = (one for one in write_all(tmp_path) if one.suffix == ".docx")
+    path.rename(tmp_path / "report.doc")
+    text = (await read(tmp_path / "report.doc")).text
+    assert all(words in text for words in SAYS)
+
+
+SHEET = '<worksheet><row><c r="A1"><v>2</v></c><c r="B1"><f>A1*2</f><v>4</v></c>{cells}</row></worksheet>'
+
+
+async def test_formulas_whose_result_is_not_stored_are_named(tmp_path):
+    path = tmp_path / "book.xlsx"
+    office_oxide.create_from_markdown("| a |\n| - |\n| b |\n", "xlsx", str(path))
+    with zipfile.ZipFile(path) as made:
+        parts = {one: made.read(one) for one in made.namelist()}
+    (sheet,) = (one for one in parts if one.startswith("xl/worksheets/"))
+    cells = '<c r="C1" s="1"><f>A1&amp;"x"</f><v></v></c><c r="D1"><f>B1+1</f></c>'
+    for extra, expected in (("", []), (cells, ['C1: =A1&"x"', "D1: =B1+1"])):
+        path.write_bytes(a_zip({**parts, sheet: SHEET.format(cells=extra)}))
+        text = (await read(path)).text
+        named = re.search(rb'<sheet [^>]*name="([^"]+)"', parts["xl/workbook.xml"])
+        assert named is not None
+        lines = [line for line in text.splitlines() if line.startswith("- ")]
+        assert lines == [f"- {named[1].decode()}!{one}" for one in expected]
+        assert ("result is not stored" in text) == bool(expected)
+
+
+@pytest.mark.parametrize("kind", ["bmp", "tiff"])
+async def test_pictures_of_older_formats_are_sent_as_png(tmp_path, kind):
+    path = tmp_path / f"picture.{kind}"
+    image = QImage(3, 2, QImage.Format.Format_RGB32)
+    image.fill(0xFF112233)
+    assert image.save(str(path))
+    found = await FileReaders().picture(path)
+    shown = QImage.fromData(base64.b64decode(found.data))
+    assert (found.media_type, shown.width(), shown.pixel(1, 1)) == ("image/png", 3, 0xFF112233)
+
+
+@pytest.mark.parametrize(("brand", "named"), [(b"avif", "AVIF"), (b"heic", "HEIC"), (b"mif1", "HEIC")])
+async def test_a_picture_that_cannot_be_read_is_named_by_its_format(tmp_path, brand, named):
+    path = tmp_path / "photo.avif"
+    path.write_bytes(b"\0\0\0\x1cftyp" + brand + bytes(40))
+    with pytest.raises(BadInput) as caught:
+        await FileReaders().picture(path)
+    assert (caught.value.code, caught.value.details) == (
+        "picture_format",
+        {"format": named, "name": path.name},
+    )
+
+
 async def test_pages_become_small_pictures(tmp_path):
     path, told = tmp_path / "scan.pdf", []
     path.write_bytes(a_pdf(["", "A page with words", *[""] * 20]))

@@ -68,13 +68,8 @@ async def test_a_text_in_an_older_encoding_is_read_and_says_which(qapp, tmp_path
     path.write_bytes("회의록: 다음 주 금요일까지\r\nver 2.0 §3".encode(encoding))
     attachment = (await FileReaders().read(path)).attachment()
     assert (attachment.text, attachment.encoding) == ("회의록: 다음 주 금요일까지\r\nver 2.0 §3", named)
-    for other in (
-        "caf\u00e9 cr\u00e8me br\u00fbl\u00e9e".encode("latin-1"),
-        "日本語の文章です".encode("shift-jis"),
-        bytes(range(1, 256)),
-    ):
-        path.write_bytes(other)
-        assert await refused(path) == "attachment_not_text"
+    path.write_bytes(bytes(range(1, 256)))
+    assert await refused(path) == "attachment_not_text"
 
 
 async def test_what_is_not_taken_is_named_with_its_reason(qapp, tmp_path):

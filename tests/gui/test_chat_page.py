@@ -298,6 +298,9 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
     picture.fill(0)
     image.setImageData(picture)
     box.insertFromMimeData(image)
+    # Cells of a spreadsheet come with their picture.
+    image.setText("1\t2")
+    box.insertFromMimeData(image)
     (tmp_path / "a.txt").write_text("A", encoding="utf-8")
     (tmp_path / "b.bin").write_bytes(b"\xff\xfe\x00")
     files = QMimeData()
@@ -306,7 +309,7 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
     await until(lambda: len(composer.attachments()) == 3)
     names = [one.name for one in composer.attachments()]
     assert names[0] == "Pasted text.txt" and set(names[1:]) == {"Image.png", "a.txt"}
-    assert box.toPlainText() == "a few words"
+    assert box.toPlainText() == "a few words1\t2"
     assert person.sees("toast")
     await person.click("attachment_remove_1")
     assert [one.name for one in composer.attachments()] == names[1:]

@@ -173,7 +173,7 @@ _STYLE = (
     "code{font:.9em monospace;background:#f6f4ef}blockquote{margin:.4rem 0;padding-left:.8rem;color:#66635b;"
     "border-left:2px solid #d9d5cb}table{border-collapse:collapse}th,td{border:1px solid #d9d5cb;"
     "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
-    "img{max-width:100%}"
+    "img{max-width:100%}p,li,h1,h2,h3,h4,td,th,strong{unicode-bidi:plaintext}"
 )
 _LEFT, _TOP, _FOOT, _RIGHT = 70, 16, 190, 20
 _APART = 2.5

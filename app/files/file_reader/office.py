@@ -1,8 +1,9 @@
-"""Reads office documents and books: Word, PowerPoint and Excel (also from before 2007), ODT, HWPX and EPUB.
+"""Reads office documents and books: Word, PowerPoint and Excel (also from before 2007), RTF, ODT, HWPX and EPUB.
 
 Those that are zip archives are opened after checking that they cannot fill the memory.
 """
 
+import html
 import posixpath
 import re
 import urllib.parse
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from xml.parsers import expat
 
+from app.files.encodings import decoded
 from app.files.file_reader.document import Document, Unreadable
 from app.files.file_reader.web_page import plain_text
 
@@ -199,10 +201,17 @@ def _ignore(_: str) -> None:
     """Take no notice."""
 
 
-_OLD = (".doc", ".ppt", ".xls")
+_OLD = (".doc", ".ppt", ".xls", ".rtf")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # A protected file of any age is an OLE file; the new ones keep everything in one part of this name.
 _PROTECTED = "EncryptedPackage".encode("utf-16-le")
+_RTF = b"{\\rtf"
+# A cell with a formula that is followed by no result.
+_FORMULA = re.compile(
+    rb"<(?:\w+:)?c r=\"(\w+)\"[^>]*><(?:\w+:)?f[^>]*>([^<]+)</(?:\w+:)?f>"
+    rb"(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</(?:\w+:)?c>)"
+)
+MOST_FORMULAS = 500
 
 
 def read(path: Path) -> Document:
@@ -210,21 +219,67 @@ def read(path: Path) -> Document:
     from office_oxide import Document as OfficeFile
     from office_oxide import OfficeOxideError
 
-    name = path.suffix.casefold()
-    data = path.read_bytes()
-    old = data.startswith(_OLE)
-    if old and _PROTECTED in data:
-        raise Unreadable("file_encrypted")
-    if old != (name in _OLD):
+    name, data, formulas = path.suffix.casefold(), path.read_bytes(), ""
+    if data.startswith(_OLE):
+        if _PROTECTED in data:
+            raise Unreadable("file_encrypted")
+        name = name.removesuffix("x")
+    elif zipfile.is_zipfile(path):
+        name = name.removesuffix("x") + "x"
+        archive = ZipDocument(path)
+        formulas = _uncounted(archive) if name == ".xlsx" else ""
+    elif name in _OLD:
+        return Document((_by_content(data),))
+    else:
         raise Unreadable("file_damaged")
-    if not old:
-        ZipDocument(path)
     try:
         made: Callable[[], str] = OfficeFile.from_bytes(data, name[1:]).to_markdown
-        return Document((made(),))
+        return Document((made() + formulas,))
     except OfficeOxideError as error:
         wanted = any(word in str(error).casefold() for word in ("encrypt", "password"))
         raise Unreadable("file_encrypted" if wanted else "file_damaged") from error
+
+
+def _by_content(data: bytes) -> str:
+    """Return the text of a file with the name of an old office document that is RTF, a page, or lines of text."""
+    text, _ = decoded(data)
+    if data.startswith(_RTF):
+        from striprtf.striprtf import rtf_to_text
+
+        return str(rtf_to_text(data.decode("latin-1"), errors="replace"))
+    if not text or "\0" in text:
+        raise Unreadable("file_damaged")
+    return plain_text(text) if re.search(r"<(html|table|body)\b", text[:4_000], re.IGNORECASE) else text
+
+
+def _uncounted(book: ZipDocument) -> str:
+    """Return lines that say which formulas of a workbook have no stored result."""
+    lines: list[str] = []
+    for name, sheet in sorted(_sheets(book).items()):
+        found = _FORMULA.findall(book.read(name))
+        lines += [f"- {sheet}!{cell.decode()}: ={html.unescape(said.decode())}" for cell, said in found]
+    if not lines:
+        return ""
+    return "\n\n".join(
+        ("", "Formulas whose result is not stored in the file:", "\n".join(lines[:MOST_FORMULAS]))
+    )
+
+
+def _sheets(book: ZipDocument) -> dict[str, str]:
+    """Return the names of a workbook's sheets by the files that hold them."""
+    names: dict[str, str] = {}
+    files: dict[str, str] = {}
+
+    def item(name: str, values: Mapping[str, str]) -> None:
+        if name == "sheet":
+            names[values.get("id", "")] = values.get("name", "")
+        elif name == "Relationship":
+            files[values.get("Id", "")] = values.get("Target", "")
+
+    for part in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
+        if data := book.read(part):
+            parse(data, item, _ignore, _ignore)
+    return {posixpath.join("xl", files[one]).lstrip("/"): names[one] for one in names if one in files}
 
 
 # The formats that are read here; `read` has all others.

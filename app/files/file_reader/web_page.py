@@ -1,11 +1,11 @@
 """Reads web pages: the main text as Markdown, or all text where no main part is found."""
 
-import codecs
 import logging
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from app.files.encodings import decoded
 from app.files.file_reader.document import Document, Unreadable
 
 # The time trafilatura takes grows with the number of tags.
@@ -27,8 +27,10 @@ def read(path: Path) -> Document:
 
     # It logs a warning for every unusual page.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    text = _decoded(path.read_bytes())
-    if "\0" in text:
+    data = path.read_bytes()
+    named = _CHARSET.search(data[:4_000])
+    text = decoded(data, named[1].decode() if named else "")[0]
+    if not text or "\0" in text:
         raise Unreadable("file_damaged")
     text = "<".join(text.split("<", _MOST_TAGS)[:_MOST_TAGS])
     if "<html" not in text[:2_000].lower():
@@ -45,18 +47,6 @@ def plain_text(page: str) -> str:
     reader.feed(page)
     reader.close()
     return _GAPS.sub("\n\n", _SPACES.sub(" ", "".join(reader.parts))).strip()
-
-
-def _decoded(data: bytes) -> str:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
-    named = _CHARSET.search(data[:4_000])
-    for charset in ("utf-8-sig", named[1].decode("ascii") if named else "cp949", "cp949"):
-        try:
-            return data.decode(charset)
-        except (UnicodeDecodeError, LookupError):
-            continue
-    return data.decode("utf-8", "replace")
 
 
 class _TextOnly(HTMLParser):

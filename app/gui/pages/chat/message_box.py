@@ -129,7 +129,7 @@ class MessageBox(TextBox):
         paths = [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
         if paths:
             self.files_given.emit(paths)
-        elif source.hasImage() and isinstance(image := source.imageData(), QImage):
+        elif source.hasImage() and not source.text() and isinstance(image := source.imageData(), QImage):
             self.image_given.emit(image)
         else:
             super().insertFromMimeData(source)
