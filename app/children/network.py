@@ -15,6 +15,7 @@ from app.children.host_client import HostClient
 from app.children.private_files import replace_text
 from app.children.processes import system_environment, use_variables
 from app.core.errors import BadInput
+from app.core.files import regular_size
 from app.core.servers import has_user, is_web_address
 
 _PROXY = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
@@ -97,6 +98,7 @@ class HostNetwork:
 def _read(file: Path) -> str:
     """Return the certificates of a PEM file. Raises BadInput."""
     try:
+        regular_size(file)
         with file.open("rb") as opened:
             data = opened.read(_MOST_BYTES)
     except (OSError, ValueError) as error:

@@ -1,5 +1,7 @@
 """Files that are read: documents as text, pictures small and without notes; and the plug that reads them."""
 
+import errno
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +139,14 @@ class FileReader(Protocol):
 
     async def as_pdf(self, html: str, title: str) -> bytes:
         """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
+
+
+def regular_size(path: Path) -> int:
+    """Return the bytes of a regular file. Raises OSError for what is none, such as a pipe: reading it might never end."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return found.st_size
 
 
 def is_image_file(path: Path) -> bool:

@@ -143,9 +143,7 @@ def _code(code: int) -> str:
 
 def fenced(text: str, language: str = "") -> str:
     """Return a text as a block of code, whatever backticks it holds."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`{3,}", text)), 0)
     return f"{fence}{language if language.isalnum() else ''}\n{text.rstrip()}\n{fence}"
 
 

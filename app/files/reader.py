@@ -138,7 +138,7 @@ async def _ask(
 
 def _check_size(path: Path, most: int) -> None:
     try:
-        size = path.stat().st_size
+        size = files.regular_size(path)
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
     if size > most:

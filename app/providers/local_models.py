@@ -28,6 +28,7 @@ from app.children.processes import MODEL_FETCH
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW, LocalServer, chat_models
 from app.core.definitions import Effort
 from app.core.errors import BadInput, MootError, StorageError
+from app.core.files import regular_size
 from app.core.json_values import object_in, objects_in
 from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import FetchProgress, FoundServer, LocalModel
@@ -134,7 +135,7 @@ class GgufHeader:
 
 def read_header(path: Path) -> GgufHeader:
     """Read a model file's header. Raises GgufError, OSError."""
-    size = path.stat().st_size
+    size = regular_size(path)
     with path.open("rb") as file:
         try:
             return _read_header(file, size)

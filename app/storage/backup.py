@@ -239,12 +239,14 @@ def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
 
 def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
     """Return whether the daily backup is due: there is none of today, and something has changed since the last."""
-    last = next((one for one in own_backups(paths, disk) if one.why == why), None)
+    # Those of a later time were made while the clock was wrong.
+    own, now = own_backups(paths, disk), utc_now()
+    last = next((one for one in own if one.why == why and one.made_at <= now), None)
     files = packed_files(paths, disk)
     if last is None:
         return bool(files)
     made = datetime.fromisoformat(last.made_at.replace("Z", "+00:00")).astimezone()
-    if made.date() >= datetime.now().astimezone().date():
+    if made.date() == datetime.now().astimezone().date():
         return False
     try:
         with zipfile.ZipFile(last.path) as file:
@@ -255,7 +257,10 @@ def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
 
 
 def _forget_oldest(paths: DataPaths, disk: FileSystem, why: str) -> None:
+    now = utc_now()
     same = [one for one in own_backups(paths, disk) if one.why == why]
+    # Those of a clock that was ahead go first, or the newest would.
+    same.sort(key=lambda one: (one.made_at <= now, one.made_at), reverse=True)
     for old in same[KEPT:]:
         disk.remove(Path(old.path))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from app.core.errors import BadInput
+from app.core.files import regular_size
 from app.core.message import Message
 from app.core.store import StoredSession
 from app.core.texts import clean_values
@@ -138,9 +139,10 @@ def read_foreign(path: Path) -> Iterator[Any]:
     Raises BadInput that says what is wrong and where.
     """
     try:
+        size = regular_size(path)
         with path.open("rb") as file:
             start = file.read(4)
-            if start != _ZIP and path.stat().st_size > LIMITS.file:
+            if start != _ZIP and size > LIMITS.file:
                 raise BadInput("file_too_large_mb", name=path.name, most=LIMITS.file >> 20)
             data = b"" if start == _ZIP else start + file.read()
     except OSError as error:

@@ -16,6 +16,9 @@ from app.storage.session_files import FOLDER, remove_folder
 
 TRASH_DAYS = 30
 _DAY = 86_400
+# The file whose time says when the trash was last looked through, and the longest time since then that is believed.
+LOOKED = "looked"
+MOST_AWAY = 14 * _DAY
 # A time with more digits is none that a calendar has.
 _DIGITS = 11
 # The folder of each kind of definition, and a field of this kind alone, "" where there is none.
@@ -85,11 +88,22 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
 
 
 def remove_old(paths: DataPaths, disk: FileSystem) -> None:
-    """Permanently delete files that are older than thirty days. Raises OSError."""
-    oldest = time.time() - TRASH_DAYS * _DAY
-    for one in disk.scan(paths.trash):
+    """Permanently delete files that are older than thirty days. Raises OSError.
+
+    Nothing goes where this was last called long ago or in the future: the clock may be wrong, if only this once.
+    """
+    now, files = time.time(), disk.scan(paths.trash)
+    looked = next((one.mtime_ns / 1e9 for one in files if one.name == LOOKED), 0.0)
+    if files:
+        descriptor = (disk.open if looked else disk.create)(paths.trash / LOOKED)
+        disk.truncate(descriptor, 0)
+        disk.write(descriptor, b"\n")
+        disk.close(descriptor)
+    if not 0 <= now - looked <= MOST_AWAY:
+        return
+    for one in files:
         moment = thrown_at(one.name)
-        if moment is not None and moment < oldest:
+        if moment is not None and moment < now - TRASH_DAYS * _DAY:
             remove_for_good(paths, disk, one.name)
 
 

@@ -119,6 +119,21 @@ async def test_the_newest_seven_of_each_kind_stay(paths: DataPaths, store: JsonL
     assert [one.made_at for one in found] == sorted((one.made_at for one in found), reverse=True)
 
 
+async def test_a_clock_that_was_ahead_keeps_no_backup_from_being_made_and_kept(
+    paths: DataPaths, store: JsonLogStore
+):
+    archive = archive_of(paths, store)
+    await saved(store, "said")
+    for _ in range(KEPT):
+        age((await asyncio.to_thread(write_backup, paths, DISK, BackupReason.DAILY)).path, -40)
+    await saved(store, "more")
+    made = await archive.back_up_if_due()
+    assert made is not None and Path(made.path).exists()
+    assert await archive.back_up_if_due() is None, "one was made today"
+    left = await archive.backups()
+    assert len(left) == KEPT and made.made_at in [one.made_at for one in left]
+
+
 async def test_a_backup_by_hand_goes_where_it_is_wanted(
     paths: DataPaths, store: JsonLogStore, tmp_path: Path
 ):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,8 @@ def test_depth_is_allowed_up_to_the_limit(tmp_path: Path):
 
 
 def test_what_cannot_be_opened_is_said_to_be_so(tmp_path: Path):
-    for path in (tmp_path / "none.json", tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (tmp_path / "none.json", tmp_path, tmp_path / "pipe.json"):
         with pytest.raises(BadInput, match="file_unreadable"):
             values_of(path)
 

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import threading
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from app.storage.file_system import FileSystem
 from app.storage.lines import decode_line, encode_line
 from app.storage.records import apply_patch, merge_patch
 from app.storage.sessions import JsonLogStore, autosave
-from app.storage.trash import remove_old, thrown
+from app.storage.trash import LOOKED, remove_old, thrown
 from tests.storage.samples import (
     ADA,
     changed,
@@ -284,10 +285,21 @@ async def test_the_bin_is_emptied_after_thirty_days(paths):
     # Assistants go there too, and their ids may hold dots.
     (paths.trash / "an.old.one.1700000000.json").write_bytes(b"x")
     (paths.trash / "a.5.99999999999.json").write_bytes(b"x")
-    store = JsonLogStore(paths)
-    await store.open()
-    await store.close()
-    assert {path.name.split(".")[0] for path in paths.trash.iterdir()} == {fresh, "a"}
+    left = [fresh, "a", LOOKED]
+    for ago, there in (
+        (None, [old, "an", *left]),
+        (-1, [old, "an", *left]),
+        (40, [old, "an", *left]),
+        (13, left),
+    ):
+        if ago is not None:
+            moment = time.time() - ago * 86_400
+            os.utime(paths.trash / LOOKED, (moment, moment))
+        store = JsonLogStore(paths)
+        await store.open()
+        await store.close()
+        assert sorted(path.name.split(".")[0] for path in paths.trash.iterdir()) == sorted(there), ago
+        assert abs((paths.trash / LOOKED).stat().st_mtime - time.time()) < 60
 
 
 def test_a_file_in_the_bin_with_a_time_that_is_none_stays_and_is_not_listed(paths):

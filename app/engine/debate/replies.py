@@ -37,7 +37,7 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"\*\*|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _SENTENCE = re.compile(r"[^.!?。！？\n]+")
 _NUMBERED = re.compile(r"(?:^|\s)\(?(\d{1,2})[.)]\s+")
 _NEXT = re.compile(r"(?<=[.!?。！？;])\s+(?=[A-ZÀ-Þ가-힣\d“\"'(])|(?<=;)\s+")

@@ -159,7 +159,7 @@ PLAN_TOKENS = 60
 REPORT_TOKENS = 200
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_STEP = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|[-*])\s*")
+_STEP = re.compile(r"(?:^|\n)[^\S\n]*(?:\d+[.)]|[-*])\s*")
 
 
 def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], tools: Sequence[str]) -> Offer:

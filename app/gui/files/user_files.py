@@ -15,7 +15,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
-from app.core.files import PDF, FileReader, is_document, is_pdf
+from app.core.files import PDF, FileReader, is_document, is_pdf, regular_size
 from app.core.message import Attachment
 from app.core.session_files import DEVICES, folded
 from app.core.texts import clean_text
@@ -175,7 +175,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if regular_size(path) > MOST_BYTES:
             raise BadInput("file_too_large", name=path.name)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
