@@ -322,7 +322,13 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     document = json.loads(path.read_text("utf-8"))
     assert [one["name"] for one in document["members"]] == ["Architect", "Backend", "QA", "Release notes"]
     document |= {"command": "rm -rf /"}
-    document["members"][2] |= {"name": "QA 2", "tools": ["web_fetch", "shell"], "mcp_servers": ["files"]}
+    more = {"sub_agents": ["Ada"], "pages": ["https://example.org/a"], "description": "For tests."}
+    document["members"][2] |= {
+        "name": "QA 2",
+        "tools": ["web_fetch", "shell"],
+        "mcp_servers": ["files"],
+        **more,
+    }
     path.write_text(json.dumps(document), "utf-8")
     agents = person.window.side_bar.assistants.ids()
     person.choose_new("group", "side.import_group")
@@ -331,8 +337,10 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     shown = " ".join(label.text() for label in person.find("bring_in_dialog").findChildren(QLabel))
     assert "Architect, Backend, QA 2, Release notes" in shown
     read = person.find("bring_in_instructions", QPlainTextEdit).toPlainText()
-    assert "Tells" not in read
     assert "You design before anyone builds." in read
+    shown = read.partition("QA 2\n")[2].splitlines()
+    assert {"When to use it: For tests.", "Tools: web_fetch", "Sub-agents: Ada"} < set(shown)
+    assert "Web pages to read first, one address per line: https://example.org/a" in shown
     dropped = person.find("bring_in_dropped", QLabel).text()
     assert all(word in dropped for word in ("command", "QA 2: tools: shell", "QA 2: mcp_servers"))
     assert side(person).ids() == (group_id,), "nothing is kept before it is agreed to"

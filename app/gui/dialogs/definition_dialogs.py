@@ -61,7 +61,7 @@ def preview_of(shared: Shared[Any], words: Language) -> Preview:
     elif isinstance(definition, Panel):
         kind, lines, told = "panel.", *_of_panel(definition, words)
     else:
-        kind, lines, told = "", *_of_assistant(definition, words)
+        kind, lines, told = "", _of_assistant(definition, words), (("", definition.instructions),)
     left_out = (f"{one.definition.name}: {what}" for one in shared.members for what in one.dropped)
     return Preview(
         title=words(f"bring_in.{kind}title"),
@@ -87,14 +87,17 @@ def _of_panel(panel: Panel, words: Language) -> tuple[Parts, Parts]:
     return lines, told
 
 
-def _of_assistant(agent: Agent, words: Language) -> tuple[Parts, Parts]:
-    lines = (
-        (words("assistant.field.role"), agent.role),
-        (words("assistant.field.model"), _model(agent.provider, agent.model, words)),
-        (words("assistant.field.tools"), _tools(agent, words)),
-        (words("assistant.field.sub_agents"), ", ".join(agent.sub_agents)),
-    )
-    return lines, (("", agent.instructions),)
+def _of_assistant(agent: Agent, words: Language) -> Parts:
+    """Return what an assistant is told of, may use and may call."""
+    found = {
+        "role": agent.role,
+        "description": agent.description,
+        "model": _model(agent.provider, agent.model, words),
+        "tools": ", ".join(agent.tools) or words("assistant.none.tools"),
+        "sub_agents": ", ".join(agent.sub_agents),
+        "pages": ", ".join(agent.pages),
+    }
+    return tuple((words(f"assistant.field.{name}"), text) for name, text in found.items())
 
 
 def _of_group(group: Group, members: Sequence[Shared[Agent]], words: Language) -> tuple[Parts, Parts]:
@@ -105,9 +108,8 @@ def _of_group(group: Group, members: Sequence[Shared[Agent]], words: Language) -
     )
     told = [(words("group.orchestrator"), group.instructions)] if group.instructions else []
     for agent in agents:
-        tools = f"{words('assistant.field.tools')}: {_tools(agent, words)}"
-        model = f"{words('assistant.field.model')}: {_model(agent.provider, agent.model, words)}"
-        told.append((agent.name, "\n".join(filter(None, (model, tools, agent.instructions)))))
+        said = [f"{what}: {which}" for what, which in _of_assistant(agent, words) if which]
+        told.append((agent.name, "\n".join(filter(None, (*said, agent.instructions)))))
     return lines, told
 
 
@@ -151,10 +153,6 @@ class BringInDialog(AskDialog):
 
 def _model(provider: str, model: str, words: Language) -> str:
     return f"{provider} / {model}" if provider else words("assistant.model.default")
-
-
-def _tools(agent: Agent, words: Language) -> str:
-    return ", ".join(agent.tools) or words("assistant.none.tools")
 
 
 class ReadyGroupsDialog(ValueDialog):
