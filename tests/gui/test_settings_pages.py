@@ -279,30 +279,6 @@ async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(pers
 
 
 @pytest.mark.slow
-async def test_a_new_one_is_made_from_the_settings(person):
-    workflows = person.window.controller.workflows.panel
-    for page, shown in (("assistants", "assistants_page"), ("groups", "group_page"), ("workflows", "")):
-        await opened(person, page)
-        await person.click(f"settings_{page}_new")
-        assert not person.sees("settings_dialog")
-        if shown:
-            await until(lambda shown=shown: person.sees(shown))
-        else:
-            await until(lambda: workflows.definitions.isVisible() and workflows.definitions.list.count() == 3)
-
-
-@pytest.mark.slow
-async def test_one_is_opened_from_the_settings_with_the_keyboard(person):
-    dialog = await opened(person, "assistants")
-    rows = dialog.page("assistants").list
-    rows.setFocus()
-    QTest.keyClick(rows, Qt.Key.Key_Down)
-    QTest.keyClick(rows, Qt.Key.Key_Return)
-    await until(lambda: person.sees("assistants_page"))
-    assert not person.sees("settings_dialog")
-
-
-@pytest.mark.slow
 async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_something_else_is_chosen(
     qapp, data_dir
 ):

@@ -35,14 +35,12 @@ class SettingsController(Controller):
     """Opens the dialog of the settings, applies what is chosen at once, and saves it.
 
     Signals: applied(Settings) for what is not the window's language or look, providers_changed(), saved(),
-    partner_requested(kind, id) for an assistant, group or workflow to edit ("" for a new one),
     undo_left(text, what takes it back) when the dialog closed while it offered an undo.
     """
 
     applied = Signal(object)
     providers_changed = Signal()
     saved = Signal()
-    partner_requested = Signal(str, str)
     undo_left = Signal(str, object)
 
     def __init__(self, parts: Parts[WindowFrame], data_dir: Path) -> None:
@@ -76,7 +74,6 @@ class SettingsController(Controller):
         dialog.settings_chosen.connect(self.change)
         dialog.providers_changed.connect(self.providers_changed)
         dialog.undo_left.connect(self.undo_left)
-        dialog.partner_requested.connect(self.partner_requested)
         dialog.open()
 
     def show_problems(self) -> None:

@@ -30,7 +30,6 @@ from app.gui.controllers.work import WorkController
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.ask_dialogs import LeaveDialog, open_link
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_page import DebatePage
 from app.gui.panels.debate.debate_panel import DebatePanel
@@ -166,7 +165,6 @@ class WindowController(QObject):
         top.rename_requested.connect(lambda title: self.sessions.rename(self.pages.session, title))
         self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
         self.settings.applied.connect(self.notifications.choose)
-        self.settings.partner_requested.connect(self._on_partner_requested)
         self.settings.saved.connect(self.council_page.refresh)
         self.settings.undo_left.connect(self.providers.offer_undo)
         providers = (self.settings.providers_changed, self.providers.changed, self.providers.found)
@@ -345,17 +343,6 @@ class WindowController(QObject):
         self._remember()
 
     # Events
-
-    def _on_partner_requested(self, kind: str, partner_id: str) -> None:
-        """Show an assistant, a group or a workflow where it is edited, or make a new one."""
-        if kind == WORKFLOWS:
-            self.workflows.show_definition(partner_id)
-        elif not partner_id:
-            (self.group_commands if kind == GROUPS else self.assistants).make_new()
-        elif kind == GROUPS:
-            self.group_commands.show_page(partner_id)
-        else:
-            self.assistants.show_page(partner_id)
 
     def _on_view_changed(self, view: ConversationView) -> None:
         self.panel.refresh_buttons()

@@ -25,15 +25,9 @@ from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_line
 from app.gui.pages.settings import settings_rows
 from app.gui.pages.settings.data_page import DataPage
-from app.gui.pages.settings.definitions_page import (
-    ASSISTANTS,
-    GROUPS,
-    WORKFLOWS,
-    PartnersPage,
-    SavedPromptsPage,
-)
 from app.gui.pages.settings.models_page import LocalModelsPage, ModelsPage
 from app.gui.pages.settings.providers_page import NetworkPage, ProvidersPage
+from app.gui.pages.settings.saved_prompts_page import SavedPromptsPage
 from app.gui.pages.settings.servers_page import PermissionsPage, ServersPage
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.tasks import Tasks
@@ -49,9 +43,6 @@ PAGES = {
     "providers": "plug",
     "models": "cpu",
     "local": "download",
-    ASSISTANTS: "user",
-    GROUPS: "users",
-    WORKFLOWS: "spline",
     "saved_prompts": "file-text",
     "network": "globe",
     "servers": "wrench",
@@ -79,13 +70,11 @@ class SettingsDialog(QDialog):
     """Shows the settings; `settings` returns the current ones.
 
     Signals: providers_changed(), settings_chosen({name: value}) as soon as something is chosen,
-    partner_requested(kind, id) to edit an assistant, group or workflow ("" to create one),
     undo_left(text, undo) for each undo that is still offered when the dialog closes.
     """
 
     providers_changed = Signal()
     settings_chosen = Signal(object)
-    partner_requested = Signal(str, str)
     undo_left = Signal(str, object)
 
     def __init__(
@@ -227,15 +216,13 @@ class SettingsDialog(QDialog):
             "privacy": lambda: PrivacyPage(language, look, engine),
             "about": lambda: AboutPage(language, look),
         }
-        made = makers.get(page, lambda: PartnersPage(language, look, engine, page))()
+        made = makers[page]()
         if isinstance(made, DataPage):
             made.restored.connect(self._on_providers_changed)
             # The window has to take over the restored settings.
             made.restored.connect(lambda: self.settings_chosen.emit({}))
         elif isinstance(made, ShortcutsPage):
             made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
-        elif isinstance(made, PartnersPage):
-            made.opened.connect(lambda one: self._on_partner(page, one))
         if isinstance(made, ProvidersPage | ModelsPage | LocalModelsPage):
             made.changed.connect(self.providers_changed)
         if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):
@@ -322,10 +309,6 @@ class SettingsDialog(QDialog):
     def _on_providers_changed(self) -> None:
         self.show_providers()
         self.providers_changed.emit()
-
-    def _on_partner(self, kind: str, partner_id: str) -> None:
-        self.accept()
-        self.partner_requested.emit(kind, partner_id)
 
     def _on_finished(self) -> None:
         # Delete the dialog only after its tasks have ended.

@@ -1,6 +1,6 @@
-"""Assistants, groups, workflows and prompts in the settings: lists with buttons to edit one or create another."""
+"""The saved prompts in the settings."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,63 +8,18 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
+from app.core.definitions import SavedPrompt
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import SavedPromptDialog, example
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import Paragraph, say
-
-ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
-
-
-class PartnersPage(QWidget):
-    """Lists the definitions of a kind; emits opened(id) to edit one, opened("") to create one."""
-
-    opened = Signal(str)
-
-    def __init__(self, language: Language, look: Look, engine: Engine, kind: str) -> None:
-        super().__init__()
-        self._language, self._engine, self._kind = language, engine, kind
-        self._none = say(Paragraph("hint"), language, f"settings.{kind}.none")
-        self.list = say(TwoLineList(look, f"settings_{kind}_list"), language, name=f"settings.{kind}")
-        self._edit = say(button("", f"settings_{kind}_edit", self._open), language, "settings.edit")
-        new = button("link", f"settings_{kind}_new", lambda: self.opened.emit(""))
-        new.dress(look, "plus", "accent")
-        lead = say(Paragraph("card_text"), language, f"settings.{kind}.text")
-        foot = hbox(say(new, language, f"settings.{kind}.new"), STRETCH, self._edit)
-        parts = lead, self._none, (self.list, 1), Stretch(0), foot
-        vbox(*parts, inside=self, margins=(22, 14, 22, 14), spacing=10)
-        self.list.activated.connect(lambda _index: self._open())
-        language.follow(self.refresh)
-
-    def refresh(self) -> None:
-        """Read the list again."""
-        found = ((one, " ".join(about.split())) for one, about in self._found())
-        self.list.show_rows([RowItem(id=one.id, title=one.name, second=about) for one, about in found])
-        self.list.setVisible(self.list.count() > 0)
-        self._none.setVisible(self.list.count() == 0)
-        self._edit.setEnabled(self.list.count() > 0)
-
-    def _found(self) -> Sequence[tuple[Agent | Group | WorkflowDefinition, str]]:
-        """Return the definitions, and what is said of each."""
-        engine, words, count = self._engine, self._language, f"settings.{self._kind}.count"
-        if self._kind == GROUPS:
-            return [(group, words(count, count=len(group.members))) for group in engine.groups.all()]
-        if self._kind == WORKFLOWS:
-            return [(work, words(count, count=len(work.steps))) for work in engine.workflows.all()]
-        return [(agent, agent.description or agent.model) for agent in engine.assistants.all()]
-
-    def _open(self) -> None:
-        if chosen := self.list.current_id():
-            self.opened.emit(chosen)
-
 
 SAVED_PROMPTS = "settings_saved_prompts"
 
