@@ -1,11 +1,16 @@
 """What a screen reader is told of a transcript, asked through Qt's own interface."""
 
-from PySide6.QtGui import QAccessible
+import pytest
+from PySide6.QtGui import QAccessible, QAccessibleActionInterface
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
+from app.gui.display.appearance import Look
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets.controls import icon_button
+from app.storage.paths import resources_dir
 from tests.gui.shown_view import texts
 from tests.gui.test_transcript_view import SESSION, many, said
 
@@ -45,3 +50,12 @@ def test_a_message_is_announced_once_when_it_is_finished(qtbot: QtBot, monkeypat
     assert told == []
     view.feed.message_finished(said(0, "some words come"))
     assert told == ["GPT (For): some words come"]
+
+
+@pytest.mark.parametrize("menu", [False, True])
+def test_a_screen_reader_can_press_a_button_that_is_only_an_icon(qapp, menu) -> None:
+    made = icon_button(Look(qapp, resources_dir(), "light"), "x")
+    if menu:
+        made.setMenu(QMenu(made))
+    actions = QAccessible.queryAccessibleInterface(made).actionInterface().actionNames()
+    assert actions[0] == (QAccessibleActionInterface.showMenuAction() if menu else "Press")

@@ -43,9 +43,12 @@ class IconButton(QtWidgets.QToolButton):
         self.setIconSize(QtCore.QSize(ICON, ICON))
         self.setFixedSize(34, 30)
         self.setFocusPolicy(QtCore.Qt.FocusPolicy.TabFocus)
-        # Where it has a menu.
-        self.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.set_icon(icon)
+
+    def setMenu(self, menu: QtWidgets.QMenu) -> None:
+        # Without a menu a screen reader could not press it in this mode.
+        self.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
+        super().setMenu(menu)
 
     def set_icon(self, icon: str) -> None:
         """Show another icon."""

@@ -268,6 +268,7 @@ class ChatComposer(AttachingComposer):
         for agent in agents:
             act = partial(self.assistant_chosen.emit, agent.id)
             ticked(menu, unmarked(agent.name), agent.id == self._assistant_id, act)
+        self._fit_hint()
 
     def show_group(self, name: str, members: Sequence[str], *, stops: bool = False) -> None:
         """Show a group, whose members can be called by its menu or an @; "" shows the assistants again.
@@ -302,8 +303,8 @@ class ChatComposer(AttachingComposer):
         """
         self._begins, self._lacks, self._new = begins, lacks, new
         self.box.set_lines(LINES if new else 1)
-        self._show_parts()
         self._show_send()
+        self._show_parts()
 
     def show_model(self, own: str, chosen: tuple[str, str]) -> None:
         """Show the model that answers: the one chosen here, or `own`, that of the assistant."""
@@ -312,6 +313,7 @@ class ChatComposer(AttachingComposer):
         provider = model_text(words, self.providers(), *chosen) if chosen[0] else words("chat.model.own")
         self.model.show_words(last_part(shown), plain_tip(provider))
         self.model.setAccessibleName(words("chat.model.of", name=shown))
+        self._fit_hint()
 
     def _show_parts(self) -> None:
         chat = self._begins == CHAT
@@ -319,7 +321,6 @@ class ChatComposer(AttachingComposer):
         for part in (self.assistant, self.tools, self.model):
             part.setVisible(alone)
         self.group.setVisible(chat and self._in_group)
-        self.budget.setVisible(self.budget.known and self._begins != DECIDE)
         self.asking.setVisible(alone and bool(self._asking_name))
         self._fit_hint()
 
@@ -452,25 +453,26 @@ class ChatComposer(AttachingComposer):
     def _fit_hint(self) -> None:
         """Show the hint only if all of it fits; to a price the words of menus give way, then it is elided.
 
-        The words of the limits give way to those of all others.
+        The words of the limits give way to those of all others, and then the limits.
         """
-        parts = [part for part in widgets_in(self.foot) if part is not self._hint and not part.isHidden()]
-        wide = sum(part.sizeHint().width() + self.foot.spacing() for part in parts)
-        fits = wide <= self.contentsRect().width() - MARGINS
-        self.budget.setMaximumWidth(self.width() if fits else self.budget.minimumSizeHint().width())
+        gap, room, budget = self.foot.spacing(), self.contentsRect().width() - MARGINS, self.budget
+        wanted = budget.known and self._begins != DECIDE
+        parts = [part for part in widgets_in(self.foot) if part is not self._hint]
+        parts = [part for part in parts if (wanted if part is budget else not part.isHidden())]
+        least, whole = budget.minimumSizeHint().width(), budget.sizeHint().width()
+        wide = whole + sum(_width_of(part) for part in parts if part is not budget) + len(parts) * gap
+        budget.setMaximumWidth(self.width() if wide <= room else least)
+        budget.setVisible(wanted and wide - (0 if wide <= room else whole - least) <= room)
+        parts = [part for part in parts if not part.isHidden()]
         menus = [part for part in parts if isinstance(part, MenuButton)]
-        widths = (
-            max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth())) for part in parts
-        )
-        taken = sum(widths) + len(parts) * self.foot.spacing()
-        wanted = self._hint.sizeHint().width()
-        room = self.contentsRect().width() - taken - MARGINS
+        room -= sum(map(_width_of, parts)) + len(parts) * gap
+        hint = self._hint.sizeHint().width()
         if self._priced:
             room += sum(menu.spare for menu in menus)
-        shown = room >= (min(wanted, LEAST_PRICE) if self._priced else wanted)
+        shown = room >= (min(hint, LEAST_PRICE) if self._priced else hint)
         self._hint.setVisible(shown)
         gives_way = shown and self._priced
-        self._hint.setMinimumWidth(min(wanted, room) if gives_way else 0)
+        self._hint.setMinimumWidth(min(hint, room) if gives_way else 0)
         for menu in menus:
             menu.setMinimumWidth(menu.sizeHint().width() - menu.spare if gives_way else 0)
 
@@ -577,3 +579,7 @@ def short_name(name: str) -> str:
 def unmarked(text: str) -> str:
     """Return a text for a button or menu with & escaped, which would mark a shortcut."""
     return text.replace("&", "&&")
+
+
+def _width_of(part: QWidget) -> int:
+    return max(part.minimumWidth(), min(part.sizeHint().width(), part.maximumWidth()))
