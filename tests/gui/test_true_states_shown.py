@@ -191,6 +191,11 @@ async def test_a_sub_agents_stop_stands_still_and_its_caller_goes_on(qapp, data_
         place = stop.mapTo(person.window, stop.rect().center())
         await until(lambda: "The disk fills up" in read(person), what="the checker to write")
         assert stop.mapTo(person.window, stop.rect().center()) == place, "Stop moved while it wrote"
+        shown = page.session_id
+        await person.click("new_button")
+        assert not person.sees("working_strip"), "nobody works in a new session"
+        person.window.controller.show_session(shown)
+        await until(lambda: page.session_id == shown and person.sees("agent_stop_0"))
         await person.click("agent_stop_0")
         await until(lambda: page.session.status == Status.IDLE)
         assert "Done." in person.transcript("transcript")[-1]

@@ -56,6 +56,9 @@ class WorkingStrip(QFrame):
             # A step has its Stop in the list of steps.
             turns = [turn for turn in turns if book.whole(turn)[0].parent_turn_id != root]
         works = [turn for turn in turns if book.goes_on(turn)]
+        if not self._rows.keys() <= set(turns):
+            # Another session is shown.
+            self._clear()
         for turn in works:
             if turn not in self._rows:
                 self._add(turn)
