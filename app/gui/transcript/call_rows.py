@@ -21,9 +21,9 @@ from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript import painted_row
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_text import MAX_CARD, Range
+from app.gui.transcript.row_text import MAX_CARD, Range, paint_text
 from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
-from app.gui.widgets.badge import chip_colours, paint_chip
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
 
 CARD_HEIGHT = 32
 FOLD = "fold"
@@ -222,9 +222,7 @@ class CardRow(painted_row.ContextRow[CardContext]):
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         tokens = self.style.tokens
-        painter.setPen(QColor(tokens.line))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(self._box).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_box(painter, self._box, tokens.line, tokens.surface, 8)
         line = self._line.adjusted(11, 0, -12, 0)
         if self.style.picture is not None:
             ratio = painter.device().devicePixelRatioF()
@@ -237,10 +235,8 @@ class CardRow(painted_row.ContextRow[CardContext]):
             least = line.left() + BESIDE_TITLE + metrics.horizontalAdvance(title)
             right = self._paint_depth(painter, line, right, least)
         room = QRect(line.left() + ICON, line.top(), right - line.left() - BESIDE_TITLE, line.height())
-        painter.setFont(self.style.font)
-        painter.setPen(QColor(tokens.text))
         shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
+        paint_text(painter, self.style.font, tokens.text, room, shown)
         if self.context.progress is not None:
             self._paint_progress(painter, self.context.progress)
         self.text.paint(painter, clip, ranges)
@@ -252,18 +248,14 @@ class CardRow(painted_row.ContextRow[CardContext]):
     def _paint_progress(self, painter: QPainter, progress: ToolProgress) -> None:
         """Paint what the tool does now, and under it a bar with how far it is."""
         tokens, line = self.style.tokens, self._progress_line
-        painter.setFont(self.style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
         metrics = self.style.meta_metrics
         words = metrics.elidedText(self.progress_words(progress), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line.adjusted(0, 0, 0, -6), int(Qt.AlignmentFlag.AlignVCenter), words)
+        paint_text(painter, self.style.meta_font, tokens.text_2, line.adjusted(0, 0, 0, -6), words)
         if progress.share is not None:
             bar = QRectF(line.left(), line.bottom() - 4, line.width(), 3)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.line))
-            painter.drawRoundedRect(bar, 1.5, 1.5)
-            painter.setBrush(QColor(tokens.accent))
-            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), bar.width() * progress.share, 3), 1.5, 1.5)
+            fill_box(painter, bar, tokens.line, 1.5)
+            bar.setWidth(bar.width() * progress.share)
+            fill_box(painter, bar, tokens.accent, 1.5)
 
     @staticmethod
     def progress_words(progress: ToolProgress) -> str:
@@ -275,11 +267,9 @@ class CardRow(painted_row.ContextRow[CardContext]):
         """Paint marks and words at the right end of the line; return their left edge."""
         style, tokens, state = self.style, self.style.tokens, self.context.state
         right = line.right() + 1
-        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
         if self.context.unfolded:
-            painted_row.paint_chevron(
-                painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2
-            )
+            at = QPointF(right - 4, line.center().y() + 0.5)
+            painted_row.paint_chevron(painter, at, True, tokens.text_2)
             right -= 18
         words = self._permission()
         seconds = self.context.result.seconds if self.context.result is not None else None
@@ -291,14 +281,13 @@ class CardRow(painted_row.ContextRow[CardContext]):
         ):
             words = self.state_words()
         if words:
-            painter.setFont(style.meta_font)
-            painter.setPen(QColor(getattr(tokens, _TONES.get(state, "text_2"))))
-            painter.drawText(line.left(), line.top(), right - line.left(), line.height(), middle, words)
+            colour = getattr(tokens, _TONES.get(state, "text_2"))
+            room = QRect(line.left(), line.top(), right - line.left(), line.height())
+            paint_text(painter, style.meta_font, colour, room, words, Qt.AlignmentFlag.AlignRight)
             right -= style.meta_metrics.horizontalAdvance(words) + 8
         if state in (CallState.DONE, CallState.FAILED):
-            self._paint_mark(
-                painter, QPointF(right - 7, line.center().y() + 0.5), failed=state == CallState.FAILED
-            )
+            at = QPointF(right - 7, line.center().y() + 0.5)
+            self._paint_mark(painter, at, failed=state == CallState.FAILED)
             right -= 20
         elif state == CallState.RUNNING and not self.context.depth:
             self._turning = QRect(right - 15, line.center().y() - 7, 15, 15)
@@ -327,10 +316,8 @@ class CardRow(painted_row.ContextRow[CardContext]):
 
     def _paint_mark(self, painter: QPainter, at: QPointF, *, failed: bool) -> None:
         tokens = self.style.tokens
-        pen = QPen(QColor(tokens.error if failed else tokens.ok), 1.6)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        colour = QColor(tokens.error if failed else tokens.ok)
+        painter.setPen(QPen(colour, 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         if failed:
             painter.drawLine(at + QPointF(-4, -4), at + QPointF(4, 4))
             painter.drawLine(at + QPointF(4, -4), at + QPointF(-4, 4))
@@ -507,11 +494,8 @@ class SummaryRow(painted_row.ContextRow[SummaryContext]):
         painter.setPen(QColor(tokens.line_strong))
         painter.drawLine(line.left(), middle, begin - _AROUND, middle)
         painter.drawLine(begin + wide + _AROUND, middle, line.right(), middle)
-        painter.setFont(self.style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
-        painter.drawText(
-            QRect(begin, line.top(), wide, line.height()), int(Qt.AlignmentFlag.AlignVCenter), words
-        )
+        room = QRect(begin, line.top(), wide, line.height())
+        paint_text(painter, self.style.meta_font, tokens.text_2, room, words)
         at = QPointF(begin + wide - 6, middle + 0.5)
         painted_row.paint_chevron(painter, at, self.context.unfolded, tokens.text_2)
         self.text.paint(painter, clip, ranges)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
@@ -15,6 +15,7 @@ from app.gui.transcript.message_rows import CONTINUE, RETRY, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
 from app.gui.transcript.row_text import RowStyle
 from app.gui.transcript.row_words import is_cut
+from app.gui.widgets.badge import paint_box
 from app.gui.widgets.boxes import hbox
 
 COPY = "copy"
@@ -30,36 +31,23 @@ UNPIN = "unpin"
 DECIDE = "decide"
 SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY, PIN, UNPIN)
 
-WORDS = {
-    COPY: "transcript.copy_message",
-    RETRY: "transcript.retry",
-    RETRY_WITH: "transcript.retry_with",
-    EDIT: "transcript.edit",
-    CONTINUE: "transcript.continue",
-    CONTINUE_FROM: "transcript.continue_from",
-    FORK: "transcript.fork",
-    SAVE_PICTURE: "transcript.save_picture",
-    COPY_PICTURE: "transcript.copy_picture",
-    REDO_SUMMARY: "summary.redo",
-    USE_SUMMARY: "summary.use",
-    LEAVE_SUMMARY: "summary.leave",
-    PIN: "transcript.pin",
-    UNPIN: "transcript.unpin",
-    DECIDE: "journal.keep_decision",
-}
-ICONS = {
-    COPY: "copy",
-    RETRY: "refresh-cw",
-    RETRY_WITH: "chevron-down",
-    EDIT: "pencil",
-    CONTINUE: "play",
-    CONTINUE_FROM: "workflow",
-    FORK: "git-branch",
-    SAVE_PICTURE: "download",
-    COPY_PICTURE: "image",
-    PIN: "pin",
-    DECIDE: "gavel",
-    UNPIN: "pin-off",
+# The key of the words of each action, and its icon, "" for those that are only in menus.
+ACTIONS = {
+    COPY: ("transcript.copy_message", "copy"),
+    RETRY: ("transcript.retry", "refresh-cw"),
+    RETRY_WITH: ("transcript.retry_with", "chevron-down"),
+    EDIT: ("transcript.edit", "pencil"),
+    CONTINUE: ("transcript.continue", "play"),
+    CONTINUE_FROM: ("transcript.continue_from", "workflow"),
+    FORK: ("transcript.fork", "git-branch"),
+    SAVE_PICTURE: ("transcript.save_picture", "download"),
+    COPY_PICTURE: ("transcript.copy_picture", "image"),
+    REDO_SUMMARY: ("summary.redo", ""),
+    USE_SUMMARY: ("summary.use", ""),
+    LEAVE_SUMMARY: ("summary.leave", ""),
+    PIN: ("transcript.pin", "pin"),
+    UNPIN: ("transcript.unpin", "pin-off"),
+    DECIDE: ("journal.keep_decision", "gavel"),
 }
 SIDE = 26
 
@@ -125,7 +113,6 @@ class ActionBar(QWidget):
         self._canvas, self._offered_of = canvas, offered_of
         self._mouse = QPoint()
         self._message_id = ""
-        self._colours = ("", "")
         self._buttons: dict[str, QToolButton] = {}
         self._line = hbox(inside=self, margins=2, spacing=0)
         canvas.scrolled.connect(self.hide)
@@ -156,16 +143,16 @@ class ActionBar(QWidget):
 
     def _offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
         self._message_id = message_id
-        self._colours = (style.tokens.surface, style.tokens.line_strong)
         for action in actions:
             if action not in self._buttons:
                 self._buttons[action] = self._button(action)
         for action, button in self._buttons.items():
             button.setVisible(action in actions)
-            button.setToolTip(style.texts(WORDS[action]))
-            button.setAccessibleName(style.texts(WORDS[action]))
+            key, icon = ACTIONS[action]
+            button.setToolTip(style.texts(key))
+            button.setAccessibleName(style.texts(key))
             if style.picture is not None:
-                button.setIcon(style.picture(ICONS[action], "text_2", 15, self.devicePixelRatioF()))
+                button.setIcon(style.picture(icon, "text_2", 15, self.devicePixelRatioF()))
         size = QSize(SIDE * len(actions) + 4, SIDE + 4)
         self.setGeometry(QRect(QPoint(top_right.x() - size.width(), max(0, top_right.y())), size))
         self.show()
@@ -183,11 +170,8 @@ class ActionBar(QWidget):
         return button
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(self._colours[1]))
-        painter.setBrush(QColor(self._colours[0]))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        tokens = self._canvas.style.tokens
+        paint_box(QPainter(self), self.rect(), tokens.line_strong, tokens.surface, 7)
 
 
 class MenuItem(NamedTuple):
@@ -206,7 +190,9 @@ def items_of(
     items = []
     for each in actions:
         model = writer() if each == REDO_SUMMARY else ""
-        items.append(MenuItem("summary.redo_with" if model else WORDS[each], partial(do, each), model=model))
+        items.append(
+            MenuItem("summary.redo_with" if model else ACTIONS[each][0], partial(do, each), model=model)
+        )
     return items
 
 

@@ -19,7 +19,8 @@ from app.engine.questions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
-from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, RowStyle, Segment
+from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, RowStyle, Segment, paint_text
+from app.gui.widgets.badge import fill_box, paint_box
 from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
@@ -343,10 +344,9 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
         box = QRect(left, self.top, right - left, style.tall(SEPARATOR) - 12)
-        painter.setFont(style.label_font)
-        width = painter.fontMetrics().horizontalAdvance(self.context.separator)
-        painter.setPen(QColor(style.tokens.text_2))
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.context.separator)
+        words, colour, centre = self.context.separator, style.tokens.text_2, Qt.AlignmentFlag.AlignHCenter
+        paint_text(painter, style.label_font, colour, box, words, centre)
+        width = painter.fontMetrics().horizontalAdvance(words)
         line = QColor(style.tokens.line)
         middle, half = box.center().y(), (box.width() - width) // 2 - 14
         if half > 0:
@@ -364,9 +364,7 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
             used, top = max(used, self._chips.rect.width()), min(top, self._chips.rect.top())
             bottom = self._chips.rect.bottom() + 1
         box = QRectF(left - 12, top - 9, used + 25, bottom - top + 18)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.style.tokens.hover))
-        painter.drawRoundedRect(box, 10, 10)
+        fill_box(painter, box, self.style.tokens.hover, 10)
 
     def _paint_caret(self, painter: QPainter) -> None:
         if not self.text.segments and (self._thought is not None or self.message.tool_calls):
@@ -475,9 +473,7 @@ class QuestionRow(painted_row.ContextRow[QuestionContext]):
         if self._question is None or self._answer is None:
             return
         tokens = self.style.tokens
-        painter.setPen(QColor(tokens.line))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(self.box).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+        paint_box(painter, self.box, tokens.line, tokens.surface, 10)
         faint = Range(0, self._question.length, "transparent", tokens.text_2)
         self._question.paint(painter, clip, [faint])
         self._answer.paint(painter, clip, ())

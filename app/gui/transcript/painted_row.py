@@ -21,8 +21,8 @@ from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
-from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
-from app.gui.widgets.badge import chip_colours, paint_chip
+from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack, paint_text
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
 
 NAME = "name"
 CHIP = "chip"
@@ -111,25 +111,19 @@ def place_header(
 
 def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece]) -> None:
     """Paint the placed parts."""
-    middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine
     for piece in pieces:
-        rect = piece.rect
         if piece.kind == CHIP:
             painter.setFont(style.chip_font)
-            paint_chip(painter, rect, piece.text, chip_colours(style.tokens, piece.tone))
-            continue
-        name = piece.kind == NAME
-        painter.setPen(QColor(style.tokens.text if name else style.tokens.text_2))
-        painter.setFont(style.name_font if name else style.meta_font)
-        painter.drawText(rect, int(middle), piece.text)
+            paint_chip(painter, piece.rect, piece.text, chip_colours(style.tokens, piece.tone))
+        elif piece.kind == NAME:
+            paint_text(painter, style.name_font, style.tokens.text, piece.rect, piece.text)
+        else:
+            paint_text(painter, style.meta_font, style.tokens.text_2, piece.rect, piece.text)
 
 
 def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: QRect) -> None:
     """Paint the square with the speaker's initial."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(speaker.background))
-    radius = 7 if style.wide else 5
-    painter.drawRoundedRect(QRectF(rect), radius, radius)
+    fill_box(painter, QRectF(rect), speaker.background, 7 if style.wide else 5)
     if speaker.icon and style.picture is not None:
         side = round(rect.height() * 0.54)
         ratio = painter.device().devicePixelRatioF()
@@ -138,9 +132,7 @@ def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: 
         return
     font = QFont(style.name_font)
     font.setPixelSize(round(rect.height() * 0.46))
-    painter.setFont(font)
-    painter.setPen(QColor(speaker.colour))
-    painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), speaker.initial)
+    paint_text(painter, font, speaker.colour, rect, speaker.initial, Qt.AlignmentFlag.AlignHCenter)
 
 
 TICK_MS = 350
@@ -265,23 +257,16 @@ class TypingIndicator(QObject):
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
             painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + style.header + 10, 6, 6))
         words_left = text_left + 44
-        room = QRect(
-            words_left,
-            rect.top() + style.header + 3,
-            rect.right() - style.margin - words_left,
-            style.tall(20),
-        )
-        painter.setPen(QColor(style.tokens.text_2))
-        painter.setFont(style.meta_font)
-        shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
+        wide = rect.right() - style.margin - words_left
+        room = QRect(words_left, rect.top() + style.header + 3, wide, style.tall(20))
+        shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, wide)
+        paint_text(painter, style.meta_font, style.tokens.text_2, room, shown)
         self._stop_rect = QRect()
         if self.can_stop and self._thinks():
             stop = style.texts("transcript.group.stop")
             at = room.left() + style.meta_metrics.horizontalAdvance(shown) + 16
             self._stop_rect = QRect(at, room.top(), style.meta_metrics.horizontalAdvance(stop), room.height())
-            painter.setPen(QColor(style.tokens.accent))
-            painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
+            paint_text(painter, style.meta_font, style.tokens.accent, self._stop_rect, stop)
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():
@@ -398,6 +383,7 @@ class ContextRow(ABC, Generic[ContextT]):
         """Lay everything out anew."""
         self.changed_from = 0
         self._links = []
+        self._take_edges()
         self._place()
 
     def set_width(self, width: int) -> None:
@@ -414,56 +400,32 @@ class ContextRow(ABC, Generic[ContextT]):
         self._paint(painter, clip, ranges)
         self._paint_words(painter)
 
-    @property
-    def frame(self) -> RowFrame:
-        """The place of the row."""
-        return self.context.frame
-
-    # Edges, in pixels
-
-    @property
-    def depth(self) -> int:
-        """The number of sub-agents around the row."""
-        return len(self.frame.lines)
-
-    @property
-    def left(self) -> int:
-        """The left edge of the row's content."""
-        return self.style.margin + self.style.indent(self.depth)
-
-    @property
-    def right(self) -> int:
-        """The right edge of the column."""
-        return max(self.left + 120, min(self._width - self.style.margin, self.style.margin + MAX_COLUMN))
-
-    @property
-    def text_left(self) -> int:
-        """The left edge of text and cards."""
-        return self.left + self.style.text_left
-
-    @property
-    def top(self) -> int:
-        """The upper edge of the content."""
-        return self.style.lead if self.frame.first else self.frame.gap
-
-    @property
-    def below(self) -> int:
-        """The space under the content."""
-        return self.style.row_gap if self.frame.below is None else self.frame.below
+    def _take_edges(self) -> None:
+        """Set the edges of the row, in pixels."""
+        style, frame = self.style, self.context.frame
+        # The number of sub-agents around the row.
+        self.depth = len(frame.lines)
+        # Of the content and of the column.
+        self.left = style.margin + style.indent(self.depth)
+        self.right = max(self.left + 120, min(self._width - style.margin, style.margin + MAX_COLUMN))
+        # Of text and cards.
+        self.text_left = self.left + style.text_left
+        self.top = style.lead if frame.first else frame.gap
+        # The space under the content.
+        self.below = style.row_gap if frame.below is None else frame.below
 
     def _paint_lines(self, painter: QPainter) -> None:
         """Paint the group lines; the innermost begins at `_line_top`."""
-        for depth, colour in enumerate(self.frame.lines):
+        for depth, colour in enumerate(self.context.frame.lines):
             x = self.style.margin + self.style.indent(depth) + self.style.text_left
             top = self._line_top if depth == self.depth - 1 else 0
             painter.fillRect(x, top, LINE_WIDTH, self.height - top, QColor(colour))
 
     def _paint_words(self, painter: QPainter) -> None:
-        painter.setFont(self.style.chip_font)
-        tokens = self.style.tokens
+        style = self.style
         for link in self._links:
-            painter.setPen(QColor(tokens.accent if link.action else tokens.text_2))
-            painter.drawText(link.rect, int(Qt.AlignmentFlag.AlignVCenter), link.text)
+            colour = style.tokens.accent if link.action else style.tokens.text_2
+            paint_text(painter, style.chip_font, colour, link.rect, link.text)
 
     # Text
 
@@ -582,17 +544,11 @@ class ThoughtLine:
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`, in the row's coordinates."""
-        tokens = self._style.tokens
-        painter.setFont(self._style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
-        words = self.line.adjusted(16, 0, 0, 0)
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip), self._words)
-        paint_chevron(
-            painter,
-            QPointF(self.line.left() + 5, self.line.center().y() + 0.5),
-            bool(self._text),
-            tokens.text_2,
-        )
+        style, colour = self._style, self._style.tokens.text_2
+        room = self.line.adjusted(16, 0, 0, 0)
+        paint_text(painter, style.meta_font, colour, room, self._words, Qt.TextFlag.TextDontClip)
+        at = QPointF(self.line.left() + 5, self.line.center().y() + 0.5)
+        paint_chevron(painter, at, bool(self._text), colour)
         if self._text:
             self._stack.paint(painter, clip, ranges)
 
@@ -650,18 +606,12 @@ class Chips:
 
     def paint(self, painter: QPainter) -> None:
         """Paint the chips."""
-        tokens = self._style.tokens
-        painter.setFont(self._style.chip_font)
-        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+        tokens, font, right = self._style.tokens, self._style.chip_font, Qt.AlignmentFlag.AlignRight
         for rect, name, size, tone in self._chips:
-            painter.setPen(QColor(tokens.line_strong))
-            painter.setBrush(QColor(tokens.surface))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+            paint_box(painter, rect, tokens.line_strong, tokens.surface, 7)
             inner = rect.adjusted(9, 0, -9, 0)
-            painter.setPen(QColor(tokens.text))
-            painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignLeft), name)
-            painter.setPen(QColor(getattr(tokens, tone or "text_2")))
-            painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignRight), size)
+            paint_text(painter, font, tokens.text, inner, name)
+            paint_text(painter, font, getattr(tokens, tone or "text_2"), inner, size, right)
 
     @property
     def rects(self) -> list[QRect]:

@@ -6,7 +6,7 @@ document until it holds about 1,500 characters, so a growing message changes onl
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6 import QtGui
@@ -64,38 +64,47 @@ def code_font(pixels: int) -> QtGui.QFont:
     return font
 
 
-@dataclass(slots=True)
 class RowStyle:
     """Fonts, metrics and distances (pixels) of one layout in one theme."""
 
-    layout: str
-    font: QtGui.QFont
-    tokens: Tokens
-    texts: Texts
-    picture: Picture | None = None
-    thumbnail: Thumbnail | None = None
-    moves: Callable[[], bool] = lambda: False
-    text: document.TextStyle = field(init=False)
-    name_font: QtGui.QFont = field(init=False)
-    meta_font: QtGui.QFont = field(init=False)
-    chip_font: QtGui.QFont = field(init=False)
-    label_font: QtGui.QFont = field(init=False)
-    name_metrics: QtGui.QFontMetrics = field(init=False)
-    meta_metrics: QtGui.QFontMetrics = field(init=False)
-    chip_metrics: QtGui.QFontMetrics = field(init=False)
-
-    def __post_init__(self) -> None:
-        body = self.font.pixelSize()
-        fixed = code_font(max(9, body - 1))
-        self.text = document.TextStyle(self.font, fixed, self.tokens)
-        self.name_font = _sized(self.font, body, 620)
-        self.meta_font = _sized(self.font, body - 2)
-        self.chip_font = _sized(self.font, body - 2, 500)
-        self.label_font = _sized(self.font, body - 3, 600)
+    def __init__(
+        self,
+        layout: str,
+        font: QtGui.QFont,
+        tokens: Tokens,
+        texts: Texts,
+        picture: Picture | None = None,
+        thumbnail: Thumbnail | None = None,
+        moves: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.layout, self.font, self.tokens, self.texts = layout, font, tokens, texts
+        self.picture, self.thumbnail, self.moves = picture, thumbnail, moves
+        body = font.pixelSize()
+        self.text = document.TextStyle(font, code_font(max(9, body - 1)), tokens)
+        self.name_font = _sized(font, body, 620)
+        self.meta_font = _sized(font, body - 2)
+        self.chip_font = _sized(font, body - 2, 500)
+        self.label_font = _sized(font, body - 3, 600)
         self.label_font.setLetterSpacing(QtGui.QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.name_metrics = QtGui.QFontMetrics(self.name_font)
         self.meta_metrics = QtGui.QFontMetrics(self.meta_font)
         self.chip_metrics = QtGui.QFontMetrics(self.chip_font)
+        # Whether the layout is one of the main area.
+        self.wide = layout in (WIDE, DEBATE)
+        # Whether a bar beside each row has its speaker's colour.
+        self.barred = layout not in (WIDE, COLUMN)
+        # The space left and right of the rows.
+        self.margin = 28 if self.wide else 14 if layout == COLUMN else 18
+        # The left edge of the square with the initial, from the row's left edge, and its side.
+        self.avatar_left = BAR if self.barred else 0
+        self.avatar = 30 if self.wide else 22
+        # The left edge of text, from the row's left edge.
+        self.text_left = 0 if layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
+        # The height of the line with name and chips.
+        self.header = self.tall(22)
+        # The space over the first row, and under each.
+        self.lead = 14 if self.wide else 4
+        self.row_gap = 22 if self.wide else 13
 
     def colour(self, token: str) -> QtGui.QColor:
         """Return a colour of the theme by the name of its token."""
@@ -123,50 +132,22 @@ class RowStyle:
         """Return a height for text, scaled up for larger fonts."""
         return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
 
-    @property
-    def wide(self) -> bool:
-        """Whether the layout is the one of the main area."""
-        return self.layout in (WIDE, DEBATE)
 
-    @property
-    def barred(self) -> bool:
-        """Whether a bar beside each row has its speaker's colour."""
-        return self.layout not in (WIDE, COLUMN)
+_MIDDLE = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 
-    @property
-    def avatar_left(self) -> int:
-        """The left edge of the initial, from the row's left edge."""
-        return BAR if self.barred else 0
 
-    @property
-    def margin(self) -> int:
-        """The space left and right of the rows."""
-        return 28 if self.wide else 14 if self.layout == COLUMN else 18
-
-    @property
-    def avatar(self) -> int:
-        """The side of the square with the initial."""
-        return 30 if self.wide else 22
-
-    @property
-    def text_left(self) -> int:
-        """The left edge of text, from the row's left edge."""
-        return 0 if self.layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
-
-    @property
-    def header(self) -> int:
-        """The height of the line with name and chips."""
-        return self.tall(22)
-
-    @property
-    def lead(self) -> int:
-        """The space over the first row."""
-        return 14 if self.wide else 4
-
-    @property
-    def row_gap(self) -> int:
-        """The space under a row."""
-        return 22 if self.wide else 13
+def paint_text(
+    painter: QtGui.QPainter,
+    font: QtGui.QFont,
+    colour: str,
+    room: QRect,
+    words: str,
+    flag: Qt.AlignmentFlag | Qt.TextFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Paint one line of text in the middle of a room's height; `flag` is one more of those that drawText knows."""
+    painter.setFont(font)
+    painter.setPen(QtGui.QColor(colour))
+    painter.drawText(room, _MIDDLE | flag.value, words)
 
 
 SEGMENT_CHARACTERS = 1_500
@@ -297,13 +278,8 @@ class Segment:
             x = self.rect.left() - (self.blocks[0].quote - depth) * QUOTE_STEP
             painter.fillRect(x, self.rect.top(), 2, self.rect.height(), QtGui.QColor(tokens.line_strong))
         if self.document is None:
-            painter.fillRect(
-                self.rect.left(),
-                self.rect.center().y(),
-                self.rect.width(),
-                1,
-                QtGui.QColor(tokens.line_strong),
-            )
+            rule = QRect(self.rect.left(), self.rect.center().y(), self.rect.width(), 1)
+            painter.fillRect(rule, QtGui.QColor(tokens.line_strong))
             return
         if self.kind == CODE:
             self._paint_box(painter)
@@ -468,14 +444,17 @@ class Segment:
         painter.drawRoundedRect(box, 8, 8)
         painter.restore()
         if self._head:
-            middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, self._head)
-            painter.setFont(self._style.meta_font)
-            painter.setPen(QtGui.QColor(tokens.text_2))
-            painter.drawText(head, middle, self.blocks[0].language)
-            painter.setFont(self._style.chip_font)
-            centre = int(Qt.AlignmentFlag.AlignCenter)
-            painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
+            paint_text(painter, self._style.meta_font, tokens.text_2, head, self.blocks[0].language)
+            words = self._style.texts("transcript.copy_code")
+            paint_text(
+                painter,
+                self._style.chip_font,
+                tokens.text_2,
+                self.copy_rect,
+                words,
+                Qt.AlignmentFlag.AlignHCenter,
+            )
 
 
 class SegmentStack:

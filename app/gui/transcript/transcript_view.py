@@ -18,14 +18,15 @@ from app.gui.display.theme import Tokens
 from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, items_of, offered
+from app.gui.transcript.message_actions import COPY, ActionBar, MenuItem, build_menu, items_of, offered
 from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD, QuestionWidgets
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow, TypingIndicator, animated
 from app.gui.transcript.pictures import Pictures
-from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
+from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font, paint_text
 from app.gui.transcript.search import Search
 from app.gui.transcript.selection import Keyboard, Pointer, Selection
 from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
+from app.gui.widgets.badge import fill_box, paint_box
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import plain_tip, tell_as
 
@@ -70,17 +71,14 @@ class JumpPill(QtWidgets.QAbstractButton):
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         painter = QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QtGui.QColor(self._tokens.line_strong))
-        painter.setBrush(QtGui.QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setPen(QtGui.QColor(self._tokens.accent))
-        painter.drawText(self.rect().adjusted(26, 0, -10, 0), int(Qt.AlignmentFlag.AlignCenter), self.text())
-        x, y = 20.0, box.center().y()
-        painter.drawLine(round(x), round(y - 5), round(x), round(y + 5))
-        painter.drawLine(round(x - 4), round(y + 1), round(x), round(y + 5))
-        painter.drawLine(round(x + 4), round(y + 1), round(x), round(y + 5))
+        tokens, box = self._tokens, self.rect()
+        ground = tokens.accent_bg if self.underMouse() else tokens.surface
+        paint_box(painter, box, tokens.line_strong, ground, (box.height() - 1) / 2)
+        room, centre = box.adjusted(26, 0, -10, 0), Qt.AlignmentFlag.AlignHCenter
+        paint_text(painter, self.font(), tokens.accent, room, self.text(), centre)
+        y = box.height() // 2
+        for x, above in ((20, -5), (16, 1), (24, 1)):
+            painter.drawLine(x, y + above, 20, y + 5)
 
 
 class ThinBar(QtWidgets.QScrollBar):
@@ -107,19 +105,15 @@ class ThinBar(QtWidgets.QScrollBar):
         if self.maximum() == self.minimum():
             return
         self.initStyleOption(self._option)
-        handle = self.style().subControlRect(
+        bar, slider = (
             QtWidgets.QStyle.ComplexControl.CC_ScrollBar,
-            self._option,
             QtWidgets.QStyle.SubControl.SC_ScrollBarSlider,
-            self,
         )
+        handle = self.style().subControlRect(bar, self._option, slider, self)
         held = self.isSliderDown() or self.underMouse()
-        box = QRectF(handle)
-        space = max(0.0, (box.width() - 6) / 2)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QtGui.QColor(self._tokens.text_3 if held else self._tokens.line_strong))
-        painter.drawRoundedRect(box.adjusted(space, 0, -space, 0), 3, 3)
+        space = max(0.0, (handle.width() - 6) / 2)
+        colour = self._tokens.text_3 if held else self._tokens.line_strong
+        fill_box(painter, QRectF(handle).adjusted(space, 0, -space, 0), colour, 3)
 
 
 class WayToEnd(QObject):
@@ -160,7 +154,7 @@ class WayToEnd(QObject):
 
 
 MORE_WORDS = {
-    RETRY: WORDS[RETRY],
+    RETRY: "transcript.retry",
     SETTINGS: "transcript.open_settings",
     COMPARE: "transcript.compare_versions",
 }
