@@ -338,16 +338,6 @@ class Canvas(QObject):
         self.scroller.footer = footer
         self.refresh(None)
 
-    def rows_prepended(self, count: int) -> None:
-        """Follow the model, which has `count` new rows before the first; what is on screen stays."""
-        self.scroller.heights.splice(0, 0, [self._model.size(index) for index in range(count)])
-        self.scroller.rows_prepended(count)
-        self.placed = [replace(each, row=each.row + count) for each in self.placed]
-        if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
-            # What stands above it may take its separator away.
-            self.rows.renew(count, row)
-        self.refresh(())
-
     def apply(self, splice: transcript_model.Splice) -> list[str]:
         """Follow the model, some of whose rows were replaced; return the ids of those that stayed but changed."""
         start, removed, added = splice

@@ -42,10 +42,6 @@ class PendingMessages:
     def __len__(self) -> int:
         return self._end
 
-    def holds(self, message_id: str) -> bool:
-        """Whether a message is still to be given out."""
-        return any(message.id == message_id for message in self._messages[: self._end])
-
     def holds_turn(self, turn_id: str | None) -> bool:
         """Whether a turn, or one called in it, is still to be given out; False for None."""
         return turn_id is not None and self._firsts.get(turn_id, self._end) < self._end
@@ -56,9 +52,9 @@ class PendingMessages:
         return self._end - next(places, self._end)
 
     def take_to(self, message_id: str) -> Sequence[Message]:
-        """Give out the last messages down to one that is still to be given out."""
-        place = next(place for place, each in enumerate(self._messages) if each.id == message_id)
-        return self.take(self._end - place)
+        """Give out the last messages down to this; none if it is not to be given out any more."""
+        places = (place for place, each in enumerate(self._messages[: self._end]) if each.id == message_id)
+        return self.take(self._end - next(places, self._end))
 
     def take(self, least: int) -> Sequence[Message]:
         """Give out the last messages as whole root turns, at least so many if there are."""
@@ -185,8 +181,8 @@ class Feed(QObject):
 
     def load_to(self, message_id: str) -> None:
         """Lay out the messages down to one now, if it is not laid out yet."""
-        if self._pending.holds(message_id):
-            self._put_before(self._pending.take_to(message_id))
+        if earlier := self._pending.take_to(message_id):
+            self._put_before(earlier)
 
     @property
     def loading(self) -> bool:
@@ -250,7 +246,11 @@ class Feed(QObject):
 
     def _put_before(self, messages: Sequence[Message]) -> None:
         """Add the rows of whole earlier turns before the first row."""
-        self._canvas.rows_prepended(self._model.prepend(messages))
+        splice = self._model.prepend(messages)
+        self._canvas.apply(splice)
+        # What stands above the row that was the first may take its separator away.
+        first = len(splice.added)
+        self._canvas.renew([entry.id for entry in self._model.entries[first : first + 1]])
         self.prepended.emit(messages)
 
     def _need_turn(self, *turn_ids: str | None) -> None:

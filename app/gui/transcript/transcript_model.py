@@ -474,15 +474,15 @@ class TranscriptModel:
         """Return the message a row is drawn from."""
         return self.book.messages[self.entries[index].message_id]
 
-    def prepend(self, messages: Sequence[Message]) -> int:
-        """Add whole earlier root turns; return the number of their rows."""
+    def prepend(self, messages: Sequence[Message]) -> Splice:
+        """Add whole earlier root turns; return the change of the rows."""
         self.book.put_before(messages)
         rows = self._rows(messages)
         self._first -= len(rows)
         self.entries[:0] = rows
         numbers = range(self._first, self._first + len(rows))
         self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
-        return len(rows)
+        return Splice(0, (), tuple(rows))
 
     def _rows(self, messages: Sequence[Message]) -> list[RowEntry]:
         """Return the rows of whole root turns that the book has, and remember where each turn starts."""
