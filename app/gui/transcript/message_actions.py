@@ -1,6 +1,6 @@
 """What can be done with a message: the actions, and the bar and the menu that offer them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts, exact
 from app.gui.transcript.canvas import Canvas
-from app.gui.transcript.message_rows import CONTINUE, RETRY, MessageRow
+from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
-from app.gui.transcript.row_text import RowStyle
 from app.gui.transcript.row_words import is_cut
+from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.badge import paint_box
 from app.gui.widgets.boxes import hbox
 
@@ -48,25 +48,24 @@ ACTIONS = {
     PIN: ("transcript.pin", "pin"),
     UNPIN: ("transcript.unpin", "pin-off"),
     DECIDE: ("journal.keep_decision", "gavel"),
+    SETTINGS: ("transcript.open_settings", ""),
+    COMPARE: ("transcript.compare_versions", ""),
 }
 SIDE = 26
 
 
-def offered(
-    message: Message, *, chat: bool, writable: bool, left: Collection[str] = (), pinned: Collection[str] = ()
-) -> tuple[str, ...]:
+def offered(message: Message, model: TranscriptModel) -> tuple[str, ...]:
     """Return the actions of a message of a chat or debate; a sub-agent's message can only be copied.
-
-    Summaries in `left` are not used.
 
     Of several pictures each has its own words under it.
     """
+    chat, writable = model.chat, model.can_retry and not model.book.is_past(message)
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
     of_kind = _of_message if chat else _of_turn
-    actions = of_kind(message, writable=writable, unused=message.id in left)
+    actions = of_kind(message, writable=writable, unused=message.id in model.unused)
     sent = message.ended and not message.parent_turn_id and message.role in (Role.USER, Role.ASSISTANT)
     if writable and sent and not message.part:
-        actions += (UNPIN if message.id in pinned else PIN,)
+        actions += (UNPIN if message.id in model.pinned else PIN,)
     if chat and writable and sent and message.role == Role.ASSISTANT and message.state == MessageState.DONE:
         actions += (DECIDE,)
     return *actions, *pictures
@@ -105,12 +104,9 @@ class ActionBar(QWidget):
 
     chosen = Signal(str, str)
 
-    def __init__(
-        self, parent: QWidget, canvas: Canvas, offered_of: Callable[[Message], Sequence[str]]
-    ) -> None:
-        """`offered_of` returns the actions of a message."""
+    def __init__(self, parent: QWidget, canvas: Canvas, model: TranscriptModel) -> None:
         super().__init__(parent)
-        self._canvas, self._offered_of = canvas, offered_of
+        self._canvas, self._model = canvas, model
         self._mouse = QPoint()
         self._message_id = ""
         self._buttons: dict[str, QToolButton] = {}
@@ -132,17 +128,8 @@ class ActionBar(QWidget):
         if placed is None or not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
             self.hide()
             return
-        room = 80 if row.context.versions[1] > 1 else 0
-        corner = QPoint(row.right - room, placed.top + row.top - 14)
-        self._offer(row.message.id, self._offered_of(row.message), self._canvas.style, corner)
-
-    def _on_refreshed(self) -> None:
-        # What moved or went without the mouse takes its buttons along.
-        if not self.isHidden():
-            self.come_to(self._mouse)
-
-    def _offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
-        self._message_id = message_id
+        self._message_id = row.message.id
+        actions, style = offered(row.message, self._model), self._canvas.style
         for action in actions:
             if action not in self._buttons:
                 self._buttons[action] = self._button(action)
@@ -154,9 +141,15 @@ class ActionBar(QWidget):
             if style.picture is not None:
                 button.setIcon(style.picture(icon, "text_2", 15, self.devicePixelRatioF()))
         size = QSize(SIDE * len(actions) + 4, SIDE + 4)
-        self.setGeometry(QRect(QPoint(top_right.x() - size.width(), max(0, top_right.y())), size))
+        right = row.right - (80 if row.context.versions[1] > 1 else 0)
+        self.setGeometry(QRect(QPoint(right - size.width(), max(0, placed.top + row.top - 14)), size))
         self.show()
         self.raise_()
+
+    def _on_refreshed(self) -> None:
+        # What moved or went without the mouse takes its buttons along.
+        if not self.isHidden():
+            self.come_to(self._mouse)
 
     def _button(self, action: str) -> QToolButton:
         button = QToolButton(self)
