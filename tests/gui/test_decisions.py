@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from app.core.council import CastVote, Decision
 from app.gui.pages.council.verdict_page import HolderBar
-from app.gui.transcript.message_actions import DECIDE
+from app.gui.transcript.message_actions import DECIDE, offered
 from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -216,7 +216,7 @@ async def test_a_chat_keeps_a_decision_from_a_message_and_from_the_list_of_sessi
     await until(lambda: page.session_id and len(page.transcript.message_ids) == 2, what="the answer")
     await until(lambda: page.session.status == "idle")
     answer = list(page.transcript.message_ids)[-1]
-    assert DECIDE in page.transcript.action_bar._offered_of(page.transcript.model.book.messages[answer])
+    assert DECIDE in offered(page.transcript.model.book.messages[answer], page.transcript.model)
     page.transcript.action_requested.emit(answer, DECIDE)
     await until(lambda: person.sees("decision_dialog"))
     assert person.find("decision_option").currentText() != "", "the message's first line"

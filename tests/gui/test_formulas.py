@@ -154,7 +154,7 @@ def test_the_mouse_is_before_a_formula_or_behind_it(view: TranscriptView) -> Non
     for x in range(line.left() - 20, row.text.position_rect(end).left() + 20):
         point = line.center()
         point.setX(x)
-        places.add(row.position_at(point))
+        places.add(row.text.position_at(point))
     assert not places & set(range(start + 1, end)) and {start, end} <= places
 
 

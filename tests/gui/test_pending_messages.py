@@ -57,7 +57,7 @@ def test_what_is_still_to_come_is_known() -> None:
     messages = [asked(1), spoke("m1", "t1"), spoke("k1", "tk", under=("t1", "c1")), asked(2), asked(3)]
     pending = PendingMessages(messages)
     assert [one.id for one in pending.take(1)] == ["u3"]
-    assert pending.holds("k1") and pending.holds_turn("tk") and not pending.holds("u3")
+    assert pending.holds_turn("tk") and not pending.take_to("u3")
     assert not pending.holds_turn("tu3") and not pending.holds_turn("new") and not pending.holds_turn(None)
     assert [one.id for one in pending.take_to("k1")] == ["m1", "k1", "u2"]
     assert len(pending) == 1

@@ -136,5 +136,5 @@ def test_prepending_keeps_the_rows_in_place() -> None:
     before = [(each.row, each.top) for each in place.visible()]
     true[:0] = [333] * 40
     place.heights.splice(0, 0, [(400, 2)] * 40)
-    place.rows_prepended(40)
+    place.rows_spliced(0, 0, 40)
     assert [(each.row - 40, each.top) for each in place.visible()] == before

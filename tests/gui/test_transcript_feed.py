@@ -99,12 +99,12 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
         )
         view.feed.flush()
-        assert row(view, "m1/0").title() == shown
+        assert row(view, "m1/0").context.title == shown
     assert state(view, "m1/0") == "growing"
     whole = call("c")
     view.feed.message_finished(spoke("m1", "tm", "", [whole]))
     assert state(view, "m1/0") == "running"
-    assert row(view, "m1/0").title() == "Reading https://example.org/"
+    assert row(view, "m1/0").context.title == "Reading https://example.org/"
     view.feed.show_call(
         ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
     )
@@ -136,7 +136,7 @@ def test_a_card_unfolds_to_plain_text(view: TranscriptView) -> None:
     view.feed.show_session(
         SESSION, [spoke("m1", "tm", "", [call("c", arguments=arguments)]), gave("r", "tm", "c", result)]
     )
-    assert "⟨U+202E⟩" in row(view, "m1/0").title()
+    assert "⟨U+202E⟩" in row(view, "m1/0").context.title
     click(view, "m1/0", "fold")
     text = row(view, "m1/0").text.plain_text
     assert "**not bold**" in text and "⟨U+202E⟩" in text and "⟨U+0007⟩" in text
@@ -219,13 +219,13 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     assert not view.feed._beat.isActive()
     view.feed.fold("tb", True)
     assert view.feed._beat.isActive()
-    assert row(view, "group tb").context.doing == "writing"
+    assert row(view, "group tb").context.summary.startswith("writing · ")
     view.feed.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
     view.feed.message_started(
         gave("s0", "tb", "d0", "", state=MessageState.STREAMING, author=BROWSER, under=UNDER)
     )
-    assert row(view, "group tb").context.doing == "Reading https://example.org/"
-    assert "350 tokens" in row(view, "group tb").summary()
+    assert row(view, "group tb").context.summary.startswith("Reading https://example.org/ · ")
+    assert "350 tokens" in row(view, "group tb").context.summary
     with qtbot.waitSignal(view.stop_turn_requested) as stopped:
         click(view, "group tb", "stop_turn")
     assert stopped.args == ["tb"]
@@ -233,7 +233,7 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     view.feed.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
     view.feed.show_call(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
     assert not view.feed._beat.isActive()
-    assert row(view, "group tb").summary() == "2 steps · 700 tokens"
+    assert row(view, "group tb").context.summary == "2 steps · 700 tokens"
 
 
 def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptView) -> None:

@@ -95,12 +95,12 @@ def test_a_message_of_a_picture_alone_has_no_bubble_and_no_gap(view: TranscriptV
     message = replace(asked(2), content="", attachments=drawn(png(50, 50)).attachments)
     made = row(view, show(view, message))
     [box] = made._pictures._boxes
-    assert box.top() == made.top + made.style.header + 3 and made._chips is None
+    assert box.top() == made.top + made.style.header + 3 and not made._chips.words
 
 
 def test_what_only_claims_to_be_a_picture_is_a_chip(view: TranscriptView) -> None:
     for data in (b"no picture", png(told=(30_000, 30_000)), b"\x89PNG\r\n\x1a\n"):
         row_id = show(view, drawn(data))
         view.grab()
-        assert row(view, row_id)._pictures is None
+        assert row(view, row_id).action_rects == []
         assert "[picture-1.png" in view.describe(row_id)

@@ -398,9 +398,9 @@ def test_a_large_message_is_folded_and_unfolds(view: TranscriptView) -> None:
     text = "\n\n".join(f"Paragraph {number} with words." for number in range(8_000))
     view.feed.show_session(SESSION, [said(0, text)])
     row = view.canvas.row(0)
-    assert [action for action, _ in row.actions] == ["unfold"]
+    assert [action for action, _ in row.actions] == ["show_all"]
     assert len(row.text.plain_text) <= 20_000
-    view._act(row, "unfold", QPoint())
+    view._act(row, "show_all", QPoint())
     assert "Paragraph 7999" in view.canvas.row(0).text.plain_text
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -82,7 +83,7 @@ def test_a_streamed_text_stands_as_one_shown_whole(view: TranscriptView, text: s
         row.feed(text[:end])
         expected = [piece.replace("\u2028", "\n") for piece in _texts(row)]
         assert shown(row) == expected
-    row.renew(said(0, text), text, row.context)
+    row.show(said(0, text), replace(row.context, text=text))
     view.feed.show_session(SESSION, [said(0, text)])
     assert shown(row) == shown(view.canvas.row(0))
     view.grab()
@@ -138,7 +139,7 @@ def test_a_word_under_the_mouse_is_the_word(view: TranscriptView, text: str) -> 
         begin, end = row.position_rect(match.start()), row.position_rect(match.end())
         if begin.top() == end.top():
             middle = QPoint((begin.left() + end.left()) // 2, begin.center().y())
-            assert row.word_at(row.position_at(middle)) == match.span()
+            assert row.word_at(row.text.position_at(middle)) == match.span()
 
 
 def test_a_double_click_behind_emoji_takes_the_word(view: TranscriptView) -> None:

@@ -30,7 +30,7 @@ from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import Spending, colours_of, names_of
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
+from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.widgets.model_choice import efforts_of
@@ -661,7 +661,7 @@ class VersionController(PageController):
         usual = self._engine.chats.usual_turn(live, message_id).agent_model
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
         ways = [
-            MenuItem(WORDS[RETRY], lambda: self._retry(session_id, message_id)),
+            MenuItem("transcript.retry", lambda: self._retry(session_id, message_id)),
             *(
                 MenuItem(
                     "retry.use_instead",

@@ -106,7 +106,7 @@ def plain(spans: Cell) -> str:
 
 def clean(text: str) -> str:
     """Remove characters from outside text that reorder, hide or stack others."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").isprintable():
         return text
     text = _LINE_SEPARATORS.sub(" ", _HIDDEN.sub("", text))
     return _MARK_PILE.sub(r"\1", text)
@@ -130,8 +130,7 @@ def safe_link(url: str) -> str:
 
 def code_chunks(text: str, block: Block) -> list[Block]:
     """Return code as blocks of at most CODE_CHUNK lines; `block` gives everything but the text."""
-    text = _MARK_PILE.sub(r"\1", _LINE_SEPARATORS.sub(" ", _HIDDEN.sub("", text)))
-    lines = text.removesuffix("\n").split("\n")
+    lines = clean(text).removesuffix("\n").split("\n")
     return [
         replace(
             block,
@@ -145,10 +144,7 @@ def code_chunks(text: str, block: Block) -> list[Block]:
 def names_other_host(shown: str, link: str) -> bool:
     """Whether the text of a link reads like an address of another host."""
     match = _HOST_LIKE.match(shown.strip())
-    try:
-        host = urlsplit(link).hostname or ""
-    except ValueError:
-        return True
+    host = urlsplit(link).hostname or ""
     return bool(match and host and match.group(1).lower().removeprefix("www.") != host.removeprefix("www."))
 
 
@@ -165,11 +161,8 @@ def finished(spans: list[Span]) -> Cell:
         joined[-1] = replace(joined[-1], text=joined[-1].text.rstrip("\n"))
     done: list[Span] = []
     for span in joined:
-        if span.style & FORMULA:
-            done.append(replace(span, text="\n".join(map(clean, span.text.split("\n")))))
-            continue
-        text = break_words("\n".join(map(clean, span.text.split("\n"))))
-        if not span.link and not span.style & (INLINE_CODE | IMAGE) and "http" in text:
+        text = clean(span.text) if span.style & FORMULA else break_words(clean(span.text))
+        if not span.link and not span.style & (INLINE_CODE | IMAGE | FORMULA) and "http" in text:
             done.extend(linked(replace(span, text=text)))
         elif text:
             done.append(Span(text, span.style, span.link))
@@ -186,8 +179,7 @@ def apart(spans: Cell) -> list[Cell]:
             parts += [[span], []]
         else:
             parts[-1].append(span)
-    trimmed = [_trimmed(part) for part in parts]
-    return [part for part in trimmed if part]
+    return [cell for part in parts if (cell := _trimmed(part))]
 
 
 def stands_apart(span: Span) -> bool:
@@ -275,23 +267,18 @@ class _Builder:
         self._source = source
         self._number = number
         self._out = Parsed(source)
-        self._depth = 0
-        self._quote = 0
+        self._depth = self._quote = self._heading = self._formulas = self._block_start = 0
         self._lists: list[int | None] = []
-        self._marker = ""
+        self._marker = self._language = ""
         self._spans: list[Span] | None = None
-        self._heading = 0
         self._style = PLAIN
-        self._links: list[str] = []
-        self._targets: list[tuple[int, str, bool]] = []
+        # What is around: its first span, its address, whether it is a picture, and its link, "" for none.
+        self._targets: list[tuple[int, str, bool, str]] = []
         self._code: list[str] | None = None
-        self._language = ""
         self._fenced = False
         self._rows: list[tuple[Cell, ...]] = []
         self._cells: list[Cell] = []
         self._alignment: tuple[str, ...] = ()
-        self._block_start = 0
-        self._formulas = 0
 
     def run(self, events: Iterable[tuple[Any, Any]]) -> Parsed:
         for event, place in events:
@@ -326,14 +313,15 @@ class _Builder:
             self._append("\n")
 
     def _on_start(self, tag: Any, start: int) -> None:
-        name: str
         value: Any
         name, value = (tag, None) if isinstance(tag, str) else next(iter(tag.items()))
         if name in _INLINE:
             self._style |= _INLINE[name]
             return
         if name in ("Link", "Image"):
-            self._begin_link(value["dest_url"], name == "Image")
+            self._spans = self._spans or []
+            url = value["dest_url"]
+            self._targets.append((len(self._spans), url, name == "Image", safe_link(url)))
             return
         if name == "TableRow" and self._depth == 1:
             self._cut(start, ROW, len(self._rows))
@@ -355,7 +343,7 @@ class _Builder:
             case "CodeBlock":
                 self._code = []
                 self._fenced = value != "Indented"
-                self._language = "" if not self._fenced else clean(value["Fenced"]).split(" ")[0][:40]
+                self._language = clean(value["Fenced"]).split(" ")[0][:40] if self._fenced else ""
             case "List":
                 if value is not None and self._number is not None and not self._out.blocks:
                     value = self._number
@@ -366,18 +354,12 @@ class _Builder:
                     self._flush()
                 if self._depth == 2 and len(self._lists) == 1:
                     self._cut(start, ITEM)
-                self._begin_item()
+                number = self._lists[-1]
+                self._marker = "•" if number is None else f"{number}."
+                self._lists[-1] = None if number is None else number + 1
             case "Table":
                 self._alignment = tuple(value)
                 self._rows = []
-
-    def _begin_item(self) -> None:
-        number = self._lists[-1]
-        if number is None:
-            self._marker = "•"
-        else:
-            self._marker = f"{number}."
-            self._lists[-1] = number + 1
 
     def _on_end(self, tag: Any, end: int) -> None:
         name = tag if isinstance(tag, str) else next(iter(tag))
@@ -387,12 +369,11 @@ class _Builder:
         if name in ("Link", "Image"):
             self._end_link()
             return
-        if name == "TableCell":
-            self._cells.append(finished(self._spans or []))
-            self._spans = None
-            return
-        if name in ("TableHead", "TableRow"):
-            self._rows.append(tuple(self._cells))
+        if name in ("TableHead", "TableRow", "TableCell"):
+            if name == "TableCell":
+                self._cells.append(finished(self._spans or []))
+            else:
+                self._rows.append(tuple(self._cells))
             self._spans = None
             return
         if name == "CodeBlock":
@@ -403,13 +384,12 @@ class _Builder:
             self._spans = []
         self._flush()
         self._depth -= 1
-        match name:
-            case "Heading":
-                self._heading = 0
-            case "BlockQuote":
-                self._quote -= 1
-            case "List":
-                self._lists.pop()
+        if name == "Heading":
+            self._heading = 0
+        elif name == "BlockQuote":
+            self._quote -= 1
+        elif name == "List":
+            self._lists.pop()
 
     def _on_text(self, name: str, value: Any) -> None:
         if self._code is not None:
@@ -417,11 +397,7 @@ class _Builder:
         elif name == "TaskListMarker":
             self._marker = TICKED if value else UNTICKED
         elif name in ("Html", "InlineHtml"):
-            parts = _LINE_BREAK_TAG.split(value)
-            for index, part in enumerate(parts):
-                if index:
-                    self._append("\n")
-                self._append(part)
+            self._append(_LINE_BREAK_TAG.sub("\n", value))
         elif name == "Code":
             self._append(value, INLINE_CODE)
         elif name == "Formula":
@@ -431,34 +407,24 @@ class _Builder:
             self._append(value)
 
     def _append(self, text: str, style: int = PLAIN) -> None:
-        if self._spans is None:
-            self._spans = []
+        self._spans = self._spans or []
         if text:
-            link = self._links[-1] if self._links else ""
+            link = self._targets[-1][-1] if self._targets else ""
             self._spans.append(Span(text, self._style | style, link))
 
-    def _begin_link(self, url: str, image: bool) -> None:
-        if self._spans is None:
-            self._spans = []
-        self._targets.append((len(self._spans), url, image))
-        self._links.append(safe_link(url))
-
     def _end_link(self) -> None:
-        start, url, image = self._targets.pop()
+        start, url, image, link = self._targets[-1]
         spans = self._spans if self._spans is not None else []
         shown = clean(plain(tuple(spans[start:])))
-        link = self._links[-1]
         address = clean(url)
         short = address if len(address) <= 80 else address[:79] + "…"
         if image:
             spans[start:] = [Span(f"{shown} ({short})" if shown else f"({short})", IMAGE, link)]
-        elif not link:
-            self._links.pop()
-            self._append(f" ({short})")
-            return
-        elif names_other_host(shown, link):
+        elif link and names_other_host(shown, link):
             self._append(f" ({urlsplit(link).hostname})")
-        self._links.pop()
+        self._targets.pop()
+        if not image and not link:
+            self._append(f" ({short})")
 
     def _flush(self) -> None:
         if self._spans is None:
@@ -483,13 +449,13 @@ class _Builder:
             self._add(chunk)
 
     def _end_table(self, end: int) -> None:
-        rows = tuple(self._rows)
-        if len(rows) * len(self._alignment) > MAX_CELLS:
-            source = self._source[self._block_start : end].decode("utf-8", "replace")
-            for chunk in code_chunks(source, Block(CODE)):
-                self._add(chunk)
-            return
-        self._add(Block(TABLE, rows=rows, alignment=self._alignment))
+        blocks = [Block(TABLE, rows=tuple(self._rows), alignment=self._alignment)]
+        if len(self._rows) * len(self._alignment) > MAX_CELLS:
+            blocks = code_chunks(
+                self._source[self._block_start : end].decode("utf-8", "replace"), Block(CODE)
+            )
+        for block in blocks:
+            self._add(block)
 
     def _add(self, block: Block) -> None:
         marker, self._marker = self._marker, ""
@@ -639,7 +605,7 @@ def literal_blocks(text: str) -> list[Block]:
     for match in markdown_marks.ON_LINES.finditer(text) if "$$" in text else ():
         if len(blocks) < MAX_FORMULAS:
             blocks += [_block(lines) for lines in _chunks(text[position : match.start()].strip("\n"))]
-            blocks.append(Block(LITERAL, (Span(_cleaned(match[0].strip()), FORMULA),)))
+            blocks.append(Block(LITERAL, (Span(clean(match[0].strip()), FORMULA),)))
             position = match.end()
     return blocks + [_block(lines) for lines in _chunks(text[position:].lstrip("\n") if position else text)]
 
@@ -660,13 +626,9 @@ def _chunks(text: str) -> Iterator[list[str]]:
 def _block(lines: list[str]) -> Block:
     spans: list[Span] = []
     # The text between two formulas, a formula, and so on.
-    for number, part in enumerate(markdown_marks.IN_A_LINE.split(_cleaned("\n".join(lines)))):
+    for number, part in enumerate(markdown_marks.IN_A_LINE.split(clean("\n".join(lines)))):
         if number % 2:
             spans.append(Span(part, FORMULA))
         elif part:
             spans += linked(Span(break_words(part))) if "http" in part else (Span(break_words(part)),)
     return Block(LITERAL, tuple(spans) or (Span(""),))
-
-
-def _cleaned(text: str) -> str:
-    return "\n".join([clean(line) for line in text.split("\n")])

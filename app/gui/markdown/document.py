@@ -113,9 +113,7 @@ _OVER, _UNDER = 0.25, 0.1
 
 def formula_of(span: Span) -> Formula | None:
     """Return the picture of a formula; None for other text and for a formula that is shown as its source."""
-    if not span.style & FORMULA:
-        return None
-    return draw(tex_of(span.text), display=is_display(span.text))
+    return _drawn(span.text) if span.style & FORMULA else None
 
 
 def format_of(
@@ -140,16 +138,11 @@ def format_of(
     return text_format
 
 
-def register(document: QtGui.QTextDocument) -> None:
-    """Have a document paint its formulas."""
-    document.documentLayout().registerHandler(_TYPE, _OBJECT)
-
-
 class _FormulaObject(QtGui.QPyTextObject):
     """Paints all formulas of all documents; what differs is in their formats."""
 
     def intrinsicSize(self, document: QtGui.QTextDocument, _position: int, of: QtGui.QTextFormat) -> QSizeF:
-        formula = _drawn(of)
+        formula = _drawn(of.stringProperty(_SOURCE))
         if formula is None:
             return QSizeF()
         em, shift = _em(document, of, formula), of.doubleProperty(_SHIFT)
@@ -165,7 +158,7 @@ class _FormulaObject(QtGui.QPyTextObject):
         position: int,
         of: QtGui.QTextFormat,
     ) -> None:
-        formula = _drawn(of)
+        formula = _drawn(of.stringProperty(_SOURCE))
         if formula is None:
             return
         em = _em(document, of, formula)
@@ -200,8 +193,7 @@ def _picture(formula: Formula, colour: str) -> "QSvgRenderer":
     return QSvgRenderer(QByteArray(formula.svg.replace(INK, colour).encode()))
 
 
-def _drawn(of: QtGui.QTextFormat) -> Formula | None:
-    source = of.stringProperty(_SOURCE)
+def _drawn(source: str) -> Formula | None:
     return draw(tex_of(source), display=is_display(source))
 
 
@@ -276,7 +268,7 @@ class BlockDocument(QtGui.QTextDocument):
         option.setWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         option.setTabStopDistance(TAB * QtGui.QFontMetricsF(self.defaultFont()).horizontalAdvance(" "))
         self.setDefaultTextOption(option)
-        register(self)
+        self.documentLayout().registerHandler(_TYPE, _OBJECT)
         self._insert(blocks)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
@@ -287,23 +279,18 @@ class BlockDocument(QtGui.QTextDocument):
         """Change the content to `blocks` with few edits; return False if the document must be made anew."""
         old = self.blocks
         same = same_start(old, blocks)
-        if same == len(old) == len(blocks):
-            return True
-        if same == len(old):
-            self._insert(blocks[same:])
-            return True
         if same == len(old) - 1 and same < len(blocks) and _grew(old[same], blocks[same]):
             self._grow(old[same], blocks[same])
-            self.blocks[same] = blocks[same]
-            self._insert(blocks[same + 1 :])
-            return True
-        if same == 0 or old[0].kind in (CODE, TABLE):
-            return False
-        cursor = QtGui.QTextCursor(self.findBlockByNumber(same - 1))
-        cursor.movePosition(QtGui.QTextCursor.MoveOperation.EndOfBlock)
-        cursor.movePosition(QtGui.QTextCursor.MoveOperation.End, QtGui.QTextCursor.MoveMode.KeepAnchor)
-        cursor.removeSelectedText()
-        del self.blocks[same:]
+            old[same] = blocks[same]
+            same += 1
+        elif same < len(old):
+            if same == 0 or old[0].kind in (CODE, TABLE):
+                return False
+            cursor = QtGui.QTextCursor(self.findBlockByNumber(same - 1))
+            cursor.movePosition(QtGui.QTextCursor.MoveOperation.EndOfBlock)
+            cursor.movePosition(QtGui.QTextCursor.MoveOperation.End, QtGui.QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            del old[same:]
         self._insert(blocks[same:])
         return True
 
@@ -457,11 +444,8 @@ _ALIGNMENT = {
 
 def _grew(old: Block, new: Block) -> bool:
     """Return whether two blocks differ only in their text."""
-    return (
-        old.kind == new.kind
-        and old.kind != TABLE
-        and (old.level, old.indent, old.quote, old.marker) == (new.level, new.indent, new.quote, new.marker)
-    )
+    apart = [(each.kind, each.level, each.indent, each.quote, each.marker) for each in (old, new)]
+    return old.kind != TABLE and apart[0] == apart[1]
 
 
 def _length(span: Span) -> int:
@@ -477,12 +461,8 @@ def _block_format(block: Block, line: int) -> QtGui.QTextBlockFormat:
     )
     # A line with a tall formula is taller than the others.
     result.setLineHeight(line, (heights.MinimumHeight if has_formula else heights.FixedHeight).value)
-    if (
-        block.kind == PARAGRAPH
-        and not block.marker
-        and len(block.spans) == 1
-        and stands_apart(block.spans[0])
-    ):
+    alone = block.kind == PARAGRAPH and not block.marker and len(block.spans) == 1
+    if alone and stands_apart(block.spans[0]):
         result.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     if block.indent and (not block.marker or block.marker in TICK_BOXES):
         result.setIndent(block.indent)
@@ -552,12 +532,11 @@ def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
     parts: list[str] = []
     above: Block | None = None
     for block, begin, stop in _covered(blocks, start, end):
-        text = _markdown(block, begin, stop)
         if above is not None:
-            tight = bool(above.indent and block.indent) or (block.kind == CODE and not block.first)
-            tight = tight or block.kind == LITERAL
+            items = above.indent and block.indent
+            tight = items or block.kind == LITERAL or (block.kind == CODE and not block.first)
             parts.append("\n" if tight else "\n\n")
-        parts.append(text)
+        parts.append(_markdown(block, begin, stop))
         above = block
     return "".join(parts).replace("\n```\n\n```", "").replace(BREAK, "")
 

@@ -20,15 +20,6 @@ KEYWORD = "keyword"
 NAME = "name"
 MARK = "mark"
 
-_COLOURS = {
-    KEYWORD: "accent",
-    NAME: "speaker 2",
-    MARK: "speaker 3",
-    STRING: "speaker 0",
-    NUMBER: "speaker 1",
-    COMMENT: "text_2",
-}
-
 MAX_CODE = 20_000
 """Longer stretches of code stay plain, in characters."""
 
@@ -119,7 +110,7 @@ def lex(language: str, code: str) -> list[Run]:
 def colour(document: QTextDocument, code: str, runs: Sequence[Run], tokens: Tokens) -> None:
     """Colour the code of a document without a new layout."""
     places = Utf16Places(code)
-    formats = {kind: _format(name, tokens) for kind, name in _COLOURS.items()}
+    formats = _formats(tokens)
     ranges: dict[int, list[QTextLayout.FormatRange]] = {}
     for start, length, kind in runs:
         position, end = places.to_qt(start), places.to_qt(start + length)
@@ -139,10 +130,11 @@ def colour(document: QTextDocument, code: str, runs: Sequence[Run], tokens: Toke
         document.markContentsDirty(block.position(), block.length())
 
 
-def _format(name: str, tokens: Tokens) -> QTextCharFormat:
-    result = QTextCharFormat()
-    if name.startswith("speaker "):
-        result.setForeground(QColor(tokens.speakers[int(name[-1])][0]))
-    else:
-        result.setForeground(QColor(getattr(tokens, name)))
-    return result
+def _formats(tokens: Tokens) -> dict[str, QTextCharFormat]:
+    """Return the format of each kind of run."""
+    colours = dict(zip((STRING, NUMBER, NAME, MARK), [colour for colour, _ in tokens.speakers], strict=False))
+    formats = {}
+    for kind, colour in (colours | {KEYWORD: tokens.accent, COMMENT: tokens.text_2}).items():
+        formats[kind] = QTextCharFormat()
+        formats[kind].setForeground(QColor(colour))
+    return formats

@@ -5,8 +5,8 @@ plain text, never Markdown and never a link. A head over the turn of a sub-agent
 summary is a thin line that unfolds to the text that models are sent.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
 
@@ -17,17 +17,13 @@ from app.core.message import Consent, Message, ToolCall
 from app.core.texts import clock_text, size_text, visible
 from app.core.tool import ToolProgress
 from app.engine.history import NOTES, summary_line
-from app.gui.display.descriptions import time_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks, parse
 from app.gui.transcript import painted_row
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
-from app.gui.transcript.row_text import MAX_CARD, Range
-from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
-from app.gui.widgets.badge import chip_colours, paint_chip
+from app.gui.transcript.row_text import MAX_CARD, Range, paint_text
+from app.gui.transcript.row_words import SHOWN, icon_of, permission_of
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
 
-CARD_HEIGHT = 32
-FOLD = "fold"
-SHOW_ALL = "show_all"
 OPEN_LINK = "open_link"
 
 
@@ -62,18 +58,17 @@ class CardContext(painted_row.RowContext):
 
     `result` is the tool message with the result. `depth` is that of the sub-agent it starts, else 0;
     `permission` the user's answer if the call needed one, `elapsed_s` for how long it has been running, None
-    if it does not run, `progress` how far it says it is. `names` are those of the assistants by id.
+    if it does not run, `progress` how far it says it is. `title` is the call in one line.
     """
 
     call: ToolCall
+    title: str
     state: CallState = CallState.DONE
     result: Message | None = None
     depth: int = 0
     permission: str = ""
     elapsed_s: int | None = None
-    names: Mapping[str, str] = field(default_factory=dict)
     progress: ToolProgress | None = None
-    unfolded: bool = False
     whole: bool = False
 
 
@@ -118,12 +113,12 @@ class CardRow(painted_row.ContextRow[CardContext]):
 
     @property
     def _cut(self) -> bool:
-        return self.context.unfolded and not self.context.whole and self._longest > SHOWN
+        return bool(self.context.unfolded) and not self.context.whole and self._longest > SHOWN
 
     def _place(self) -> None:
         left, right = self.text_left, min(self.right, self.text_left + MAX_CARD)
-        self._line = QRect(left, self.top, right - left, self.style.tall(CARD_HEIGHT))
-        self._links = [painted_row.Link(FOLD, "", self._line)]
+        self._line = QRect(left, self.top, right - left, self.style.tall(32))
+        self._links = [painted_row.Link(painted_row.FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
         self._progress_line = QRect()
         if self.context.progress is not None:
@@ -135,10 +130,7 @@ class CardRow(painted_row.ContextRow[CardContext]):
             bottom = self.text.place(left + 12, bottom + 4, inner) + 12
         if self._cut:
             words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, self._longest))
-            wide = self.style.chip_metrics.horizontalAdvance(words) + 2
-            high = self.style.tall(painted_row.WORDS)
-            self._links.append(painted_row.Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
-            bottom += high
+            bottom = self._place_words([(painted_row.SHOW_ALL, words)], left + 12, bottom - 6) + 6
         bottom = self._place_files(left + 12, bottom, self._line.width() - 24)
         self._box = QRect(left, self.top, right - left, bottom - self.top)
         self.height = bottom + self.below
@@ -147,32 +139,25 @@ class CardRow(painted_row.ContextRow[CardContext]):
         """Lay out the pictures, and a chip for each other file and link; return the lower edge in pixels."""
         result, texts = self.context.result, self.style.texts
         shown: list[Shown] = []
-        chips: list[tuple[str, str, str]] = []
-        actions: list[str] = []
+        chips: list[painted_row.NamedChip] = []
         for place, one in enumerate(result.attachments if result is not None else ()):
             size = pixels_of(one)
             if size is not None:
                 shown.append((place, one, size))
                 continue
             said = texts("transcript.file_chip", size=size_text(texts, painted_row.size_of(one)))
-            chips.append((visible(one.name), said, ""))
-            actions.append(f"{SAVE_FILE}/{place}")
+            chips.append(painted_row.NamedChip(visible(one.name), said, action=f"{SAVE_FILE}/{place}"))
         for place, (name, *_) in enumerate(self._returned_links()):
-            chips.append((visible(name), texts("transcript.link_chip"), ""))
-            actions.append(f"{OPEN_LINK}/{place}")
-        self._chips = painted_row.Chips(self.style, chips) if chips else None
-        self._pictures = PictureStrip(self.style, self.row_id, shown) if shown else None
-        bottom = top
-        if self._pictures is not None:
-            bottom = self._pictures.place(left, bottom + 2, width) + 10
-            self._links += self._pictures.links
-        if self._chips is not None:
-            bottom = self._chips.place(left, bottom + 2, width) + 10
-            self._links += [
-                painted_row.Link(action, "", rect)
-                for action, rect in zip(actions, self._chips.rects, strict=True)
-            ]
-        return bottom
+            said, action = texts("transcript.link_chip"), f"{OPEN_LINK}/{place}"
+            chips.append(painted_row.NamedChip(visible(name), said, action=action))
+        self._chips = painted_row.Chips(self.style, chips)
+        self._pictures = PictureStrip(self.style, self.row_id, shown)
+        if shown:
+            top = self._pictures.place(left, top + 2, width) + 10
+        if chips:
+            top = self._chips.place(left, top + 2, width) + 10
+        self._links += [*self._pictures.links, *self._chips.links]
+        return top
 
     @property
     def source_id(self) -> str:
@@ -207,13 +192,6 @@ class CardRow(painted_row.ContextRow[CardContext]):
         kind = self.context.permission.partition("-")[0]
         return self.style.texts.named("transcript.permission", kind) if kind else ""
 
-    def title(self) -> str:
-        """Return the call in one line."""
-        context = self.context
-        result = context.result.content if context.result is not None else ""
-        done = context.state == CallState.DONE
-        return title(context.call, self.style.texts, context.names, done=done, result=result)
-
     @property
     def turning(self) -> QRect:
         """Where a mark turns while the call runs; of a sub-agent its head tells."""
@@ -222,48 +200,38 @@ class CardRow(painted_row.ContextRow[CardContext]):
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         tokens = self.style.tokens
-        painter.setPen(QColor(tokens.line))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(self._box).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        paint_box(painter, self._box, tokens.line, tokens.surface, 8)
         line = self._line.adjusted(11, 0, -12, 0)
         if self.style.picture is not None:
             ratio = painter.device().devicePixelRatioF()
             picture = self.style.picture(icon_of(self.context.call.name), "text_2", 15, ratio)
             painter.drawPixmap(line.left(), line.center().y() - 7, picture)
         painter.setFont(self.style.font)
-        metrics, title = painter.fontMetrics(), self.title()
+        metrics, title = painter.fontMetrics(), self.context.title
         right = self._paint_state(painter, line)
         if self.context.depth:
             least = line.left() + BESIDE_TITLE + metrics.horizontalAdvance(title)
             right = self._paint_depth(painter, line, right, least)
         room = QRect(line.left() + ICON, line.top(), right - line.left() - BESIDE_TITLE, line.height())
-        painter.setFont(self.style.font)
-        painter.setPen(QColor(tokens.text))
         shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
+        paint_text(painter, self.style.font, tokens.text, room, shown)
         if self.context.progress is not None:
             self._paint_progress(painter, self.context.progress)
         self.text.paint(painter, clip, ranges)
-        if self._pictures is not None:
-            self._pictures.paint(painter, clip)
-        if self._chips is not None:
-            self._chips.paint(painter)
+        self._pictures.paint(painter, clip)
+        self._chips.paint(painter)
 
     def _paint_progress(self, painter: QPainter, progress: ToolProgress) -> None:
         """Paint what the tool does now, and under it a bar with how far it is."""
         tokens, line = self.style.tokens, self._progress_line
-        painter.setFont(self.style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
         metrics = self.style.meta_metrics
         words = metrics.elidedText(self.progress_words(progress), Qt.TextElideMode.ElideRight, line.width())
-        painter.drawText(line.adjusted(0, 0, 0, -6), int(Qt.AlignmentFlag.AlignVCenter), words)
+        paint_text(painter, self.style.meta_font, tokens.text_2, line.adjusted(0, 0, 0, -6), words)
         if progress.share is not None:
             bar = QRectF(line.left(), line.bottom() - 4, line.width(), 3)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.line))
-            painter.drawRoundedRect(bar, 1.5, 1.5)
-            painter.setBrush(QColor(tokens.accent))
-            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), bar.width() * progress.share, 3), 1.5, 1.5)
+            fill_box(painter, bar, tokens.line, 1.5)
+            bar.setWidth(bar.width() * progress.share)
+            fill_box(painter, bar, tokens.accent, 1.5)
 
     @staticmethod
     def progress_words(progress: ToolProgress) -> str:
@@ -275,30 +243,27 @@ class CardRow(painted_row.ContextRow[CardContext]):
         """Paint marks and words at the right end of the line; return their left edge."""
         style, tokens, state = self.style, self.style.tokens, self.context.state
         right = line.right() + 1
-        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight)
         if self.context.unfolded:
-            painted_row.paint_chevron(
-                painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2
-            )
+            at = QPointF(right - 4, line.center().y() + 0.5)
+            painted_row.paint_chevron(painter, at, True, tokens.text_2)
             right -= 18
         words = self._permission()
         seconds = self.context.result.seconds if self.context.result is not None else None
         if state == CallState.DONE and seconds is not None and seconds >= 0.05:
             taken = style.texts("transcript.seconds", seconds=f"{seconds:.1f}")
             words = " · ".join(filter(None, (words, taken)))
-        elif state not in (CallState.DONE, CallState.LEFT) and not (
-            self.context.depth and state == CallState.RUNNING
+        elif state not in (CallState.DONE, CallState.LEFT) and (
+            state != CallState.RUNNING or not self.context.depth
         ):
             words = self.state_words()
         if words:
-            painter.setFont(style.meta_font)
-            painter.setPen(QColor(getattr(tokens, _TONES.get(state, "text_2"))))
-            painter.drawText(line.left(), line.top(), right - line.left(), line.height(), middle, words)
+            colour = getattr(tokens, _TONES.get(state, "text_2"))
+            room = QRect(line.left(), line.top(), right - line.left(), line.height())
+            paint_text(painter, style.meta_font, colour, room, words, Qt.AlignmentFlag.AlignRight)
             right -= style.meta_metrics.horizontalAdvance(words) + 8
         if state in (CallState.DONE, CallState.FAILED):
-            self._paint_mark(
-                painter, QPointF(right - 7, line.center().y() + 0.5), failed=state == CallState.FAILED
-            )
+            at = QPointF(right - 7, line.center().y() + 0.5)
+            self._paint_mark(painter, at, failed=state == CallState.FAILED)
             right -= 20
         elif state == CallState.RUNNING and not self.context.depth:
             self._turning = QRect(right - 15, line.center().y() - 7, 15, 15)
@@ -327,38 +292,31 @@ class CardRow(painted_row.ContextRow[CardContext]):
 
     def _paint_mark(self, painter: QPainter, at: QPointF, *, failed: bool) -> None:
         tokens = self.style.tokens
-        pen = QPen(QColor(tokens.error if failed else tokens.ok), 1.6)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        colour = QColor(tokens.error if failed else tokens.ok)
+        painter.setPen(QPen(colour, 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
         if failed:
             painter.drawLine(at + QPointF(-4, -4), at + QPointF(4, 4))
             painter.drawLine(at + QPointF(4, -4), at + QPointF(-4, 4))
         else:
             painter.drawPolyline([at + QPointF(x, y) for x, y in ((-5, 0), (-1.5, 3.5), (5, -4))])
 
-    @property
-    def unfolded(self) -> bool:
-        """Whether arguments and result are shown."""
-        return self.context.unfolded
-
     def tip_at(self, point: QPoint) -> str:
         """Return the whole line under a point of the row, with the name of the tool."""
         if self._line.contains(point):
-            return f"{self.title()}\n{visible(self.context.call.name)}"
+            return f"{self.context.title}\n{visible(self.context.call.name)}"
         action = self.action_at(point)
         return visible(self.link(action)[1]) if action.startswith(OPEN_LINK) else ""
 
     def describe(self) -> str:
         """Return the tool, the state of the call and the unfolded text for a screen reader."""
         texts = self.style.texts
-        said = f"{self.title()}, {self.state_words()}"
+        said = f"{self.context.title}, {self.state_words()}"
         if self.context.depth:
             said += ", " + texts("transcript.card.depth", count=self.context.depth)
-        said += ", " + texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
+        said += f", {self.fold_words}"
         if self.context.progress is not None:
             said += f", {self.progress_words(self.context.progress)}"
-        returned = ", ".join(one.words for one in (self._pictures, self._chips) if one is not None)
+        returned = ", ".join(filter(None, (self._pictures.words, self._chips.words)))
         said += f", [{returned}]" if returned else ""
         return f"{said}: {self.text.plain_text}" if self.context.unfolded else said
 
@@ -370,40 +328,21 @@ HEAD_AVATAR = 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupContext(painted_row.RowContext):
-    """What the head of a turn shows; `doing` is the current action of a folded sub-agent that runs.
+    """What the head of a turn shows; `path` says on whose behalf it is.
 
-    `of_step` means that the turn is a step of a workflow, not a sub-agent's.
+    `summary` says what a folded one that runs does and since when, of others the number of steps.
     """
 
     speaker: painted_row.RowSpeaker
-    of_step: bool = False
-    path: str = ""
-    steps: int = 0
-    tokens: str = ""
-    folded: bool = False
-    runs: bool = False
-    waiting: bool = False
-    failed: str = ""
-    guided: bool = False
-    doing: str = ""
-    elapsed_s: int = 0
+    chips: tuple[painted_row.HeaderChip, ...]
+    path: str
+    summary: str
+    runs: bool
+    waiting: bool
 
 
 class GroupRow(painted_row.ContextRow[GroupContext]):
     """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
-
-    def summary(self) -> str:
-        """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""
-        context, texts = self.context, self.style.texts
-        parts: list[str] = []
-        if context.runs and context.folded:
-            parts = [context.doing] if context.doing else []
-            parts.append(time_text(context.elapsed_s, texts))
-        else:
-            parts.append(texts("transcript.group.steps", count=context.steps))
-        if context.tokens:
-            parts.append(texts("transcript.group.tokens", tokens=context.tokens))
-        return " · ".join(parts)
 
     def _place(self) -> None:
         style, context, top = self.style, self.context, self.top
@@ -411,37 +350,24 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         high = style.tall(HEAD_HEIGHT)
         line = QRect(left, top, right - left, high)
         self._line_top = top
-        self._links = [painted_row.Link(FOLD, "", line)]
+        self._links = [painted_row.Link(painted_row.FOLD, "", line)]
         x = right - 22
         if context.runs or context.waiting:
             words = style.texts("transcript.group.stop")
             wide = style.chip_metrics.horizontalAdvance(words) + 2
             self._links.insert(0, painted_row.Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
             x -= wide + 12
-        summary = self.summary()
-        metrics = style.meta_metrics
+        summary, metrics = context.summary, style.meta_metrics
         name_left = self.text_left
         room = max(0, (x - name_left) * 3 // 5)
         shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(shown) + 2
-        kind = "transcript.group.step" if context.of_step else "transcript.group.sub_agent"
-        chips = [painted_row.HeaderChip(style.texts(kind))]
-        if context.guided:
-            chips.append(painted_row.HeaderChip(style.texts("why.guided")))
-        if context.waiting:
-            chips.append(painted_row.HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
-        if context.failed:
-            chips.append(painted_row.HeaderChip(style.texts(context.failed), "error"))
         self._pieces = painted_row.place_header(
-            style, context.speaker, chips, context.path, name_left, top + 2, x - wide - 12
+            style, context.speaker, context.chips, context.path, name_left, top + 2, x - wide - 12
         )
         if shown:
-            tip = summary if shown != summary else ""
-            self._pieces.append(
-                painted_row.Piece(
-                    painted_row.META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip
-                )
-            )
+            tip, at = summary if shown != summary else "", QRect(x - wide, top + 2, wide, style.header)
+            self._pieces.append(painted_row.Piece(painted_row.META, at, shown, tip=tip))
         self.height = top + high + 2 + self.below
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
@@ -449,19 +375,14 @@ class GroupRow(painted_row.ContextRow[GroupContext]):
         painted_row.paint_avatar(painter, self.style, self.context.speaker, avatar)
         painted_row.paint_header(painter, self.style, self._pieces)
         at = QPointF(self.right - 8, self.top + self.style.tall(HEAD_HEIGHT) / 2 + 0.5)
-        painted_row.paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
-
-    @property
-    def unfolded(self) -> bool:
-        """Whether the sub-agent's messages are shown."""
-        return not self.context.folded
+        painted_row.paint_chevron(painter, at, bool(self.context.unfolded), self.style.tokens.text_2)
 
     def describe(self) -> str:
         """Return name, depth, path and fold state for a screen reader."""
         context, texts = self.context, self.style.texts
         chips = [piece.text for piece in self._pieces if piece.kind == painted_row.CHIP]
-        said = [texts("transcript.card.depth", count=self.depth), context.path, self.summary()]
-        said.append(texts("transcript.collapsed" if context.folded else "transcript.expanded"))
+        depth = texts("transcript.card.depth", count=self.depth)
+        said = [depth, context.path, context.summary, self.fold_words]
         return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"
 
 
@@ -474,7 +395,6 @@ class SummaryContext(painted_row.RowContext):
     """What the line shows; `unused` says that the user does not want the summary used."""
 
     unused: bool = False
-    unfolded: bool = False
 
 
 class SummaryRow(painted_row.ContextRow[SummaryContext]):
@@ -492,7 +412,7 @@ class SummaryRow(painted_row.ContextRow[SummaryContext]):
 
     def _place(self) -> None:
         self._line = QRect(self.left, self.top, self.right - self.left, self.style.tall(LINE_HEIGHT))
-        self._links = [painted_row.Link(FOLD, "", self._line)]
+        self._links = [painted_row.Link(painted_row.FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
         if self.context.unfolded:
             bottom = self.text.place(self.text_left, bottom + 4, self.right - self.text_left) + 8
@@ -500,26 +420,18 @@ class SummaryRow(painted_row.ContextRow[SummaryContext]):
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         tokens, line = self.style.tokens, self._line
-        room = line.width() - 4 * _AROUND - 20
-        words = self.style.meta_metrics.elidedText(self.words(), Qt.TextElideMode.ElideRight, max(40, room))
-        wide = self.style.meta_metrics.horizontalAdvance(words) + 18
+        metrics, most = self.style.meta_metrics, max(40, line.width() - 4 * _AROUND - 20)
+        words = metrics.elidedText(self.words(), Qt.TextElideMode.ElideRight, most)
+        wide = metrics.horizontalAdvance(words) + 18
         begin, middle = line.center().x() - wide // 2, line.center().y()
         painter.setPen(QColor(tokens.line_strong))
         painter.drawLine(line.left(), middle, begin - _AROUND, middle)
         painter.drawLine(begin + wide + _AROUND, middle, line.right(), middle)
-        painter.setFont(self.style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
-        painter.drawText(
-            QRect(begin, line.top(), wide, line.height()), int(Qt.AlignmentFlag.AlignVCenter), words
-        )
+        room = QRect(begin, line.top(), wide, line.height())
+        paint_text(painter, self.style.meta_font, tokens.text_2, room, words)
         at = QPointF(begin + wide - 6, middle + 0.5)
-        painted_row.paint_chevron(painter, at, self.context.unfolded, tokens.text_2)
+        painted_row.paint_chevron(painter, at, bool(self.context.unfolded), tokens.text_2)
         self.text.paint(painter, clip, ranges)
-
-    @property
-    def unfolded(self) -> bool:
-        """Whether the text is shown."""
-        return self.context.unfolded
 
     def tip_at(self, point: QPoint) -> str:
         """Return what the line means, under a point of it."""
@@ -529,6 +441,5 @@ class SummaryRow(painted_row.ContextRow[SummaryContext]):
 
     def describe(self) -> str:
         """Return the words of the line and the unfolded text for a screen reader."""
-        state = self.style.texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
-        said = f"{self.words()}, {state}"
+        said = f"{self.words()}, {self.fold_words}"
         return f"{said}: {self.text.plain_text}" if self.context.unfolded else said

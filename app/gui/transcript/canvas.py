@@ -13,31 +13,24 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.core.definitions import WORKFLOW
-from app.core.message import Message, MessageState
-from app.core.texts import Texts
+from app.core.message import MessageState
 from app.core.usage import tokens_text
-from app.engine.workflow.run import read_by_people
+from app.gui.display.descriptions import time_text
 from app.gui.markdown.highlight import colour, lex
 from app.gui.transcript import call_rows, transcript_model
 from app.gui.transcript.message_rows import HeightOf, MessageContext, MessageRow, QuestionContext, QuestionRow
-from app.gui.transcript.painted_row import PaintedRow, RowContext
+from app.gui.transcript.painted_row import HeaderChip, PaintedRow, RowContext
 from app.gui.transcript.row_heights import Placed, RowHeights, RowScroller
 from app.gui.transcript.row_text import Range, RowStyle, Segment
-from app.gui.transcript.row_words import GUIDED, one_line, title
+from app.gui.transcript.row_words import ENDED_CHIPS, GUIDED, one_line, title
 
 _ROWS: dict[type[RowContext], type[PaintedRow]] = {
+    MessageContext: MessageRow,
     call_rows.CardContext: call_rows.CardRow,
     call_rows.GroupContext: call_rows.GroupRow,
     QuestionContext: QuestionRow,
     call_rows.SummaryContext: call_rows.SummaryRow,
 }
-
-_FAILED_CHIPS: dict[str, str] = {
-    MessageState.FAILED: "transcript.failed_chip",
-    MessageState.STOPPED: "transcript.stopped",
-}
-
 
 MAX_DOCUMENTS = 48
 
@@ -55,43 +48,26 @@ class Rows(OrderedDict[str, PaintedRow]):
 
     def make(self, index: int, style: RowStyle, width: int) -> PaintedRow:
         """Return a new row, laid out in a width in pixels."""
-        model = self._model
-        row_id, message, context = model.id(index), model.message(index), self.context(index, style)
-        if isinstance(context, MessageContext):
-            return MessageRow(message, self._text(index, style), style, context, width)
-        return _ROWS[type(context)](row_id, message, style, context, width)
+        model, context = self._model, self.context(index, style)
+        return _ROWS[type(context)](model.id(index), model.message(index), style, context, width)
 
     def renew(self, index: int, row: PaintedRow) -> None:
         """Bring a row up to date with the model."""
-        message, context = self._model.message(index), self.context(index, row.style)
-        if isinstance(row, MessageRow) and isinstance(context, MessageContext):
-            row.renew(message, self._text(index, row.style), context)
-        else:
-            row.show(message, context)
+        row.show(self._model.message(index), self.context(index, row.style))
 
     def context(self, index: int, style: RowStyle) -> RowContext:
         """Return what a row shows besides its message."""
-        kind = self._model.entries[index].kind
+        model, kind, row_id = self._model, self._model.entries[index].kind, self._model.id(index)
         if kind == transcript_model.CARD:
             return self._card(index, style)
         if kind == transcript_model.GROUP:
             return self._group(index, style)
+        if kind == transcript_model.MESSAGE:
+            return model.context(index, style.tokens, style.texts)
+        frame = model.frame(index, style.tokens)
         if kind == transcript_model.QUESTION:
-            return QuestionContext(height_of=self._height_of, frame=self._model.frame(index, style.tokens))
-        if kind == transcript_model.SUMMARY:
-            return self._summary(index, style)
-        return self._model.context(index, style.tokens, style.texts)
-
-    def _summary(self, index: int, style: RowStyle) -> call_rows.SummaryContext:
-        model, row_id = self._model, self._model.id(index)
-        return call_rows.SummaryContext(
-            unused=row_id in model.unused,
-            unfolded=row_id in model.unfolded,
-            frame=model.frame(index, style.tokens),
-        )
-
-    def _text(self, index: int, style: RowStyle) -> str:
-        return shown_text(self._model.message(index), self._model.text(index), style.texts)
+            return QuestionContext(frame, height_of=self._height_of)
+        return call_rows.SummaryContext(frame, row_id in model.unfolded, unused=row_id in model.unused)
 
     def _card(self, index: int, style: RowStyle) -> call_rows.CardContext:
         model, book = self._model, self._model.book
@@ -100,16 +76,15 @@ class Rows(OrderedDict[str, PaintedRow]):
         result = book.messages.get(entry.result_id)
         starts = book.calls_agent(message.turn_id, call)
         state = book.call_state(message, call, entry.result_id, runs=model.runs)
-        runs = state == call_rows.CallState.RUNNING
+        runs, done = state == call_rows.CallState.RUNNING, state == call_rows.CallState.DONE
+        returned = result.content if result else ""
         return call_rows.CardContext(
             call=call,
+            title=title(call, style.texts, model.names, done=done, result=returned),
             state=state,
             result=result,
-            elapsed_s=transcript_model.seconds_since(result.created_at)
-            if result is not None and runs
-            else None,
+            elapsed_s=transcript_model.seconds_since(result.created_at) if result and runs else None,
             progress=book.progress(message.turn_id, call.id) if runs else None,
-            names=model.names,
             permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,
             unfolded=entry.id in model.unfolded,
@@ -120,31 +95,35 @@ class Rows(OrderedDict[str, PaintedRow]):
     def _group(self, index: int, style: RowStyle) -> call_rows.GroupContext:
         model, book, texts = self._model, self._model.book, style.texts
         message = model.message(index)
-        turn_id = message.turn_id
+        turn_id, of_step = message.turn_id, transcript_model.of_step(message)
         waiting = book.waits(turn_id)
         runs = model.runs and not waiting and book.goes_on(turn_id)
-        folded = turn_id in model.folded
-        tokens = book.tokens(turn_id)
-        failure = "" if runs or waiting else book.failure(turn_id)
-        path = () if len(message.author.path) < 2 or _of_step(message) else message.author.path
-        doing = ""
-        if runs and folded:
+        unfolded = turn_id not in model.folded
+        chips = [HeaderChip(texts("transcript.group.step" if of_step else "transcript.group.sub_agent"))]
+        if any(each.why == GUIDED for each in book.whole(turn_id)):
+            chips.append(HeaderChip(texts("why.guided")))
+        if waiting:
+            chips.append(HeaderChip(texts("transcript.waiting_for_you"), "warn"))
+        elif not runs and (failure := ENDED_CHIPS.get(book.failure(turn_id))):
+            chips.append(HeaderChip(texts(failure[0]), "error"))
+        said = [texts("transcript.group.steps", count=book.steps(turn_id))]
+        if runs and not unfolded:
             called = book.last_call(turn_id)
             doing = title(called, texts, model.names, done=False)[:80] if called else ""
-            doing = doing or texts("transcript.group.writing")
+            elapsed = time_text(book.elapsed(turn_id), texts)
+            said = [doing or texts("transcript.group.writing"), elapsed]
+        if tokens := book.tokens(turn_id):
+            said.append(texts("transcript.group.tokens", tokens=tokens_text(tokens)))
+        path = () if of_step else message.author.path
+        names = [one_line(model.names.get(step, step))[:40] for step in path]
         return call_rows.GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
-            of_step=_of_step(message),
-            path=" › ".join([one_line(model.names.get(step, step))[:40] for step in path]),
-            steps=book.steps(turn_id),
-            tokens=tokens_text(tokens) if tokens else "",
-            folded=folded,
+            chips=tuple(chips),
+            path=" › ".join(names) if len(names) > 1 else "",
+            summary=" · ".join(said),
+            unfolded=unfolded,
             runs=runs,
             waiting=waiting,
-            failed=_FAILED_CHIPS.get(failure, ""),
-            guided=any(each.why == GUIDED for each in book.whole(turn_id)),
-            doing=doing,
-            elapsed_s=book.elapsed(turn_id) if runs and folded else 0,
             frame=model.frame(index, style.tokens),
         )
 
@@ -182,30 +161,14 @@ class Rows(OrderedDict[str, PaintedRow]):
                 held -= self.pop(row_id).text.documents
 
 
-def shown_text(message: Message, text: str, texts: Texts) -> str:
-    """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
-    if not _of_step(message):
-        return text
-    shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
-    # A list begins on a line of its own.
-    made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
-    return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
-
-
 def goes_on(row: object) -> bool:
     """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
     if isinstance(row, call_rows.GroupRow):
-        return row.context.runs and row.context.folded
+        return row.context.runs and not row.context.unfolded
     if isinstance(row, call_rows.CardRow):
         # Of a sub-agent its head tells.
         return row.context.elapsed_s is not None and not row.context.depth
     return isinstance(row, MessageRow) and row.thinks
-
-
-def _of_step(message: Message) -> bool:
-    """Return whether a message is from a step of a workflow."""
-    path = message.author.path
-    return len(path) == 2 and path[0] == WORKFLOW
 
 
 AHEAD_MS = 3
@@ -237,15 +200,14 @@ class Canvas(QObject):
         model: transcript_model.TranscriptModel,
         style: RowStyle,
         height_of: HeightOf,
-        overlays: Sequence[QWidget],
     ) -> None:
-        """`height_of` gives the height of the widget of an open question; `overlays` stand over the viewport."""
+        """`height_of` gives the height of the widget of an open question."""
         super().__init__(area)
         self._area = area
         self._model = model
-        self._overlays = overlays
         self.style = style
         self.placed: list[Placed] = []
+        self._ids: list[str] = []
         self.dirty: set[str] = set()
         """Ids of rows with changes that are not laid out yet."""
         self.rows = Rows(model, height_of)
@@ -270,7 +232,7 @@ class Canvas(QObject):
 
     def seen(self) -> set[str]:
         """Return the ids of the rows on screen."""
-        return {self._model.id(placed.row) for placed in self.placed}
+        return set(self._ids)
 
     def unheld_row(self, row_id: str) -> PaintedRow:
         """Return a row for what it says, without keeping it."""
@@ -333,20 +295,10 @@ class Canvas(QObject):
         self._held = None
         heights = RowHeights(self.style.estimate(self._width))
         heights.splice(0, 0, [self._model.size(index) for index in range(len(self._model.entries))])
-        self.placed = []
+        self.placed, self._ids = [], []
         self.scroller = RowScroller(heights, self._measure)
         self.scroller.footer = footer
         self.refresh(None)
-
-    def rows_prepended(self, count: int) -> None:
-        """Follow the model, which has `count` new rows before the first; what is on screen stays."""
-        self.scroller.heights.splice(0, 0, [self._model.size(index) for index in range(count)])
-        self.scroller.rows_prepended(count)
-        self.placed = [replace(each, row=each.row + count) for each in self.placed]
-        if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
-            # What stands above it may take its separator away.
-            self.rows.renew(count, row)
-        self.refresh(())
 
     def apply(self, splice: transcript_model.Splice) -> list[str]:
         """Follow the model, some of whose rows were replaced; return the ids of those that stayed but changed."""
@@ -366,16 +318,9 @@ class Canvas(QObject):
             scroller.row, scroller.offset = model.index(anchor), offset
         if self._held is not None and self._held[0] not in model:
             self._held = None
-        moved = len(added) - len(removed)
-        placed = []
-        for each in self.placed:
-            if each.row >= start + len(removed):
-                placed.append(replace(each, row=each.row + moved))
-            elif each.row < start:
-                placed.append(each)
-            elif removed[each.row - start].id in model:
-                placed.append(replace(each, row=model.index(removed[each.row - start].id)))
-        self.placed = placed
+        pairs = zip(self._ids, self.placed, strict=True)
+        self.placed = [replace(each, row=model.index(row_id)) for row_id, each in pairs if row_id in model]
+        self._ids = [model.id(each.row) for each in self.placed]
         for entry in removed:
             if entry.id not in model:
                 self.rows.pop(entry.id, None)
@@ -439,7 +384,7 @@ class Canvas(QObject):
             return
         if self._held is None:
             row = self.row(scroller.row)
-            position = row.position_at(QPoint(0, scroller.offset))
+            position = row.text.position_at(QPoint(0, scroller.offset))
             below = scroller.offset - row.position_rect(position).top()
             self._held = (row.row_id, position, below)
         scroller.heights.set_estimate(estimate)
@@ -455,6 +400,7 @@ class Canvas(QObject):
         old = {placed.row: placed for placed in self.placed}
         self.scroller.viewport = self._area.viewport().height()
         self.placed = self.scroller.visible()
+        self._ids = [self._model.id(each.row) for each in self.placed]
         if not bar_holds or self._synced != self.scroller.heights.version or not self.scroller.row:
             self._sync_bar()
         if changed is None or not self._move_pixels(old, changed):
@@ -476,13 +422,12 @@ class Canvas(QObject):
         if abs(distance) >= height:
             return False
         if distance:
-            over = [child.geometry() for child in self._overlays if child.isVisible()]
-            if over:
-                viewport.scroll(0, distance, QRect(0, 0, width, height))
-                for box in over:
-                    viewport.update(box.united(box.translated(0, distance)))
-            else:
-                viewport.scroll(0, distance)
+            direct = Qt.FindChildOption.FindDirectChildrenOnly
+            # With a rectangle the widgets over the rows stay where they are.
+            viewport.scroll(0, distance, QRect(0, 0, width, height))
+            for over in viewport.findChildren(QWidget, options=direct):
+                if over.isVisible():
+                    viewport.update(over.geometry().united(over.geometry().translated(0, distance)))
         for placed in now:
             before = old.get(placed.row)
             if before is None:
@@ -556,12 +501,10 @@ class Canvas(QObject):
             return
         self._synced = self.scroller.heights.version
         self._syncing = True
-        if bar.pageStep() != self.scroller.viewport:
-            bar.setPageStep(self.scroller.viewport)
-            bar.setSingleStep(3 * self.style.text.line_height)
+        bar.setPageStep(self.scroller.viewport)
+        bar.setSingleStep(3 * self.style.text.line_height)
         maximum = self.scroller.maximum
-        if bar.maximum() != maximum:
-            bar.setRange(0, maximum)
+        bar.setRange(0, maximum)
         bar.setEnabled(maximum > 0)
         bar.setValue(self.scroller.value)
         self._syncing = False

@@ -42,10 +42,6 @@ class PendingMessages:
     def __len__(self) -> int:
         return self._end
 
-    def holds(self, message_id: str) -> bool:
-        """Whether a message is still to be given out."""
-        return any(message.id == message_id for message in self._messages[: self._end])
-
     def holds_turn(self, turn_id: str | None) -> bool:
         """Whether a turn, or one called in it, is still to be given out; False for None."""
         return turn_id is not None and self._firsts.get(turn_id, self._end) < self._end
@@ -56,9 +52,9 @@ class PendingMessages:
         return self._end - next(places, self._end)
 
     def take_to(self, message_id: str) -> Sequence[Message]:
-        """Give out the last messages down to one that is still to be given out."""
-        place = next(place for place, each in enumerate(self._messages) if each.id == message_id)
-        return self.take(self._end - place)
+        """Give out the last messages down to this; none if it is not to be given out any more."""
+        places = (place for place, each in enumerate(self._messages[: self._end]) if each.id == message_id)
+        return self.take(self._end - next(places, self._end))
 
     def take(self, least: int) -> Sequence[Message]:
         """Give out the last messages as whole root turns, at least so many if there are."""
@@ -185,8 +181,8 @@ class Feed(QObject):
 
     def load_to(self, message_id: str) -> None:
         """Lay out the messages down to one now, if it is not laid out yet."""
-        if self._pending.holds(message_id):
-            self._put_before(self._pending.take_to(message_id))
+        if earlier := self._pending.take_to(message_id):
+            self._put_before(earlier)
 
     @property
     def loading(self) -> bool:
@@ -250,7 +246,11 @@ class Feed(QObject):
 
     def _put_before(self, messages: Sequence[Message]) -> None:
         """Add the rows of whole earlier turns before the first row."""
-        self._canvas.rows_prepended(self._model.prepend(messages))
+        splice = self._model.prepend(messages)
+        self._canvas.apply(splice)
+        # What stands above the row that was the first may take its separator away.
+        first = len(splice.added)
+        self._canvas.renew([entry.id for entry in self._model.entries[first : first + 1]])
         self.prepended.emit(messages)
 
     def _need_turn(self, *turn_ids: str | None) -> None:
@@ -271,10 +271,7 @@ class Feed(QObject):
             if message.state == MessageState.STREAMING:
                 self._model.begin_live(message)
             changed = self._apply(splice)
-            if self._typing.active:
-                self._typing.stop()
-                self._canvas.scroller.footer = self._tail
-                self._area.viewport().update()
+            self.clear_speaking()
             self._canvas.renew([*changed, message.id, *self._about(message)])
             if message.id in self._model and not follows:
                 self.came_below.emit(message.id)
@@ -311,7 +308,7 @@ class Feed(QObject):
         if not self._model.knows(message.id):
             self.message_started(message)
         else:
-            self._model.end_live(message.id)
+            self._model.live.pop(message.id, None)
             self._canvas.dirty.discard(message.id)
             changed = self._apply(self._model.put(message))
             if message.prompt is not None:
@@ -355,15 +352,19 @@ class Feed(QObject):
                     self._start_frame()
         self.turn_changed.emit(message.turn_id)
 
-    def fold(self, turn_id: str, folded: bool) -> None:
-        """Show only the head of a sub-agent's turn, or all of it; the head stays where it is."""
+    def fold(self, turn_id: str, folded: bool) -> bool:
+        """Show only the head of a sub-agent's turn, or all of it; return False if nothing changed.
+
+        The head stays where it is.
+        """
         model = self._model
         if folded == (turn_id in model.folded):
-            return
+            return False
         (model.folded.add if folded else model.folded.discard)(turn_id)
         heads = model.group_rows(turn_id)
         self._canvas.keeping(heads[0] if heads else "", lambda: self._apply(model.arrange(turn_id)))
         self._canvas.renew(heads)
+        return True
 
     def unfold_around(self, turn_id: str) -> None:
         """Unfold a sub-agent's turn and those around it."""
@@ -378,10 +379,8 @@ class Feed(QObject):
         model = self._model
         row = self._canvas.row(model.index(row_id))
         if isinstance(row, GroupRow):
-            folded = not row.context.folded if open_ is None else not open_
-            changed = folded != row.context.folded
-            self.fold(row.message.turn_id, folded)
-            return changed
+            folded = row.context.unfolded if open_ is None else not open_
+            return self.fold(row.message.turn_id, bool(folded))
         name = row_id if isinstance(row, CardRow | SummaryRow) else f"thought {row_id}"
         unfolded = model.unfolded
         if whole:

@@ -1,20 +1,21 @@
 """What can be done with a message: the actions, and the bar and the menu that offer them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts, exact
 from app.gui.transcript.canvas import Canvas
-from app.gui.transcript.message_rows import CONTINUE, RETRY, MessageRow
+from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
-from app.gui.transcript.row_text import RowStyle
 from app.gui.transcript.row_words import is_cut
+from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.widgets.badge import paint_box
 from app.gui.widgets.boxes import hbox
 
 COPY = "copy"
@@ -30,55 +31,41 @@ UNPIN = "unpin"
 DECIDE = "decide"
 SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY, PIN, UNPIN)
 
-WORDS = {
-    COPY: "transcript.copy_message",
-    RETRY: "transcript.retry",
-    RETRY_WITH: "transcript.retry_with",
-    EDIT: "transcript.edit",
-    CONTINUE: "transcript.continue",
-    CONTINUE_FROM: "transcript.continue_from",
-    FORK: "transcript.fork",
-    SAVE_PICTURE: "transcript.save_picture",
-    COPY_PICTURE: "transcript.copy_picture",
-    REDO_SUMMARY: "summary.redo",
-    USE_SUMMARY: "summary.use",
-    LEAVE_SUMMARY: "summary.leave",
-    PIN: "transcript.pin",
-    UNPIN: "transcript.unpin",
-    DECIDE: "journal.keep_decision",
-}
-ICONS = {
-    COPY: "copy",
-    RETRY: "refresh-cw",
-    RETRY_WITH: "chevron-down",
-    EDIT: "pencil",
-    CONTINUE: "play",
-    CONTINUE_FROM: "workflow",
-    FORK: "git-branch",
-    SAVE_PICTURE: "download",
-    COPY_PICTURE: "image",
-    PIN: "pin",
-    DECIDE: "gavel",
-    UNPIN: "pin-off",
+# The key of the words of each action, and its icon, "" for those that are only in menus.
+ACTIONS = {
+    COPY: ("transcript.copy_message", "copy"),
+    RETRY: ("transcript.retry", "refresh-cw"),
+    RETRY_WITH: ("transcript.retry_with", "chevron-down"),
+    EDIT: ("transcript.edit", "pencil"),
+    CONTINUE: ("transcript.continue", "play"),
+    CONTINUE_FROM: ("transcript.continue_from", "workflow"),
+    FORK: ("transcript.fork", "git-branch"),
+    SAVE_PICTURE: ("transcript.save_picture", "download"),
+    COPY_PICTURE: ("transcript.copy_picture", "image"),
+    REDO_SUMMARY: ("summary.redo", ""),
+    USE_SUMMARY: ("summary.use", ""),
+    LEAVE_SUMMARY: ("summary.leave", ""),
+    PIN: ("transcript.pin", "pin"),
+    UNPIN: ("transcript.unpin", "pin-off"),
+    DECIDE: ("journal.keep_decision", "gavel"),
+    SETTINGS: ("transcript.open_settings", ""),
+    COMPARE: ("transcript.compare_versions", ""),
 }
 SIDE = 26
 
 
-def offered(
-    message: Message, *, chat: bool, writable: bool, left: Collection[str] = (), pinned: Collection[str] = ()
-) -> tuple[str, ...]:
+def offered(message: Message, model: TranscriptModel) -> tuple[str, ...]:
     """Return the actions of a message of a chat or debate; a sub-agent's message can only be copied.
-
-    Summaries in `left` are not used.
 
     Of several pictures each has its own words under it.
     """
+    chat, writable = model.chat, model.can_retry and not model.book.is_past(message)
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
     of_kind = _of_message if chat else _of_turn
-    actions = of_kind(message, writable=writable, unused=message.id in left)
+    actions = of_kind(message, writable=writable, unused=message.id in model.unused)
     sent = message.ended and not message.parent_turn_id and message.role in (Role.USER, Role.ASSISTANT)
     if writable and sent and not message.part:
-        actions += (UNPIN if message.id in pinned else PIN,)
+        actions += (UNPIN if message.id in model.pinned else PIN,)
     if chat and writable and sent and message.role == Role.ASSISTANT and message.state == MessageState.DONE:
         actions += (DECIDE,)
     return *actions, *pictures
@@ -117,15 +104,11 @@ class ActionBar(QWidget):
 
     chosen = Signal(str, str)
 
-    def __init__(
-        self, parent: QWidget, canvas: Canvas, offered_of: Callable[[Message], Sequence[str]]
-    ) -> None:
-        """`offered_of` returns the actions of a message."""
+    def __init__(self, parent: QWidget, canvas: Canvas, model: TranscriptModel) -> None:
         super().__init__(parent)
-        self._canvas, self._offered_of = canvas, offered_of
+        self._canvas, self._model = canvas, model
         self._mouse = QPoint()
         self._message_id = ""
-        self._colours = ("", "")
         self._buttons: dict[str, QToolButton] = {}
         self._line = hbox(inside=self, margins=2, spacing=0)
         canvas.scrolled.connect(self.hide)
@@ -145,31 +128,28 @@ class ActionBar(QWidget):
         if placed is None or not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
             self.hide()
             return
-        room = 80 if row.context.versions[1] > 1 else 0
-        corner = QPoint(row.right - room, placed.top + row.top - 14)
-        self._offer(row.message.id, self._offered_of(row.message), self._canvas.style, corner)
-
-    def _on_refreshed(self) -> None:
-        # What moved or went without the mouse takes its buttons along.
-        if not self.isHidden():
-            self.come_to(self._mouse)
-
-    def _offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
-        self._message_id = message_id
-        self._colours = (style.tokens.surface, style.tokens.line_strong)
+        self._message_id = row.message.id
+        actions, style = offered(row.message, self._model), self._canvas.style
         for action in actions:
             if action not in self._buttons:
                 self._buttons[action] = self._button(action)
         for action, button in self._buttons.items():
             button.setVisible(action in actions)
-            button.setToolTip(style.texts(WORDS[action]))
-            button.setAccessibleName(style.texts(WORDS[action]))
+            key, icon = ACTIONS[action]
+            button.setToolTip(style.texts(key))
+            button.setAccessibleName(style.texts(key))
             if style.picture is not None:
-                button.setIcon(style.picture(ICONS[action], "text_2", 15, self.devicePixelRatioF()))
+                button.setIcon(style.picture(icon, "text_2", 15, self.devicePixelRatioF()))
         size = QSize(SIDE * len(actions) + 4, SIDE + 4)
-        self.setGeometry(QRect(QPoint(top_right.x() - size.width(), max(0, top_right.y())), size))
+        right = row.right - (80 if row.context.versions[1] > 1 else 0)
+        self.setGeometry(QRect(QPoint(right - size.width(), max(0, placed.top + row.top - 14)), size))
         self.show()
         self.raise_()
+
+    def _on_refreshed(self) -> None:
+        # What moved or went without the mouse takes its buttons along.
+        if not self.isHidden():
+            self.come_to(self._mouse)
 
     def _button(self, action: str) -> QToolButton:
         button = QToolButton(self)
@@ -183,11 +163,8 @@ class ActionBar(QWidget):
         return button
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(self._colours[1]))
-        painter.setBrush(QColor(self._colours[0]))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        tokens = self._canvas.style.tokens
+        paint_box(QPainter(self), self.rect(), tokens.line_strong, tokens.surface, 7)
 
 
 class MenuItem(NamedTuple):
@@ -206,7 +183,9 @@ def items_of(
     items = []
     for each in actions:
         model = writer() if each == REDO_SUMMARY else ""
-        items.append(MenuItem("summary.redo_with" if model else WORDS[each], partial(do, each), model=model))
+        items.append(
+            MenuItem("summary.redo_with" if model else ACTIONS[each][0], partial(do, each), model=model)
+        )
     return items
 
 

@@ -19,7 +19,8 @@ from app.engine.questions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, StreamingBlocks, blocks_of, break_words, clean
 from app.gui.transcript import painted_row, row_words
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
-from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, RowStyle, Segment
+from app.gui.transcript.row_text import COLUMN, MAX_COLUMN, Range, Segment, paint_text
+from app.gui.widgets.badge import fill_box, paint_box
 from app.gui.widgets.boxes import drop, put_in_tab_order, stops_in
 
 FOLD_ABOVE = 100_000
@@ -28,8 +29,6 @@ SEPARATOR = 36
 RETRY = "retry"
 SETTINGS = "settings"
 CONTINUE = "continue"
-UNFOLD = "unfold"
-
 EARLIER = "earlier_version"
 LATER = "later_version"
 COMPARE = "compare_versions"
@@ -51,15 +50,17 @@ _SETTINGS_HELP = (
 class MessageContext(painted_row.RowContext):
     """What a message's row shows besides the message: look of the speaker, role, and what the reader unfolded.
 
-    `versions` is (number from 1, how many) of the turn; `thought_s` the seconds until the first word.
+    `versions` is (number from 1, how many) of the turn; `thought_s` the seconds until the first word. Of a
+    long text the beginning is shown, unless the reader wants the `whole`.
     """
 
     speaker: painted_row.RowSpeaker
+    text: str = ""
     role: str = ""
     separator: str = ""
     can_retry: bool = False
     can_continue: bool = False
-    unfolded: bool = False
+    whole: bool = False
     chat: bool = False
     pinned: bool = False
     headed: bool = True
@@ -72,22 +73,19 @@ class MessageContext(painted_row.RowContext):
 class MessageRow(painted_row.ContextRow[MessageContext]):
     """A message laid out in documents; its text may still stream."""
 
-    def __init__(
-        self, message: Message, text: str, style: RowStyle, context: MessageContext, width: int
-    ) -> None:
-        self._source = text
-        self._stream: StreamingBlocks | None = None
-        self._thought: painted_row.ThoughtLine | None = None
-        self.fed = 0
-        super().__init__(message.id, message, style, context, width)
+    fed = 0
+    _stream: StreamingBlocks | None = None
+    _thought: painted_row.ThoughtLine | None = None
 
     def _fill(self) -> None:
-        source, self._source = self._source, ""
         if self.message.state == MessageState.STREAMING:
             self._stream = StreamingBlocks()
-            self.feed(source)
-        else:
-            self.text.set_blocks(self._parsed(source), 0)
+            self.feed(self.context.text)
+            return
+        text = self.context.text
+        if self._folded:
+            text = text[:FOLD_KEEPS].rsplit("\n", 1)[0] or text[:FOLD_KEEPS]
+        self.text.set_blocks(blocks_of(self.message, text), 0)
 
     @property
     def _headed(self) -> bool:
@@ -108,33 +106,26 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         self.text.set_blocks(self._stream.blocks, first)
         changed = self.text.stale
         self.lay_out()
-        self.changed_from = (
-            self.text.segments[changed].rect.top() - 2
-            if had_text and changed < len(self.text.segments)
-            else 0
-        )
+        below = had_text and changed < len(self.text.segments)
+        self.changed_from = self.text.segments[changed].rect.top() - 2 if below else 0
 
-    def renew(self, message: Message, text: str, context: MessageContext) -> None:
+    def show(self, message: Message, context: MessageContext) -> None:
         """Show the message as it is now; unchanged blocks keep their documents."""
+        was_whole = self.context.whole
         self.message, self.context = message, context
         if message.state == MessageState.STREAMING:
             self.lay_out()
-            self.feed(text)
+            self.feed(context.text)
             return
-        if self._stream is not None:
-            if text.startswith(self._stream.source):
-                self.feed(text)
-                first = self._stream.finish()
-                self.text.set_blocks(self._stream.blocks, first)
-            else:
-                self.text.set_blocks(self._parsed(text), 0)
-            self._stream = None
+        if self._stream is not None and context.text.startswith(self._stream.source):
+            self.feed(context.text)
+            first = self._stream.finish()
+            self.text.set_blocks(self._stream.blocks, first)
+        elif self._stream is not None or context.whole != was_whole:
+            self.fed = 0
+            self._fill()
+        self._stream = None
         self.lay_out()
-
-    def _parsed(self, text: str) -> list[Block]:
-        if len(text) > FOLD_ABOVE and not self.context.unfolded:
-            text = text[:FOLD_KEEPS].rsplit("\n", 1)[0] or text[:FOLD_KEEPS]
-        return blocks_of(self.message, text)
 
     def _place(self) -> None:
         style, message, context = self.style, self.message, self.context
@@ -156,25 +147,20 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         places = {place for place, _, _ in shown}
         files = [one for place, one in enumerate(message.attachments) if place not in places]
         if not self.text.segments and not (bubble and files):
-            waits = (
-                message.state == MessageState.STREAMING and not message.tool_calls and self._thought is None
-            )
+            silent = not message.tool_calls and self._thought is None
+            waits = silent and message.state == MessageState.STREAMING
             bottom = y + style.text.line_height if waits else y - (9 if bubble else 0)
-        self._chips = None
-        self._pictures = None
-        if files:
-            self._chips = painted_row.attachment_chips(style, files)
-            bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
-        bottom += 9 if bubble and (self.text.segments or self._chips) else 0
-        self._quotes = None
-        if quotes := quotes_of(message):
-            self._quotes = painted_row.quote_chips(style, quotes)
-            bottom = self._quotes.place(text_left + inset, bottom + 8, width)
-        if shown:
-            self._pictures = PictureStrip(style, self.row_id, shown)
-            above = 8 if self.text.segments or self._chips else 0
-            bottom = self._pictures.place(text_left, bottom + above, width)
-            self._links += self._pictures.links
+        self._chips = painted_row.attachment_chips(style, files)
+        above = 8 if files and self.text.segments else 0
+        bottom = self._chips.place(text_left + inset, bottom + above, width)
+        bottom += 9 if bubble and (self.text.segments or files) else 0
+        quotes = quotes_of(message)
+        self._quotes = painted_row.quote_chips(style, quotes)
+        bottom = self._quotes.place(text_left + inset, bottom + (8 if quotes else 0), width)
+        self._pictures = PictureStrip(style, self.row_id, shown)
+        above = 8 if shown and (self.text.segments or files) else 0
+        bottom = self._pictures.place(text_left, bottom + above, width)
+        self._links += self._pictures.links
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
         # A message without visible text needs a height that does not cut the initial.
@@ -183,7 +169,6 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
 
     def _place_header(self, top: int) -> None:
         style, message, context = self.style, self.message, self.context
-        name_left = self.text_left if style.wide else self.text_left + style.avatar + 9
         chips = row_words.chips_of(
             message,
             context.role,
@@ -195,17 +180,14 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         )
         if context.waiting:
             chips.append(painted_row.HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
-        meta, tip = (
-            row_words.meta_of(message, style.texts, time=style.wide),
-            row_words.tip_of(message, style.texts),
-        )
+        meta = row_words.meta_of(message, style.texts, time=style.wide)
+        tip = row_words.tip_of(message, style.texts)
         right = self.right
         number, count = context.versions
         if count > 1:
             right = self._place_versions(f"{number}/{count}", top, right) - 8
-        self._pieces = painted_row.place_header(
-            style, context.speaker, chips, meta, name_left, top, right, tip=tip
-        )
+        left, speaker = self.left + style.name_left, context.speaker
+        self._pieces = painted_row.place_header(style, speaker, chips, meta, left, top, right, tip=tip)
 
     def _place_versions(self, words: str, top: int, right: int) -> int:
         """Place `‹ 2/3 ›` at the right end of the header; return its left edge."""
@@ -246,16 +228,13 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         style, message = self.style, self.message
         self._error = None
         wanted: list[tuple[str, str]] = []
-        if message.state != MessageState.STREAMING and not self.context.unfolded and self._folded:
+        if message.state != MessageState.STREAMING and self._folded:
             size = size_text(style.texts, len(message.content))
-            wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
+            wanted.append((painted_row.SHOW_ALL, style.texts("transcript.show_all", size=size)))
         cut = message.state == MessageState.STOPPED or row_words.is_cut(message)
         if not self._headed and cut:
-            key = (
-                "transcript.stopped"
-                if message.state == MessageState.STOPPED
-                else f"transcript.note.{message.note}"
-            )
+            stopped = message.state == MessageState.STOPPED
+            key = "transcript.stopped" if stopped else f"transcript.note.{message.note}"
             wanted.append(("", style.texts(key)))
         if not self._headed and self.context.pinned:
             wanted.append(("", style.texts("transcript.pinned")))
@@ -269,18 +248,11 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
                 wanted.append((SETTINGS, style.texts("transcript.open_settings")))
             elif self.context.can_retry:
                 wanted.append((RETRY, style.texts("transcript.retry")))
-        x = left
-        for action, text in wanted:
-            wide = style.chip_metrics.horizontalAdvance(text) + 2
-            self._links.append(
-                painted_row.Link(action, text, QRect(x, y, wide, style.tall(painted_row.WORDS)))
-            )
-            x += wide + 16
-        return y + style.tall(painted_row.WORDS) if wanted else y
+        return self._place_words(wanted, left, y) if wanted else y
 
     @property
     def _folded(self) -> bool:
-        return len(self.message.content) > FOLD_ABOVE and self.fed == 0
+        return len(self.context.text) > FOLD_ABOVE and not self.context.whole and self.fed == 0
 
     @property
     def error_text(self) -> str:
@@ -322,17 +294,14 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         if self._headed and clip.top() < content.top() + style.avatar:
             painted_row.paint_avatar(painter, style, speaker, avatar)
             painted_row.paint_header(painter, style, self._pieces)
-        if not style.barred and user and (self.text.segments or self._chips):
+        if not style.barred and user and (self.text.segments or not self._chips.rect.isNull()):
             self._paint_bubble(painter)
         if self._thought is not None:
             self._thought.paint(painter, clip, [each for each in ranges if each.thought])
         self.text.paint(painter, clip, [each for each in ranges if not each.thought])
-        if self._chips is not None:
-            self._chips.paint(painter)
-        if self._quotes is not None:
-            self._quotes.paint(painter)
-        if self._pictures is not None:
-            self._pictures.paint(painter, clip)
+        self._chips.paint(painter)
+        self._quotes.paint(painter)
+        self._pictures.paint(painter, clip)
         if self.message.state == MessageState.STREAMING:
             self._paint_caret(painter)
         if self._error is not None:
@@ -343,10 +312,9 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         style = self.style
         left, right = style.margin, min(self._width - style.margin, style.margin + MAX_COLUMN)
         box = QRect(left, self.top, right - left, style.tall(SEPARATOR) - 12)
-        painter.setFont(style.label_font)
-        width = painter.fontMetrics().horizontalAdvance(self.context.separator)
-        painter.setPen(QColor(style.tokens.text_2))
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.context.separator)
+        words, colour, centre = self.context.separator, style.tokens.text_2, Qt.AlignmentFlag.AlignHCenter
+        paint_text(painter, style.label_font, colour, box, words, centre)
+        width = painter.fontMetrics().horizontalAdvance(words)
         line = QColor(style.tokens.line)
         middle, half = box.center().y(), (box.width() - width) // 2 - 14
         if half > 0:
@@ -354,19 +322,16 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
             painter.fillRect(right - half, middle, half, 1, line)
 
     def _paint_bubble(self, painter: QPainter) -> None:
-        used = max(
-            [s.document.idealWidth() if s.document else s.rect.width() for s in self.text.segments], default=0
-        )
+        pieces = self.text.segments
+        used = max([s.document.idealWidth() if s.document else s.rect.width() for s in pieces], default=0)
         left, top, bottom = self.text_left + 12, self._content.bottom(), 0
         if self.text.segments:
             top, bottom = self.text.segments[0].rect.top(), self.text.bottom
-        if self._chips is not None:
+        if not self._chips.rect.isNull():
             used, top = max(used, self._chips.rect.width()), min(top, self._chips.rect.top())
             bottom = self._chips.rect.bottom() + 1
         box = QRectF(left - 12, top - 9, used + 25, bottom - top + 18)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.style.tokens.hover))
-        painter.drawRoundedRect(box, 10, 10)
+        fill_box(painter, box, self.style.tokens.hover, 10)
 
     def _paint_caret(self, painter: QPainter) -> None:
         if not self.text.segments and (self._thought is not None or self.message.tool_calls):
@@ -377,9 +342,8 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
             last = self.text.segments[-1]
             place = last.position_rect(last.start + last.length)
         size = self.style.font.pixelSize()
-        painter.fillRect(
-            place.left() + 1, place.bottom() - size - 3, 7, size + 2, QColor(self.style.tokens.text_2)
-        )
+        caret = QRect(place.left() + 1, place.bottom() - size - 3, 7, size + 2)
+        painter.fillRect(caret, QColor(self.style.tokens.text_2))
 
     def describe(self) -> str:
         """Return speaker, chips and text for a screen reader."""
@@ -389,8 +353,8 @@ class MessageRow(painted_row.ContextRow[MessageContext]):
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
         failed = self.message.state == MessageState.FAILED
         text = self.error_text if failed else self.text.spoken(self.style.texts.language)
-        attached = [one.words for one in (self._pictures, self._chips, self._quotes) if one is not None]
-        files = f" [{', '.join(attached)}]" if attached else ""
+        attached = ", ".join(filter(None, (self._pictures.words, self._chips.words, self._quotes.words)))
+        files = f" [{attached}]" if attached else ""
         return f"{head}: {text}{files}"
 
 
@@ -453,31 +417,27 @@ class QuestionRow(painted_row.ContextRow[QuestionContext]):
     def _place(self) -> None:
         left, top = self.text_left, self.top
         width = min(WIDEST, self.right - left)
-        self._question = self._answer = None
         if self.open:
-            height = self.context.height_of(self.message, width) or ROOM
-            self.box = QRect(left, top, width, height)
-            self.height = top + height + self.below
-            return
-        inner = max(40, width - 2 * PADDING)
-        self._question = self._text(self.question_text())
-        self._answer = self._text(self.answer_text())
-        self._question.place(left + PADDING, top + 10, inner)
-        self._answer.place(left + PADDING, self._question.rect.bottom() + 3, inner)
-        self.box = QRect(left, top, width, self._answer.rect.bottom() + 11 - top)
-        self.height = top + self.box.height() + self.below
+            high = self.context.height_of(self.message, width) or ROOM
+        else:
+            inner = max(40, width - 2 * PADDING)
+            self._question = self._text(self.question_text())
+            self._answer = self._text(self.answer_text())
+            self._question.place(left + PADDING, top + 10, inner)
+            self._answer.place(left + PADDING, self._question.rect.bottom() + 3, inner)
+            high = self._answer.rect.bottom() + 11 - top
+        self.box = QRect(left, top, width, high)
+        self.height = top + high + self.below
 
     def _text(self, text: str) -> Segment:
         span = Span(break_words(clean(text[:4_000]).replace("\r", "")))
         return Segment(self.style, [Block(PARAGRAPH, (span,))], 0, 0)
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
-        if self._question is None or self._answer is None:
+        if self.open:
             return
         tokens = self.style.tokens
-        painter.setPen(QColor(tokens.line))
-        painter.setBrush(QColor(tokens.surface))
-        painter.drawRoundedRect(QRectF(self.box).adjusted(0.5, 0.5, -0.5, -0.5), 10, 10)
+        paint_box(painter, self.box, tokens.line, tokens.surface, 10)
         faint = Range(0, self._question.length, "transparent", tokens.text_2)
         self._question.paint(painter, clip, [faint])
         self._answer.paint(painter, clip, ())
@@ -498,11 +458,9 @@ class QuestionWidgets(QObject):
 
     resized = Signal(str)
 
-    def __init__(self, area: QAbstractScrollArea, overlays: list[QWidget]) -> None:
-        """The widgets add themselves to `overlays` and remove themselves from it."""
+    def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area)
         self._area = area
-        self._overlays = overlays
         self._factory: WidgetFactory | None = None
         self._widgets: dict[str, QWidget] = {}
         self._heights: dict[str, tuple[int, int]] = {}
@@ -526,7 +484,6 @@ class QuestionWidgets(QObject):
             widget.ensurePolished()
             widget.installEventFilter(self)
             self._widgets[message.id] = widget
-            self._overlays.append(widget)
             put_in_tab_order((self._area, *stops_in(widget)))
         self._heights[message.id] = (width, _height_in(widget, width))
         return self._heights[message.id][1]
@@ -535,17 +492,15 @@ class QuestionWidgets(QObject):
         """Show the widgets of these questions in their rectangles, and hide the others."""
         for message_id, widget in self._widgets.items():
             box = boxes.get(message_id)
-            if box is not None and widget.geometry() != box:
+            if box is not None:
                 widget.setGeometry(box)
-            if widget.isHidden() == (box is not None):
-                widget.setVisible(box is not None)
+            widget.setVisible(box is not None)
 
     def keep(self, open_ids: set[str]) -> None:
         """Delete the widgets of all questions but these."""
         for message_id in [each for each in self._widgets if each not in open_ids]:
             widget = self._widgets.pop(message_id)
             self._heights.pop(message_id, None)
-            self._overlays.remove(widget)
             widget.removeEventFilter(self)
             focused = self._area.window().focusWidget()
             if focused in (widget, *widget.findChildren(QWidget)):

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
@@ -21,8 +21,8 @@ from app.core.texts import clock_text, size_text
 from app.engine.council.outcome import quote_words
 from app.engine.council.record import QuoteState
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean, same_start
-from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack
-from app.gui.widgets.badge import chip_colours, paint_chip
+from app.gui.transcript.row_text import MAX_COLUMN, Range, RowStyle, SegmentStack, paint_text
+from app.gui.widgets.badge import chip_colours, fill_box, paint_box, paint_chip
 
 NAME = "name"
 CHIP = "chip"
@@ -65,7 +65,7 @@ class Piece:
 def place_header(
     style: RowStyle,
     speaker: RowSpeaker,
-    chips: list[HeaderChip],
+    chips: Sequence[HeaderChip],
     meta: str,
     left: int,
     top: int,
@@ -111,25 +111,19 @@ def place_header(
 
 def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece]) -> None:
     """Paint the placed parts."""
-    middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine
     for piece in pieces:
-        rect = piece.rect
         if piece.kind == CHIP:
             painter.setFont(style.chip_font)
-            paint_chip(painter, rect, piece.text, chip_colours(style.tokens, piece.tone))
-            continue
-        name = piece.kind == NAME
-        painter.setPen(QColor(style.tokens.text if name else style.tokens.text_2))
-        painter.setFont(style.name_font if name else style.meta_font)
-        painter.drawText(rect, int(middle), piece.text)
+            paint_chip(painter, piece.rect, piece.text, chip_colours(style.tokens, piece.tone))
+        elif piece.kind == NAME:
+            paint_text(painter, style.name_font, style.tokens.text, piece.rect, piece.text)
+        else:
+            paint_text(painter, style.meta_font, style.tokens.text_2, piece.rect, piece.text)
 
 
 def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: QRect) -> None:
     """Paint the square with the speaker's initial."""
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(speaker.background))
-    radius = 7 if style.wide else 5
-    painter.drawRoundedRect(QRectF(rect), radius, radius)
+    fill_box(painter, QRectF(rect), speaker.background, 7 if style.wide else 5)
     if speaker.icon and style.picture is not None:
         side = round(rect.height() * 0.54)
         ratio = painter.device().devicePixelRatioF()
@@ -138,14 +132,11 @@ def paint_avatar(painter: QPainter, style: RowStyle, speaker: RowSpeaker, rect: 
         return
     font = QFont(style.name_font)
     font.setPixelSize(round(rect.height() * 0.46))
-    painter.setFont(font)
-    painter.setPen(QColor(speaker.colour))
-    painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), speaker.initial)
+    paint_text(painter, font, speaker.colour, rect, speaker.initial, Qt.AlignmentFlag.AlignHCenter)
 
 
 TICK_MS = 350
 SECOND_MS = 1_000
-TYPING_HEIGHT = 52
 COUNTS_AFTER_S = 3
 THINKS_AFTER_S = 10
 """A model that has said nothing for so long most likely thinks."""
@@ -188,7 +179,7 @@ class TypingIndicator(QObject):
     @property
     def height(self) -> int:
         """The height in pixels."""
-        return self._style.tall(TYPING_HEIGHT)
+        return self._style.tall(52)
 
     @property
     def moving(self) -> bool:
@@ -249,39 +240,27 @@ class TypingIndicator(QObject):
         text_left = left + style.text_left
         if style.barred:
             painter.fillRect(left, rect.top(), 3, self.height - 6, QColor(self._speaker.colour))
-        avatar_left = left + style.avatar_left
-        paint_avatar(
-            painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar)
-        )
-        name_left = text_left if style.wide else text_left + style.avatar + 9
-        chips = [HeaderChip(self._role)] if self._role else []
-        pieces = place_header(
-            style, self._speaker, chips, "", name_left, rect.top(), rect.right() - style.margin
-        )
+        avatar = QRect(left + style.avatar_left, rect.top(), style.avatar, style.avatar)
+        paint_avatar(painter, style, self._speaker, avatar)
+        chips, right = [HeaderChip(self._role)] if self._role else [], rect.right() - style.margin
+        name_left = left + style.name_left
+        pieces = place_header(style, self._speaker, chips, "", name_left, rect.top(), right)
         paint_header(painter, style, pieces)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
             lit = not animated(self._widget) or dot == self._step % 3
             painter.setBrush(QColor(style.tokens.text_2 if lit else style.tokens.line_strong))
             painter.drawEllipse(QRectF(text_left + dot * 12, rect.top() + style.header + 10, 6, 6))
-        words_left = text_left + 44
-        room = QRect(
-            words_left,
-            rect.top() + style.header + 3,
-            rect.right() - style.margin - words_left,
-            style.tall(20),
-        )
-        painter.setPen(QColor(style.tokens.text_2))
-        painter.setFont(style.meta_font)
-        shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
+        wide = right - text_left - 44
+        room = QRect(text_left + 44, rect.top() + style.header + 3, wide, style.tall(20))
+        shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, wide)
+        paint_text(painter, style.meta_font, style.tokens.text_2, room, shown)
         self._stop_rect = QRect()
         if self.can_stop and self._thinks():
             stop = style.texts("transcript.group.stop")
             at = room.left() + style.meta_metrics.horizontalAdvance(shown) + 16
             self._stop_rect = QRect(at, room.top(), style.meta_metrics.horizontalAdvance(stop), room.height())
-            painter.setPen(QColor(style.tokens.accent))
-            painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
+            paint_text(painter, style.meta_font, style.tokens.accent, self._stop_rect, stop)
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():
@@ -292,6 +271,10 @@ class TypingIndicator(QObject):
 
 
 COPY_CODE = "copy_code"
+FOLLOW = "follow"
+"""Opens a link of the text, whose address stands behind it."""
+FOLD = "fold"
+SHOW_ALL = "show_all"
 
 TEXT = "text"
 THOUGHT = "thought"
@@ -301,7 +284,6 @@ REST = "rest"
 """Texts a row stands for but does not show in full: files, questions, errors, the name of a tool."""
 
 _WORD = re.compile(r"\w+")
-LINE_WIDTH = 2
 WORDS = 24
 """The height of a line of words that ask for an action."""
 
@@ -348,6 +330,8 @@ class RowContext:
     """What a row shows besides its message; every kind of row has a subclass of it."""
 
     frame: RowFrame = field(default_factory=RowFrame)
+    # None if the row cannot be folded.
+    unfolded: bool | None = None
 
 
 ContextT = TypeVar("ContextT", bound=RowContext)
@@ -398,6 +382,7 @@ class ContextRow(ABC, Generic[ContextT]):
         """Lay everything out anew."""
         self.changed_from = 0
         self._links = []
+        self._take_edges()
         self._place()
 
     def set_width(self, width: int) -> None:
@@ -414,62 +399,43 @@ class ContextRow(ABC, Generic[ContextT]):
         self._paint(painter, clip, ranges)
         self._paint_words(painter)
 
-    @property
-    def frame(self) -> RowFrame:
-        """The place of the row."""
-        return self.context.frame
-
-    # Edges, in pixels
-
-    @property
-    def depth(self) -> int:
-        """The number of sub-agents around the row."""
-        return len(self.frame.lines)
-
-    @property
-    def left(self) -> int:
-        """The left edge of the row's content."""
-        return self.style.margin + self.style.indent(self.depth)
-
-    @property
-    def right(self) -> int:
-        """The right edge of the column."""
-        return max(self.left + 120, min(self._width - self.style.margin, self.style.margin + MAX_COLUMN))
-
-    @property
-    def text_left(self) -> int:
-        """The left edge of text and cards."""
-        return self.left + self.style.text_left
-
-    @property
-    def top(self) -> int:
-        """The upper edge of the content."""
-        return self.style.lead if self.frame.first else self.frame.gap
-
-    @property
-    def below(self) -> int:
-        """The space under the content."""
-        return self.style.row_gap if self.frame.below is None else self.frame.below
+    def _take_edges(self) -> None:
+        """Set the edges of the row, in pixels."""
+        style, frame = self.style, self.context.frame
+        # The number of sub-agents around the row.
+        self.depth = len(frame.lines)
+        # Of the content and of the column.
+        self.left = style.margin + style.indent(self.depth)
+        self.right = max(self.left + 120, min(self._width - style.margin, style.margin + MAX_COLUMN))
+        # Of text and cards.
+        self.text_left = self.left + style.text_left
+        self.top = style.lead if frame.first else frame.gap
+        # The space under the content.
+        self.below = style.row_gap if frame.below is None else frame.below
 
     def _paint_lines(self, painter: QPainter) -> None:
         """Paint the group lines; the innermost begins at `_line_top`."""
-        for depth, colour in enumerate(self.frame.lines):
+        for depth, colour in enumerate(self.context.frame.lines):
             x = self.style.margin + self.style.indent(depth) + self.style.text_left
             top = self._line_top if depth == self.depth - 1 else 0
-            painter.fillRect(x, top, LINE_WIDTH, self.height - top, QColor(colour))
+            painter.fillRect(x, top, 2, self.height - top, QColor(colour))
+
+    def _place_words(self, words: Sequence[tuple[str, str]], x: int, y: int) -> int:
+        """Place actions and their words side by side; return the lower edge in pixels."""
+        high = self.style.tall(WORDS)
+        for action, text in words:
+            wide = self.style.chip_metrics.horizontalAdvance(text) + 2
+            self._links.append(Link(action, text, QRect(x, y, wide, high)))
+            x += wide + 16
+        return y + high
 
     def _paint_words(self, painter: QPainter) -> None:
-        painter.setFont(self.style.chip_font)
-        tokens = self.style.tokens
+        style = self.style
         for link in self._links:
-            painter.setPen(QColor(tokens.accent if link.action else tokens.text_2))
-            painter.drawText(link.rect, int(Qt.AlignmentFlag.AlignVCenter), link.text)
+            colour = style.tokens.accent if link.action else style.tokens.text_2
+            paint_text(painter, style.chip_font, colour, link.rect, link.text)
 
     # Text
-
-    def position_at(self, point: QPoint) -> int:
-        """Return the position in the plain text nearest to a point of the row."""
-        return self.text.position_at(point)
 
     def position_rect(self, position: int) -> QRect:
         """Return the rectangle of a position of the plain text in the row."""
@@ -512,23 +478,24 @@ class ContextRow(ABC, Generic[ContextT]):
         """Return the action at a point of the row, or nothing."""
         if any(rect.contains(point) for rect in self.text.copy_rects):
             return COPY_CODE
-        return next((link.action for link in self._links if link.rect.contains(point)), "")
+        action = next((link.action for link in self._links if link.rect.contains(point)), "")
+        url = "" if action else self.text.link_at(point)
+        return f"{FOLLOW}/{url}" if url else action
 
     def tip_at(self, point: QPoint) -> str:
         """Return the tool tip at a point of the row: the full text of what is elided, or nothing."""
         return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     @property
-    def unfolded(self) -> bool | None:
-        """Whether the row is unfolded; None if it cannot be folded."""
-        return None
+    def fold_words(self) -> str:
+        """Whether the row is unfolded, in words."""
+        return self.style.texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
 
 
 PaintedRow: TypeAlias = ContextRow[Any]
 """A row of any kind."""
 
 
-THOUGHT_LINE_HEIGHT = 22
 THOUGHT_KEPT = 20_000
 """Characters of a thought that are shown: its end."""
 
@@ -562,7 +529,7 @@ class ThoughtLine:
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge in pixels."""
         wide = self._style.meta_metrics.horizontalAdvance(self._words) + 18
-        high = self._style.tall(THOUGHT_LINE_HEIGHT)
+        high = self._style.tall(22)
         self.line = QRect(left, top, min(wide, width), high)
         self._stack.stale = 0
         bottom = self._stack.place(left + 3, top + high + 2, width - 3)
@@ -582,17 +549,11 @@ class ThoughtLine:
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         """Paint what lies inside `clip`, in the row's coordinates."""
-        tokens = self._style.tokens
-        painter.setFont(self._style.meta_font)
-        painter.setPen(QColor(tokens.text_2))
-        words = self.line.adjusted(16, 0, 0, 0)
-        painter.drawText(words, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip), self._words)
-        paint_chevron(
-            painter,
-            QPointF(self.line.left() + 5, self.line.center().y() + 0.5),
-            bool(self._text),
-            tokens.text_2,
-        )
+        style, colour = self._style, self._style.tokens.text_2
+        room = self.line.adjusted(16, 0, 0, 0)
+        paint_text(painter, style.meta_font, colour, room, self._words, Qt.TextFlag.TextDontClip)
+        at = QPointF(self.line.left() + 5, self.line.center().y() + 0.5)
+        paint_chevron(painter, at, bool(self._text), colour)
         if self._text:
             self._stack.paint(painter, clip, ranges)
 
@@ -606,10 +567,7 @@ def paint_chevron(painter: QPainter, at: QPointF, open_: bool, colour: str) -> N
     painter.restore()
 
 
-CHIP_HEIGHT = 26
 CHIP_GAP = 6
-WIDEST_CHIP = 260
-WIDEST_QUOTE = 520
 
 
 def size_of(attachment: Attachment) -> int:
@@ -619,70 +577,71 @@ def size_of(attachment: Attachment) -> int:
     return len(attachment.text.encode("utf-8", "replace"))
 
 
-class Chips:
-    """Chips with a name and what is said of it, in a tone of the theme or ""; as many side by side as fit."""
+class NamedChip(NamedTuple):
+    """A name and what is said of it, in a colour of the theme; `action` is what a click does."""
 
-    def __init__(
-        self, style: RowStyle, words: Sequence[tuple[str, str, str]], widest: int = WIDEST_CHIP
-    ) -> None:
+    name: str
+    said: str
+    tone: str = "text_2"
+    action: str = ""
+
+
+class Chips:
+    """Chips, as many side by side as fit."""
+
+    def __init__(self, style: RowStyle, chips: Sequence[NamedChip], widest: int = 260) -> None:
         self._style = style
         self._widest = widest
-        self._words = words
-        self._chips: list[tuple[QRect, str, str, str]] = []
+        self._chips = chips
+        self._placed: list[tuple[QRect, str]] = []
         self.rect = QRect()
 
     def place(self, left: int, top: int, width: int) -> int:
         """Lay out; return the lower edge in pixels."""
-        metrics, high = self._style.chip_metrics, self._style.tall(CHIP_HEIGHT)
-        x, y, right = left, top, left
-        self._chips = []
-        for name, size, tone in self._words:
-            said = metrics.horizontalAdvance(f"  {size}") + 20
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, min(self._widest, width) - said)
+        metrics, high = self._style.chip_metrics, self._style.tall(26)
+        x, y, right, bottom = left, top, left, top
+        self._placed = []
+        for chip in self._chips:
+            said = metrics.horizontalAdvance(f"  {chip.said}") + 20
+            room = min(self._widest, width) - said
+            shown = metrics.elidedText(chip.name, Qt.TextElideMode.ElideMiddle, room)
             wide = metrics.horizontalAdvance(shown) + said
             if x > left and x + wide > left + width:
                 x, y = left, y + high + CHIP_GAP
-            self._chips.append((QRect(x, y, wide, high), shown, size, tone))
-            right = max(right, x + wide)
+            self._placed.append((QRect(x, y, wide, high), shown))
+            right, bottom = max(right, x + wide), y + high
             x += wide + CHIP_GAP
-        self.rect = QRect(left, top, right - left, y + high - top)
-        return y + high
+        self.rect = QRect(left, top, right - left, bottom - top)
+        return bottom
 
     def paint(self, painter: QPainter) -> None:
         """Paint the chips."""
-        tokens = self._style.tokens
-        painter.setFont(self._style.chip_font)
-        middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-        for rect, name, size, tone in self._chips:
-            painter.setPen(QColor(tokens.line_strong))
-            painter.setBrush(QColor(tokens.surface))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        tokens, font, right = self._style.tokens, self._style.chip_font, Qt.AlignmentFlag.AlignRight
+        for (rect, shown), chip in zip(self._placed, self._chips, strict=True):
+            paint_box(painter, rect, tokens.line_strong, tokens.surface, 7)
             inner = rect.adjusted(9, 0, -9, 0)
-            painter.setPen(QColor(tokens.text))
-            painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignLeft), name)
-            painter.setPen(QColor(getattr(tokens, tone or "text_2")))
-            painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignRight), size)
+            paint_text(painter, font, tokens.text, inner, shown)
+            paint_text(painter, font, getattr(tokens, chip.tone), inner, chip.said, right)
 
     @property
-    def rects(self) -> list[QRect]:
-        """Where each chip is."""
-        return [rect for rect, *_ in self._chips]
+    def links(self) -> list[Link]:
+        """What a click on each chip does."""
+        pairs = zip(self._placed, self._chips, strict=True)
+        return [Link(chip.action, "", rect) for (rect, _), chip in pairs]
 
     @property
     def words(self) -> str:
         """Name of each and what is said of it, for a screen reader."""
-        return ", ".join(f"{name} {size}" for name, size, _ in self._words)
+        return ", ".join(f"{chip.name} {chip.said}" for chip in self._chips)
 
 
 def attachment_chips(style: RowStyle, attachments: Sequence[Attachment]) -> Chips:
     """Return chips with name and size of attachments, which are never decoded."""
-    return Chips(
-        style,
-        [
-            (" ".join(clean(each.name).split())[:120], size_text(style.texts, size_of(each)), "")
-            for each in attachments
-        ],
-    )
+    chips = [
+        NamedChip(" ".join(clean(each.name).split())[:120], size_text(style.texts, size_of(each)))
+        for each in attachments
+    ]
+    return Chips(style, chips)
 
 
 _TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING: "error"}
@@ -690,11 +649,8 @@ _TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING:
 
 def quote_chips(style: RowStyle, quotes: Sequence[FileQuote]) -> Chips:
     """Return chips with the quotes of a statement, and where they are in the files."""
-    return Chips(
-        style,
-        [
-            (f"“{clean(one.text)}”", quote_words(one, style.texts), _TONES[QuoteState(one.found)])
-            for one in quotes
-        ],
-        WIDEST_QUOTE,
-    )
+    chips = [
+        NamedChip(f"“{clean(one.text)}”", quote_words(one, style.texts), _TONES[QuoteState(one.found)])
+        for one in quotes
+    ]
+    return Chips(style, chips, widest=520)

@@ -116,21 +116,13 @@ class RowScroller:
 
     def scroll_by(self, distance: int) -> None:
         """Move by pixels, measuring every row that is crossed."""
-        if not len(self.heights):
-            return
-        self.follow = False
-        self.offset += distance
-        self._walk()
-        self._hold_end()
+        if len(self.heights):
+            self.show_row(self.row, self.offset + distance)
 
     def scroll_to(self, position: int) -> None:
         """Jump to a position in pixels, partly estimated."""
         row, offset = self.heights.find(position)
-        self.follow = False
-        self.row, self.offset = row, round(offset)
-        self._measure(self.row)
-        self._walk()
-        self._hold_end()
+        self.show_row(row, round(offset))
 
     def show_row(self, row: int, offset: int = 0) -> None:
         """Put a row at the viewport's upper edge, `offset` pixels of it above, as far as the end allows."""
@@ -143,10 +135,6 @@ class RowScroller:
         """Go to the end and stay there."""
         self.follow = True
         self._to_end()
-
-    def rows_prepended(self, count: int) -> None:
-        """Keep the position after rows were added before the first."""
-        self.row += count
 
     def rows_spliced(self, start: int, removed: int, added: int) -> None:
         """Keep the position after rows were replaced; if its row is gone, go to the first new one."""
@@ -161,12 +149,7 @@ class RowScroller:
         if self.follow:
             self._to_end()
         placed = self._from_anchor()
-        last = placed[-1] if placed else None
-        if (
-            last
-            and last.row == len(self.heights) - 1
-            and last.top + last.height + self.footer < self.viewport
-        ) and (self.row or self.offset):
+        if self._room_below(placed) > 0 and (self.row or self.offset):
             self._to_end()
             placed = self._from_anchor()
         return placed
@@ -198,11 +181,14 @@ class RowScroller:
         """Follow the end again once it is reached."""
         if (len(self.heights) - self.row) * LEAST_ROW > self.viewport + LEAST_ROW:
             return
-        placed = self._from_anchor()
-        if not placed or placed[-1].row < len(self.heights) - 1:
-            return
-        if placed[-1].top + placed[-1].height + self.footer <= self.viewport:
+        if self._room_below(self._from_anchor()) >= 0:
             self.to_end()
+
+    def _room_below(self, placed: Sequence[Placed]) -> int:
+        """Return the pixels of the viewport under the end, less than 0 if the end is below it."""
+        if not placed or placed[-1].row < len(self.heights) - 1:
+            return -1
+        return self.viewport - self.footer - placed[-1].top - placed[-1].height
 
     def _to_end(self) -> None:
         row, filled = len(self.heights), self.footer

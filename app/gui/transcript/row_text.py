@@ -6,7 +6,7 @@ document until it holds about 1,500 characters, so a growing message changes onl
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6 import QtGui
@@ -64,42 +64,49 @@ def code_font(pixels: int) -> QtGui.QFont:
     return font
 
 
-@dataclass(slots=True)
 class RowStyle:
     """Fonts, metrics and distances (pixels) of one layout in one theme."""
 
-    layout: str
-    font: QtGui.QFont
-    tokens: Tokens
-    texts: Texts
-    picture: Picture | None = None
-    thumbnail: Thumbnail | None = None
-    moves: Callable[[], bool] = lambda: False
-    text: document.TextStyle = field(init=False)
-    name_font: QtGui.QFont = field(init=False)
-    meta_font: QtGui.QFont = field(init=False)
-    chip_font: QtGui.QFont = field(init=False)
-    label_font: QtGui.QFont = field(init=False)
-    name_metrics: QtGui.QFontMetrics = field(init=False)
-    meta_metrics: QtGui.QFontMetrics = field(init=False)
-    chip_metrics: QtGui.QFontMetrics = field(init=False)
-
-    def __post_init__(self) -> None:
-        body = self.font.pixelSize()
-        fixed = code_font(max(9, body - 1))
-        self.text = document.TextStyle(self.font, fixed, self.tokens)
-        self.name_font = _sized(self.font, body, 620)
-        self.meta_font = _sized(self.font, body - 2)
-        self.chip_font = _sized(self.font, body - 2, 500)
-        self.label_font = _sized(self.font, body - 3, 600)
+    def __init__(
+        self,
+        layout: str,
+        font: QtGui.QFont,
+        tokens: Tokens,
+        texts: Texts,
+        picture: Picture | None = None,
+        thumbnail: Thumbnail | None = None,
+        moves: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.layout, self.font, self.tokens, self.texts = layout, font, tokens, texts
+        self.picture, self.thumbnail, self.moves = picture, thumbnail, moves
+        body = font.pixelSize()
+        self.text = document.TextStyle(font, code_font(max(9, body - 1)), tokens)
+        self.name_font = _sized(font, body, 620)
+        self.meta_font = _sized(font, body - 2)
+        self.chip_font = _sized(font, body - 2, 500)
+        self.label_font = _sized(font, body - 3, 600)
         self.label_font.setLetterSpacing(QtGui.QFont.SpacingType.AbsoluteSpacing, 0.6)
         self.name_metrics = QtGui.QFontMetrics(self.name_font)
         self.meta_metrics = QtGui.QFontMetrics(self.meta_font)
         self.chip_metrics = QtGui.QFontMetrics(self.chip_font)
-
-    def colour(self, token: str) -> QtGui.QColor:
-        """Return a colour of the theme by the name of its token."""
-        return QtGui.QColor(getattr(self.tokens, token))
+        # Whether the layout is one of the main area.
+        self.wide = layout in (WIDE, DEBATE)
+        # Whether a bar beside each row has its speaker's colour.
+        self.barred = layout not in (WIDE, COLUMN)
+        # The space left and right of the rows.
+        self.margin = 28 if self.wide else 14 if layout == COLUMN else 18
+        # The left edge of the square with the initial, from the row's left edge, and its side.
+        self.avatar_left = BAR if self.barred else 0
+        self.avatar = 30 if self.wide else 22
+        # The left edge of text, from the row's left edge.
+        self.text_left = 0 if layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
+        # The left edge of the name.
+        self.name_left = self.text_left if self.wide else self.text_left + self.avatar + 9
+        # The height of the line with name and chips.
+        self.header = self.tall(22)
+        # The space over the first row, and under each.
+        self.lead = 14 if self.wide else 4
+        self.row_gap = 22 if self.wide else 13
 
     def side_margins(self, width: int, bar: int) -> QMargins:
         """Return the margins that centre the widest row in a view of a width with a scroll bar at its right."""
@@ -123,50 +130,22 @@ class RowStyle:
         """Return a height for text, scaled up for larger fonts."""
         return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
 
-    @property
-    def wide(self) -> bool:
-        """Whether the layout is the one of the main area."""
-        return self.layout in (WIDE, DEBATE)
 
-    @property
-    def barred(self) -> bool:
-        """Whether a bar beside each row has its speaker's colour."""
-        return self.layout not in (WIDE, COLUMN)
+_MIDDLE = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 
-    @property
-    def avatar_left(self) -> int:
-        """The left edge of the initial, from the row's left edge."""
-        return BAR if self.barred else 0
 
-    @property
-    def margin(self) -> int:
-        """The space left and right of the rows."""
-        return 28 if self.wide else 14 if self.layout == COLUMN else 18
-
-    @property
-    def avatar(self) -> int:
-        """The side of the square with the initial."""
-        return 30 if self.wide else 22
-
-    @property
-    def text_left(self) -> int:
-        """The left edge of text, from the row's left edge."""
-        return 0 if self.layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
-
-    @property
-    def header(self) -> int:
-        """The height of the line with name and chips."""
-        return self.tall(22)
-
-    @property
-    def lead(self) -> int:
-        """The space over the first row."""
-        return 14 if self.wide else 4
-
-    @property
-    def row_gap(self) -> int:
-        """The space under a row."""
-        return 22 if self.wide else 13
+def paint_text(
+    painter: QtGui.QPainter,
+    font: QtGui.QFont,
+    colour: str,
+    room: QRect,
+    words: str,
+    flag: Qt.AlignmentFlag | Qt.TextFlag = Qt.AlignmentFlag.AlignLeft,
+) -> None:
+    """Paint one line of text in the middle of a room's height; `flag` is one more that drawText knows."""
+    painter.setFont(font)
+    painter.setPen(QtGui.QColor(colour))
+    painter.drawText(room, _MIDDLE | flag.value, words)
 
 
 SEGMENT_CHARACTERS = 1_500
@@ -225,12 +204,14 @@ class Segment:
         self._style = style
         self.first_block = first_block
         self.start = start
-        self._take(blocks)
-        self.kind = blocks[0].kind if not _is_text(blocks[0], first_block) else "text"
         self.rect = QRect()
+        self._origin = QPointF()
+        self._head = 0
         self.goes_on = False
-        self.highlighted = False
-        self.document = None if self.kind == RULE else document.BlockDocument(style.text, blocks)
+        self.kind = ""
+        self.blocks: list[Block] = []
+        self.document: document.BlockDocument | None = None
+        self.update(blocks)
 
     def update(self, blocks: list[Block]) -> None:
         """Show other blocks, with the least change to the document."""
@@ -238,24 +219,16 @@ class Segment:
             return
         kind = blocks[0].kind if not _is_text(blocks[0], self.first_block) else "text"
         same_box = kind == self.kind and blocks[0].quote == self.blocks[0].quote
-        self._take(blocks)
-        self.highlighted = False
+        self.blocks, self.kind, self.highlighted = blocks, kind, False
+        # A table stands behind the first character of its document.
+        self._before = int(kind == TABLE)
         if self.document is None or not same_box or not self.document.patch(blocks):
-            self.kind = kind
             self.document = None if kind == RULE else document.BlockDocument(self._style.text, blocks)
-
-    def _take(self, blocks: list[Block]) -> None:
         text = "\n".join([block.text for block in blocks])
-        self.blocks = blocks
         self.length = len(text)
-        formulas = [
-            (at, at + len(span.text)) for at, span in self._spans() if document.formula_of(span) is not None
-        ]
+        drawn = [(at, span) for at, span in self._spans() if document.formula_of(span) is not None]
+        formulas = [(at, at + len(span.text)) for at, span in drawn]
         self._places = document.Utf16Places(text, formulas)
-
-    def gap_below(self, upper: "Segment") -> int:
-        """Return the space between the piece above and this one in pixels."""
-        return 0 if upper.goes_on else document.gap_between(upper.blocks[-1], self.blocks[0])
 
     def place(self, left: int, top: int, width: int) -> None:
         """Lay out in a width in pixels."""
@@ -265,22 +238,13 @@ class Segment:
             shift += block.indent * document.INDENT
         shift = min(shift, width // 2)
         self.rect = QRect(left + shift, top, width - shift, RULE_HEIGHT)
+        padding = CODE_PADDING if self.kind == CODE else 0
+        self._head = self._style.tall(CODE_HEAD) if padding and block.first else 0
+        self._origin = QPointF(self.rect.left() + padding, top + self._head)
         if self.document is not None:
-            self.document.setTextWidth(self.rect.width() - 2 * self._padding)
-            height = round(self.document.size().height()) + self._head + self._foot
-            self.rect.setHeight(height)
-
-    @property
-    def _padding(self) -> int:
-        return CODE_PADDING if self.kind == CODE else 0
-
-    @property
-    def _head(self) -> int:
-        return self._style.tall(CODE_HEAD) if self.kind == CODE and self.blocks[0].first else 0
-
-    @property
-    def _foot(self) -> int:
-        return 8 if self.kind == CODE and not self.goes_on else 0
+            self.document.setTextWidth(self.rect.width() - 2 * padding)
+            foot = 8 if padding and not self.goes_on else 0
+            self.rect.setHeight(round(self.document.size().height()) + self._head + foot)
 
     @property
     def copy_rect(self) -> QRect:
@@ -297,21 +261,15 @@ class Segment:
             x = self.rect.left() - (self.blocks[0].quote - depth) * QUOTE_STEP
             painter.fillRect(x, self.rect.top(), 2, self.rect.height(), QtGui.QColor(tokens.line_strong))
         if self.document is None:
-            painter.fillRect(
-                self.rect.left(),
-                self.rect.center().y(),
-                self.rect.width(),
-                1,
-                QtGui.QColor(tokens.line_strong),
-            )
+            rule = QRect(self.rect.left(), self.rect.center().y(), self.rect.width(), 1)
+            painter.fillRect(rule, QtGui.QColor(tokens.line_strong))
             return
         if self.kind == CODE:
             self._paint_box(painter)
         origin = self._origin
         context = QtGui.QAbstractTextDocumentLayout.PaintContext()
-        context.clip = (
-            QRectF(clip).translated(-origin).intersected(QRectF(0, 0, self.rect.width(), self.rect.height()))
-        )
+        whole = QRectF(0, 0, self.rect.width(), self.rect.height())
+        context.clip = QRectF(clip).translated(-origin).intersected(whole)
         context.palette.setColor(QtGui.QPalette.ColorRole.Text, QtGui.QColor(tokens.text))
         chosen = [self._selection(each) for each in ranges if self._touches(each)]
         if chosen:
@@ -330,17 +288,13 @@ class Segment:
         if self.document is None:
             return self.start
         position = self.document.documentLayout().hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit)
-        return self.start + max(0, min(self._places.from_qt(position - self._lead), self.length))
+        return self.start + max(0, min(self._places.from_qt(position - self._before), self.length))
 
-    def link_at(self, point: QPointF) -> tuple[str, str]:
-        """Return address and text of the link at a point of the row, or two empty texts."""
+    def link_at(self, point: QPointF) -> str:
+        """Return the address of the link at a point of the row, or nothing."""
         if self.document is None:
-            return "", ""
-        layout = self.document.documentLayout()
-        url = layout.anchorAt(point - self._origin)
-        if not url:
-            return "", ""
-        return url, next((span.text for _, span in self.links if span.link == url), url)
+            return ""
+        return self.document.documentLayout().anchorAt(point - self._origin)
 
     def is_source_at(self, point: QPointF) -> bool:
         """Whether at a point of the row is a formula that cannot be drawn."""
@@ -397,17 +351,9 @@ class Segment:
                 position = at + len(span.text)
         return "".join([*parts, text[position:]])
 
-    @property
-    def _origin(self) -> QPointF:
-        return QPointF(self.rect.left() + self._padding, self.rect.top() + self._head)
-
-    @property
-    def _lead(self) -> int:
-        return 1 if self.kind == TABLE else 0
-
     def _in_document(self, position: int, *, end: bool = False) -> int:
         """Return the position in the document of a position in this piece's plain text."""
-        return self._places.to_qt(position, end=end) + self._lead
+        return self._places.to_qt(position, end=end) + self._before
 
     def _touches(self, each: Range) -> bool:
         return each.start < self.start + self.length + 1 and each.end > self.start
@@ -450,9 +396,8 @@ class Segment:
         painter.drawRoundedRect(box, 3, 3)
         if ticked:
             painter.setPen(QtGui.QPen(QtGui.QColor(tokens.on_accent), 1.6))
-            painter.drawPolyline(
-                [box.topLeft() + QPointF(x, y) for x, y in ((2.8, 6.2), (5.2, 8.6), (9.4, 3.6))]
-            )
+            tick = ((2.8, 6.2), (5.2, 8.6), (9.4, 3.6))
+            painter.drawPolyline([box.topLeft() + QPointF(x, y) for x, y in tick])
 
     def _paint_box(self, painter: QtGui.QPainter) -> None:
         tokens = self._style.tokens
@@ -468,14 +413,10 @@ class Segment:
         painter.drawRoundedRect(box, 8, 8)
         painter.restore()
         if self._head:
-            middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
             head = QRect(self.rect.left() + CODE_PADDING, self.rect.top(), self.rect.width() // 2, self._head)
-            painter.setFont(self._style.meta_font)
-            painter.setPen(QtGui.QColor(tokens.text_2))
-            painter.drawText(head, middle, self.blocks[0].language)
-            painter.setFont(self._style.chip_font)
-            centre = int(Qt.AlignmentFlag.AlignCenter)
-            painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
+            paint_text(painter, self._style.meta_font, tokens.text_2, head, self.blocks[0].language)
+            words, centre = self._style.texts("transcript.copy_code"), Qt.AlignmentFlag.AlignHCenter
+            paint_text(painter, self._style.chip_font, tokens.text_2, self.copy_rect, words, centre)
 
 
 class SegmentStack:
@@ -550,7 +491,8 @@ class SegmentStack:
             segment = self.segments[number]
             if number:
                 upper = self.segments[number - 1]
-                top = upper.rect.bottom() + 1 + segment.gap_below(upper)
+                gap = 0 if upper.goes_on else document.gap_between(upper.blocks[-1], segment.blocks[0])
+                top = upper.rect.bottom() + 1 + gap
             segment.place(left, top, width)
         self.stale = len(self.segments)
         return self.bottom if self.segments else top
@@ -584,10 +526,10 @@ class SegmentStack:
                 code.append(segment.blocks[0].text)
         return "\n".join(code)
 
-    def link_at(self, point: QPoint) -> tuple[str, str]:
-        """Return address and text of the link at a point, or two empty texts."""
+    def link_at(self, point: QPoint) -> str:
+        """Return the address of the link at a point, or nothing."""
         segment = self._at(point.y())
-        return segment.link_at(QPointF(point)) if segment and segment.rect.contains(point) else ("", "")
+        return segment.link_at(QPointF(point)) if segment and segment.rect.contains(point) else ""
 
     def is_source_at(self, point: QPoint) -> bool:
         """Whether at a point is a formula that cannot be drawn."""
@@ -597,9 +539,7 @@ class SegmentStack:
     def position_at(self, point: QPoint) -> int:
         """Return the position in the plain text nearest to a point."""
         segment = self._at(point.y())
-        if segment is None:
-            return 0
-        if point.y() < segment.rect.top() and segment is self.segments[0]:
+        if segment is None or (segment is self.segments[0] and point.y() < segment.rect.top()):
             return 0
         return segment.position_at(QPointF(point))
 

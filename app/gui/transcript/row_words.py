@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from string import Formatter
 
 from app.core.definitions import SWITCH_ASSISTANT
 from app.core.message import CouncilPart, Message, MessageState, ToolCall, denied_because
@@ -23,6 +24,12 @@ ORCHESTRATOR = "orchestrator"
 
 GUIDED = "guided"
 """Reason of a message whose calls Moot made with the model's words; it is a chip."""
+
+ENDED_CHIPS: dict[str, tuple[str, str]] = {
+    MessageState.STOPPED: ("transcript.stopped", "warn"),
+    MessageState.FAILED: ("transcript.failed_chip", "error"),
+}
+"""The key and the tone of the chip of what did not end well."""
 
 SHORTEST_SHOWN_S = 0.05
 COUNTS_THOUGHT_AFTER_S = 10
@@ -55,19 +62,16 @@ def chips_of(
         chips.append(HeaderChip(texts("transcript.pinned"), "accent"))
     if message.why == GUIDED:
         chips.append(HeaderChip(texts("why.guided")))
-    if message.state == MessageState.STREAMING and chat:
-        return chips
     if message.state == MessageState.STREAMING:
-        thinking = bool(message.thinking) and not begun
+        if chat:
+            return chips
+        thinking = message.thinking and not begun
         chips.append(
             HeaderChip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent")
         )
-    elif message.state == MessageState.STOPPED:
-        chips.append(HeaderChip(texts("transcript.stopped"), "warn"))
-    elif message.state == MessageState.FAILED:
-        chips.append(HeaderChip(texts("transcript.failed_chip"), "error"))
     elif message.state != MessageState.DONE:
-        chips.append(HeaderChip(texts("unknown"), "warn"))
+        key, tone = ENDED_CHIPS.get(message.state, ("unknown", "warn"))
+        chips.append(HeaderChip(texts(key), tone))
     if message.note and (is_cut(message) or message.note not in CUT):
         text = texts.named("transcript.note", message.note)
         chips.append(HeaderChip(text, "neutral" if message.note == "passed" else "warn"))
@@ -155,9 +159,7 @@ def why_of(message: Message, texts: Texts) -> str:
 def error_of(message: Message, texts: Texts) -> str:
     """Return why a message failed, and what its provider said."""
     error = message.error
-    if error is None:
-        return texts("transcript.failed")
-    if f"failure.{error.kind}" not in texts:
+    if error is None or f"failure.{error.kind}" not in texts:
         return texts("transcript.failed")
     provider = message.model.partition("/")[0]
     return failure_text(error.kind, clean(error.detail), provider, texts)
@@ -211,32 +213,6 @@ def icon_of(name: str) -> str:
     return _ICONS.get(name, "wrench")
 
 
-# What the texts of the tools that Moot has itself are filled with.
-_BLANKS: dict[str, tuple[str, ...]] = {
-    "web_search": ("query",),
-    "web_fetch": ("url",),
-    "open_url": ("url",),
-    "get_pages": (),
-    "get_current_page": (),
-    READ_FILE_PART: ("name", "pages"),
-    "write_file": ("path",),
-    "edit_file": ("path",),
-    "read_file": ("path",),
-    "list_files": (),
-    "move_file": ("source", "target"),
-    "delete_file": ("path",),
-    "create_goal": ("goal",),
-    "clear_goal": (),
-    "add_todo": ("name",),
-    "clear_todos": (),
-    "clearPlan": (),
-    "promptUser": ("question",),
-    "promptToUser": ("prompt",),
-    "reportResult": (),
-    "step_complete": (),
-    SWITCH_ASSISTANT: ("assistant", "instruction"),
-    SUB_AGENT: ("name", "task"),
-}
 _WHO = {SWITCH_ASSISTANT: "assistant", SUB_AGENT: "name", STEP: "assistant"}
 _WRITTEN = re.compile(r"\w+ (.+) \(version (\d+)\), ")
 _PUNCTUATION = re.compile(r'[{}\[\]"\\]+')
@@ -265,8 +241,8 @@ def title(
             # A workflow's step is no tool and has no name of one.
             return f"{said['step']} → {said['assistant']}"
         key = f"did.{call.name}" if done else f"doing.{call.name}"
-        blanks = _BLANKS.get(call.name)
-        if blanks is not None and all(said.get(one) for one in blanks):
+        blanks = [blank for _, blank, *_ in Formatter().parse(texts(key)) if blank] if key in texts else ()
+        if key in texts and all(said.get(one) for one in blanks):
             return texts(key, **{one: said[one] for one in blanks})
         items, index = values.get("items"), values.get("index")
         if call.name in (SET_PLAN, AGENT_PLAN) and isinstance(items, list):

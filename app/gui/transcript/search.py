@@ -5,21 +5,23 @@ between frames and shows what it finds. `Marks`: what differs on a warm ground, 
 line.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from time import thread_time
 from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from app.core.message import Message
-from app.core.texts import visible
+from app.core.texts import Texts, visible
 from app.engine.council.requests import found_in
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import CODE, Block, StreamingBlocks, code_chunks, literal_blocks
-from app.gui.transcript import painted_row, transcript_model
-from app.gui.transcript.canvas import Canvas, shown_text, single_shot
+from app.gui.transcript import painted_row
+from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
+from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, PaintedRow, SearchHit
 from app.gui.transcript.row_text import Range
+from app.gui.transcript.transcript_model import CARD, GROUP, QUESTION, SUMMARY, RowEntry, TranscriptModel
 
 Quote = tuple[str, str]
 """Words of a message, and their kind: DIFFERS or AGREED."""
@@ -38,7 +40,7 @@ class Marks:
         if quotes != self._quotes:
             self._quotes, self._found = quotes, {}
 
-    def ranges(self, row: painted_row.PaintedRow, tokens: Tokens) -> list[Range]:
+    def ranges(self, row: PaintedRow, tokens: Tokens) -> list[Range]:
         """Return what to mark in a row."""
         if row.row_id not in self._quotes:
             return []
@@ -46,20 +48,14 @@ class Marks:
         known = self._found.get(row.row_id)
         if known is None or known[0] != text:
             known = self._found[row.row_id] = (text, self._find(row.row_id, text))
-        return [
-            Range(start, end, underline=tokens.ok) if kind == AGREED else Range(start, end, tokens.warn_bg)
-            for start, end, kind in known[1]
-        ]
+        looks = {AGREED: ("transparent", tokens.ok), DIFFERS: (tokens.warn_bg, "")}
+        return [Range(start, end, looks[kind][0], underline=looks[kind][1]) for start, end, kind in known[1]]
 
     def _find(self, row_id: str, text: str) -> list[tuple[int, int, str]]:
-        places = []
-        for words, kind in self._quotes[row_id]:
-            # The row shows no Markdown marks.
-            found = found_in(text, words.translate(_NO_MARKS))
-            if found:
-                start = text.index(found)
-                places.append((start, start + len(found), kind))
-        return places
+        # The row shows no Markdown marks.
+        quotes = [(found_in(text, words.translate(_NO_MARKS)), kind) for words, kind in self._quotes[row_id]]
+        starts = [(text.index(found), found, kind) for found, kind in quotes if found]
+        return [(start, start + len(found), kind) for start, found, kind in starts]
 
 
 _NO_MARKS = dict.fromkeys(map(ord, "*`"))
@@ -72,8 +68,6 @@ MAX_HITS = 1_000
 PARSED_AT_ONCE = 500
 """Characters of a message that are parsed at a time, in less than four milliseconds."""
 
-ShownText = Callable[[Message, str], str]
-
 
 class SearchedText(NamedTuple):
     """One of a row's texts as it is stored; `part` is one of `SearchHit`, `literal` text is not Markdown."""
@@ -83,55 +77,48 @@ class SearchedText(NamedTuple):
     literal: bool = False
 
 
-def searched_texts(
-    entry: transcript_model.RowEntry, model: transcript_model.TranscriptModel, shown_text: ShownText
-) -> list[SearchedText]:
-    """Return the texts of a row; `shown_text` returns the part of a message's text that is shown."""
+def searched_texts(entry: RowEntry, model: TranscriptModel, texts: Texts) -> list[SearchedText]:
+    """Return the texts of a row."""
     message = model.book.messages[entry.message_id]
-    if entry.kind in (transcript_model.GROUP, transcript_model.SUMMARY):
+    if entry.kind in (GROUP, SUMMARY):
         return []
-    if entry.kind == transcript_model.CARD:
+    if entry.kind == CARD:
         call = message.tool_calls[entry.call]
         result = model.book.messages.get(entry.result_id)
-        given = (call.name, call.arguments, result.content if result else "")
-        parts = (painted_row.REST, painted_row.ARGUMENTS, painted_row.RESULT)
-        return [SearchedText(part, text) for part, text in zip(parts, given, strict=True)]
-    if entry.kind == transcript_model.QUESTION:
-        prompt = message.prompt
-        asked = (
-            (prompt.question, *prompt.options, prompt.answer, prompt.called, prompt.about, prompt.arguments)
-            if prompt
-            else ()
-        )
-        return [SearchedText(painted_row.REST, text) for text in asked]
-    thought = [SearchedText(painted_row.THOUGHT, message.thinking)] if model.chat else []
+        return [
+            SearchedText(REST, call.name),
+            SearchedText(ARGUMENTS, call.arguments),
+            SearchedText(RESULT, result.content if result else ""),
+        ]
+    if entry.kind == QUESTION and (prompt := message.prompt):
+        asked = (prompt.question, *prompt.options, prompt.answer)
+        return [SearchedText(REST, text) for text in (*asked, prompt.called, prompt.about, prompt.arguments)]
+    thought = [SearchedText(THOUGHT, message.thinking)] if model.chat else []
     rest = [text for one in message.attachments for text in (one.name, one.text)]
     if message.error is not None:
         rest.append(message.error.detail)
-    said = SearchedText(
-        painted_row.TEXT, shown_text(message, model.said(message.id)), literal=message.by_user
-    )
-    return [*thought, said, *(SearchedText(painted_row.REST, text) for text in rest)]
+    said = SearchedText(TEXT, model.shown(message, texts), literal=message.by_user)
+    return [*thought, said, *[SearchedText(REST, text) for text in rest]]
 
 
 def as_it_reads(text: SearchedText) -> Iterator[str | None]:
     """Yield None where the search may pause, and last the text as the row shows it."""
     if text.literal:
         blocks = literal_blocks(text.source)
-    elif text.part == painted_row.TEXT:
+    elif text.part == TEXT:
         stream = StreamingBlocks()
         for start in range(0, len(text.source), PARSED_AT_ONCE):
             stream.feed(text.source[start : start + PARSED_AT_ONCE])
             yield None
         stream.finish()
         blocks = stream.blocks
-    elif text.part == painted_row.THOUGHT:
+    elif text.part == THOUGHT:
         blocks = painted_row.thought_blocks(text.source)
-    elif text.part == painted_row.REST:
+    elif text.part == REST:
         blocks = []
     else:
         blocks = code_chunks(visible(text.source), Block(CODE))
-    yield "\n".join([block.text for block in blocks]) if text.part != painted_row.REST else text.source
+    yield "\n".join([block.text for block in blocks]) if text.part != REST else text.source
 
 
 class _Known(NamedTuple):
@@ -140,32 +127,35 @@ class _Known(NamedTuple):
     message: Message
     result: Message | None
     characters: int
-    hits: list[painted_row.SearchHit]
+    hits: list[SearchHit]
 
 
 class Finder:
-    """The hits of one search, at most the newest MAX_HITS; `current` is the one shown, -1 for none."""
+    """The hits of one search, at most the newest MAX_HITS.
 
-    def __init__(self, model: transcript_model.TranscriptModel, shown_text: ShownText) -> None:
+    `chosen` is the one shown, `current` its place, -1 for none.
+    """
+
+    def __init__(self, model: TranscriptModel, canvas: Canvas) -> None:
         self._model = model
-        self._shown_text = shown_text
+        self._canvas = canvas
         self.words = self._wanted = ""
-        self._chosen: painted_row.SearchHit | None = None
+        self.chosen: SearchHit | None = None
         self.start_anew()
 
     def search(self, words: str) -> None:
         """Search for words from now on, ignoring case; `lead` returns the newest hit."""
         self.words, self._wanted = words, words.casefold()
-        self._chosen = None
+        self.chosen = None
         self.start_anew()
         self._leads = True
 
     def start_anew(self) -> None:
         """Search for the same words in other messages; the hit shown stays if it is there, `lead` returns none."""
-        self.hits: list[painted_row.SearchHit] = []
+        self.hits: list[SearchHit] = []
         self.current = -1
         self._leads = False
-        self._by_root: dict[str, list[painted_row.SearchHit]] = {}
+        self._by_root: dict[str, list[SearchHit]] = {}
         self._known: dict[str, _Known] = {}
         self._seen: set[str] = set()
         self._changed: dict[str, None] = {}
@@ -204,29 +194,25 @@ class Finder:
             self._gather(whole=not left)
         return left
 
-    def lead(self) -> painted_row.SearchHit | None:
+    def lead(self) -> SearchHit | None:
         """Return the newest hit of a search by `search`, once."""
         if not self._leads or not self.hits:
             return None
         self._leads = False
         return self.step(0)
 
-    def step(self, distance: int) -> painted_row.SearchHit | None:
+    def step(self, distance: int) -> SearchHit | None:
         """Return the next or previous hit and make it the current one; wrap around at the ends."""
         if not self.hits:
             return None
         # The first step goes to the newest hit in either direction.
-        self.current = (self.current + distance) % len(self.hits) if self._chosen else len(self.hits) - 1
-        self._chosen = self.hits[self.current]
-        return self._chosen
+        self.current = (self.current + distance) % len(self.hits) if self.chosen else len(self.hits) - 1
+        self.chosen = self.hits[self.current]
+        return self.chosen
 
-    def in_row(self, row_id: str) -> list[painted_row.SearchHit]:
+    def in_row(self, row_id: str) -> list[SearchHit]:
         """Return the hits of a row."""
         return [hit for hit in self.hits if hit.row_id == row_id]
-
-    def is_current(self, hit: painted_row.SearchHit) -> bool:
-        """Whether a hit is the one shown."""
-        return hit == self._chosen
 
     def _next_root(self) -> str | None:
         """Return the root turn to search next: one that has changed, else the newest left."""
@@ -247,19 +233,15 @@ class Finder:
 
     def _look_into(self, root: str) -> Iterator[bool]:
         """Search a root turn and its sub-agents; yield False where the search may pause, last True."""
-        book, hits = self._model.book, list[painted_row.SearchHit]()
-        for entry in (
-            transcript_model.whole_rows(book, root)
-            if self._model.has_calls
-            else transcript_model.plain_rows(book.whole(root))
-        ):
+        hits: list[SearchHit] = []
+        for entry in self._model.rows_in(root):
             hits += yield from self._in_row(entry)
         self._by_root.pop(root, None)
         if hits:
             self._by_root[root] = hits[-MAX_HITS:]
         yield True
 
-    def _in_row(self, entry: transcript_model.RowEntry) -> Generator[bool, None, list[painted_row.SearchHit]]:
+    def _in_row(self, entry: RowEntry) -> Generator[bool, None, list[SearchHit]]:
         book, live = self._model.book, self._model.live.get(entry.message_id)
         message, result = book.messages[entry.message_id], book.messages.get(entry.result_id)
         characters = live.characters if live else -1
@@ -271,17 +253,15 @@ class Finder:
             and known.characters == characters
         ):
             return known.hits
-        hits: list[painted_row.SearchHit] = []
-        for text in searched_texts(entry, self._model, self._shown_text):
+        hits: list[SearchHit] = []
+        for text in searched_texts(entry, self._model, self._canvas.style.texts):
             if self._first in text.source.casefold():
                 hits += yield from self._in_text(entry.id, text)
         self._known[entry.id] = _Known(message, result, characters, hits)
         yield False
         return hits
 
-    def _in_text(
-        self, row_id: str, source: SearchedText
-    ) -> Generator[bool, None, list[painted_row.SearchHit]]:
+    def _in_text(self, row_id: str, source: SearchedText) -> Generator[bool, None, list[SearchHit]]:
         text = ""
         for read in as_it_reads(source):
             text = read or ""
@@ -289,10 +269,10 @@ class Finder:
         folded = text.casefold()
         if len(folded) != len(text):
             folded = text.lower() if len(text.lower()) == len(text) else text
-        hits: list[painted_row.SearchHit] = []
+        hits: list[SearchHit] = []
         position = folded.rfind(self._wanted)
         while position >= 0 and len(hits) < MAX_HITS:
-            hits.append(painted_row.SearchHit(row_id, source.part, position, position + len(self._wanted)))
+            hits.append(SearchHit(row_id, source.part, position, position + len(self._wanted)))
             position = folded.rfind(self._wanted, 0, position)
         return hits[::-1]
 
@@ -303,13 +283,13 @@ class Finder:
         """
         roots = sorted(self._by_root, key=self._model.start_of)
         self.hits = [hit for root in roots for hit in self._by_root[root]][-MAX_HITS:]
-        if self._chosen is None:
+        if self.chosen is None:
             return
-        if self._chosen in self.hits:
-            self.current = self.hits.index(self._chosen)
+        if self.chosen in self.hits:
+            self.current = self.hits.index(self.chosen)
         elif whole:
             self.current = min(self.current, len(self.hits) - 1)
-            self._chosen = self.hits[self.current] if self.current >= 0 else None
+            self.chosen = self.hits[self.current] if self.current >= 0 else None
 
 
 class Search(QObject):
@@ -317,13 +297,13 @@ class Search(QObject):
 
     found = Signal(int, int)
 
-    def __init__(self, model: transcript_model.TranscriptModel, canvas: Canvas, feed: Feed) -> None:
+    def __init__(self, model: TranscriptModel, canvas: Canvas, feed: Feed) -> None:
         super().__init__(canvas)
         self.marks = Marks()
         self._model = model
         self._canvas = canvas
         self._feed = feed
-        self.finder = Finder(model, lambda message, text: shown_text(message, text, canvas.style.texts))
+        self.finder = Finder(model, canvas)
         self._timer = single_shot(self, self._go_on)
         feed.turn_changed.connect(self._on_turn_changed)
         feed.loaded.connect(self._on_loaded)
@@ -346,16 +326,16 @@ class Search(QObject):
             self._show(hit)
         self._tell()
 
-    def ranges(self, row: painted_row.PaintedRow) -> list[Range]:
+    def ranges(self, row: PaintedRow) -> list[Range]:
         """Return what to mark in a row: quotes, and over them what was found."""
         tokens = self._canvas.style.tokens
         ranges = self.marks.ranges(row, tokens)
         for hit in self.finder.in_row(row.row_id):
             shown = row.range_of(hit)
             if shown is not None:
-                current = self.finder.is_current(hit)
+                current = hit == self.finder.chosen
                 colours = (tokens.accent, tokens.on_accent) if current else (tokens.warn_bg, tokens.warn)
-                ranges.append(Range(*shown, *colours, thought=hit.part == painted_row.THOUGHT))
+                ranges.append(Range(*shown, *colours, thought=hit.part == THOUGHT))
         return ranges
 
     def _go_on(self) -> None:
@@ -371,16 +351,16 @@ class Search(QObject):
     def _tell(self) -> None:
         self.found.emit(self.finder.current + 1, len(self.finder.hits))
 
-    def _show(self, hit: painted_row.SearchHit) -> None:
+    def _show(self, hit: SearchHit) -> None:
         """Unfold what hides a place and bring it on screen."""
         model, canvas = self._model, self._canvas
         self._feed.unfold_around(model.book.messages[hit.message_id].turn_id)
         if hit.row_id not in model:
             return
         index = model.index(hit.row_id)
-        name = f"thought {hit.row_id}" if hit.part == painted_row.THOUGHT else hit.row_id
+        name = f"thought {hit.row_id}" if hit.part == THOUGHT else hit.row_id
         for opened, key in ((model.unfolded, name), (model.whole, hit.row_id)):
-            if hit.part != painted_row.REST and canvas.row(index).range_of(hit) is None:
+            if hit.part != REST and canvas.row(index).range_of(hit) is None:
                 opened.add(key)
                 canvas.rows.pop(hit.row_id, None)
         rect = canvas.row(index).hit_rect(hit)

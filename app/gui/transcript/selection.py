@@ -16,7 +16,7 @@ from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import blocks_of
 from app.gui.markdown.document import markdown_of, plain_of
 from app.gui.transcript.canvas import Canvas
-from app.gui.transcript.painted_row import COPY_CODE, PaintedRow
+from app.gui.transcript.painted_row import COPY_CODE, FOLLOW, PaintedRow
 from app.gui.transcript.row_text import Range
 from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
 
@@ -125,7 +125,7 @@ AUTO_SCROLL_MS = 40
 
 
 class Pointer(QObject):
-    """Turns mouse events into selections, links and actions."""
+    """Turns mouse events into selections and actions."""
 
     def __init__(
         self,
@@ -133,16 +133,14 @@ class Pointer(QObject):
         canvas: Canvas,
         selection: Selection,
         act: Callable[[PaintedRow, str, QPoint], None],
-        follow: Callable[[str, str], None],
     ) -> None:
-        """`act(row, action, point)` does what a row offers; `follow(url, shown text)` opens a link."""
+        """`act(row, action, point)` does what a row offers."""
         super().__init__(area)
         self._area = area
         self._canvas = canvas
         self._selection = selection
         self._act = act
-        self._follow = follow
-        self._pressed: tuple[str, str] | None = None
+        self._pressed: str | None = None
         self._drag = QPoint()
         self._auto_scroll = QTimer(self, interval=AUTO_SCROLL_MS)
         self._auto_scroll.timeout.connect(self._on_auto_scroll)
@@ -153,8 +151,8 @@ class Pointer(QObject):
         if found is None:
             return
         row, point = found
-        self._pressed = (row.text.link_at(point)[0], row.action_at(point))
-        place = TextPlace(row.row_id, row.position_at(point))
+        self._pressed = row.action_at(point)
+        place = TextPlace(row.row_id, row.text.position_at(point))
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
             self._selection.extend(place)
         else:
@@ -164,7 +162,7 @@ class Pointer(QObject):
     def move(self, event: QMouseEvent) -> None:
         """Extend the selection while the button is held; else show by the pointer what is under it."""
         point = event.position().toPoint()
-        if event.buttons() & Qt.MouseButton.LeftButton and self._pressed:
+        if event.buttons() & Qt.MouseButton.LeftButton and self._pressed is not None:
             self._drag = point
             outside = not 0 <= point.y() < self._area.viewport().height()
             if outside and not self._auto_scroll.isActive():
@@ -176,7 +174,7 @@ class Pointer(QObject):
         shape = Qt.CursorShape.ArrowCursor
         if found := self._canvas.row_at(point):
             row, inside = found
-            if row.text.link_at(inside)[0] or row.action_at(inside):
+            if row.action_at(inside):
                 shape = Qt.CursorShape.PointingHandCursor
             elif any(segment.rect.contains(inside) for segment in row.text.segments):
                 shape = Qt.CursorShape.IBeamCursor
@@ -187,26 +185,16 @@ class Pointer(QObject):
         self._auto_scroll.stop()
         pressed, self._pressed = self._pressed, None
         found = self._canvas.row_at(event.position().toPoint())
-        if (
-            event.button() != Qt.MouseButton.LeftButton
-            or not pressed
-            or not found
-            or self._selection.bounds()
-        ):
-            return
-        row, point = found
-        url, shown = row.text.link_at(point)
-        action = row.action_at(point)
-        if action and action == pressed[1]:
-            self._act(row, action, point)
-        elif url and url == pressed[0]:
-            self._follow(url, shown)
+        if found and pressed and event.button() == Qt.MouseButton.LeftButton and not self._selection.bounds():
+            row, point = found
+            if row.action_at(point) == pressed:
+                self._act(row, pressed, point)
 
     def double_click(self, event: QMouseEvent) -> None:
         """Select the word under the pointer."""
         if found := self._canvas.row_at(event.position().toPoint()):
             row, point = found
-            start, end = row.word_at(row.position_at(point))
+            start, end = row.word_at(row.text.position_at(point))
             self._selection.start(TextPlace(row.row_id, start))
             self._selection.extend(TextPlace(row.row_id, end))
             self._canvas.repaint()
@@ -214,7 +202,7 @@ class Pointer(QObject):
     def _extend_to(self, point: QPoint) -> None:
         if found := self._canvas.row_at(point):
             row, inside = found
-            self._selection.extend(TextPlace(row.row_id, row.position_at(inside)))
+            self._selection.extend(TextPlace(row.row_id, row.text.position_at(inside)))
             self._canvas.repaint()
 
     def _on_auto_scroll(self) -> None:
@@ -226,18 +214,15 @@ class Pointer(QObject):
 
 @dataclass(frozen=True, slots=True)
 class KeyTarget:
-    """Something Enter can use: a link or an action of a row; `rect` and `point` are in the row."""
+    """Something Enter can use: an action of a row; `rect` is in the row."""
 
     row_id: str
+    action: str
     rect: QRect
-    point: QPoint
-    url: str = ""
-    text: str = ""
-    action: str = ""
 
 
 class Keyboard:
-    """The focused link or action, and the keys that extend a selection."""
+    """The focused action, and the keys that extend a selection."""
 
     def __init__(self, model: TranscriptModel, canvas: Canvas, selection: Selection) -> None:
         self._model = model
@@ -246,7 +231,7 @@ class Keyboard:
         self.target: KeyTarget | None = None
 
     def to_next(self, *, forward: bool) -> bool:
-        """Go to the next link or action on screen; return False past the last."""
+        """Go to the next action on screen; return False past the last."""
         stops = self._targets()
         index = stops.index(self.target) if self.target in stops else (-1 if forward else len(stops))
         index += 1 if forward else -1
@@ -268,14 +253,14 @@ class Keyboard:
                 return False
             cursor = TextPlace(self._model.id(self._canvas.placed[0].row), 0)
             self._selection.start(cursor)
-        place = moved(self._model, self._canvas.row, cursor, key)
+        place = self._moved(cursor, key)
         if place is not None:
             self._selection.extend(place)
             self._canvas.repaint()
         return place is not None
 
     def _targets(self) -> Sequence[KeyTarget]:
-        """Return the links and actions on screen from top to bottom."""
+        """Return the actions on screen from top to bottom, those of links among them."""
         found: list[KeyTarget] = []
         for placed in self._canvas.placed:
             row = self._canvas.row(placed.row)
@@ -283,47 +268,43 @@ class Keyboard:
                 rect = row.position_rect(position).adjusted(-2, 0, 0, 0)
                 end = row.position_rect(position + len(span.text))
                 rect.setRight(end.right() + 2 if end.top() == rect.top() else rect.left() + 40)
-                found.append(KeyTarget(row.row_id, rect, rect.center(), span.link, span.text))
-            for rect in row.text.copy_rects:
-                found.append(KeyTarget(row.row_id, rect, rect.center(), action=COPY_CODE))
-            for action, rect in row.action_rects:
-                found.append(KeyTarget(row.row_id, rect, rect.center(), action=action))
+                found.append(KeyTarget(row.row_id, f"{FOLLOW}/{span.link}", rect))
+            found += [KeyTarget(row.row_id, COPY_CODE, rect) for rect in row.text.copy_rects]
+            found += [KeyTarget(row.row_id, action, rect) for action, rect in row.action_rects]
         return found
 
-
-def moved(
-    model: TranscriptModel, row_of: Callable[[int], PaintedRow], place: TextPlace, key: int
-) -> TextPlace | None:
-    """Return where a key takes the cursor of the selection; None for a key that moves nothing."""
-    index = model.index(place.row_id)
-    row = row_of(index)
-    length = row.text.length
-    position = min(place.position, length)
-    keys = Qt.Key
-    if key == keys.Key_Left:
-        position -= 1
-    elif key == keys.Key_Right:
-        position += 1
-    elif key in (keys.Key_Up, keys.Key_Down):
-        position = _line_moved(row, position, key == keys.Key_Down)
-    elif key == keys.Key_Home:
-        return TextPlace(model.id(0), 0)
-    elif key == keys.Key_End:
-        return TextPlace(model.id(-1), TO_END)
-    else:
-        return None
-    if position < 0 and index > 0:
-        above = row_of(index - 1)
-        return TextPlace(above.row_id, above.text.length)
-    if position > length and index < len(model.entries) - 1:
-        return TextPlace(model.id(index + 1), 0)
-    return TextPlace(place.row_id, max(0, min(position, length)))
+    def _moved(self, place: TextPlace, key: int) -> TextPlace | None:
+        """Return where a key takes the cursor of the selection; None for a key that moves nothing."""
+        model, row_of = self._model, self._canvas.row
+        index = model.index(place.row_id)
+        row = row_of(index)
+        length = row.text.length
+        position = min(place.position, length)
+        keys = Qt.Key
+        if key == keys.Key_Left:
+            position -= 1
+        elif key == keys.Key_Right:
+            position += 1
+        elif key in (keys.Key_Up, keys.Key_Down):
+            position = _line_moved(row, position, key == keys.Key_Down)
+        elif key == keys.Key_Home:
+            return TextPlace(model.id(0), 0)
+        elif key == keys.Key_End:
+            return TextPlace(model.id(-1), TO_END)
+        else:
+            return None
+        if position < 0 and index > 0:
+            above = row_of(index - 1)
+            return TextPlace(above.row_id, above.text.length)
+        if position > length and index < len(model.entries) - 1:
+            return TextPlace(model.id(index + 1), 0)
+        return TextPlace(place.row_id, max(0, min(position, length)))
 
 
 def _line_moved(row: PaintedRow, position: int, down: bool) -> int:
     rect = row.position_rect(position)
     y = rect.bottom() + rect.height() // 2 if down else rect.top() - rect.height() // 2
-    result = row.position_at(QPoint(rect.left(), y))
+    result = row.text.position_at(QPoint(rect.left(), y))
     if down:
         return result if row.position_rect(result).top() > rect.top() else row.text.length + 1
     return result if row.position_rect(result).top() < rect.top() else -1

@@ -18,6 +18,7 @@ from app.core.texts import Texts
 from app.core.tool import ToolProgress
 from app.core.turns import Item, ItemKind, Turns
 from app.engine.turns.context import TurnState
+from app.engine.workflow.run import read_by_people
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import clean, same_start
 from app.gui.transcript.call_rows import CallState
@@ -129,12 +130,8 @@ def _answers(message: Message, turns: Turns) -> bool:
     return asked is not None and asked.prompt is not None
 
 
-def same_rows(old: Message, new: Message) -> bool:
-    """Return whether a new version of a message changes no row but its own."""
-    return _shape(old) == _shape(new)
-
-
 def _shape(message: Message) -> tuple[object, ...]:
+    """Return what decides which rows there are besides the message's own."""
     calls = [call.id for call in message.tool_calls]
     who = (message.role, message.author.id, message.answers, message.tool_call_id)
     prompt = message.prompt
@@ -263,9 +260,9 @@ class TurnBook(Turns):
             return CallState.DONE if self._ended[key] else CallState.FAILED
         if message.state == MessageState.STREAMING:
             return CallState.GROWING
-        if not runs and not (result is not None or key in self._started):
-            return CallState.LEFT
-        return CallState.RUNNING if runs else CallState.STOPPED
+        if runs:
+            return CallState.RUNNING
+        return CallState.LEFT if result is None and key not in self._started else CallState.STOPPED
 
     def _asks(self, turn_id: str, call_id: str) -> bool:
         return any(each.asks for each in self.about(turn_id, call_id))
@@ -311,17 +308,16 @@ class TurnBook(Turns):
 
     def tokens(self, turn_id: str) -> int:
         """Return the tokens of a turn and all turns called in it."""
-        usages = [each.usage for turn in self.below(turn_id) for each in self.whole(turn) if each.usage]
-        return sum([usage.tokens for usage in usages])
+        said = (each for turn in self.below(turn_id) for each in self.whole(turn))
+        return sum([each.usage.tokens for each in said if each.usage])
 
     def last_call(self, turn_id: str) -> ToolCall | None:
         """Return the call that runs now, None while the model writes."""
         said = self.whole(turn_id)
-        last = said[-1] if said else None
-        if last is not None and last.role == Role.TOOL:
-            calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
-            return calls[-1] if calls else None
-        return last.tool_calls[-1] if last is not None and last.tool_calls else None
+        calls = list(said[-1].tool_calls) if said else []
+        if said and said[-1].role == Role.TOOL:
+            calls = [call for each in said for call in each.tool_calls if call.id == said[-1].tool_call_id]
+        return calls[-1] if calls else None
 
     def failure(self, turn_id: str) -> str:
         """Return failed or stopped if a turn ended so, else nothing."""
@@ -425,15 +421,14 @@ class TranscriptModel:
     def reset(self, session: Session) -> None:
         """Hold another session, without messages."""
         self._forget()
-        self._debate = session.debate is not None
+        debate = session.debate
+        self._debate = debate is not None
         self.chat = session.chat is not None
         # Turns have calls: each is a block of rows.
-        self.has_calls = self.chat or (
-            session.debate is not None and session.debate.tools != DebateTools.NONE
-        )
+        self.has_calls = self.chat or (debate is not None and debate.tools != DebateTools.NONE)
         self.mark(session)
         self._group = session.group.name if session.group is not None else ""
-        participants = session.debate.participants if session.debate is not None else ()
+        participants = debate.participants if debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
         self._seats = {each.id: one_line(each.name)[:80] for each in participants}
@@ -452,6 +447,7 @@ class TranscriptModel:
         self.book = TurnBook(messages)
         self._first = 0
         self._starts = {}
+        self._numbers = {}
         self.entries = self._rows(messages)
         self._number_from(0)
 
@@ -474,15 +470,15 @@ class TranscriptModel:
         """Return the message a row is drawn from."""
         return self.book.messages[self.entries[index].message_id]
 
-    def prepend(self, messages: Sequence[Message]) -> int:
-        """Add whole earlier root turns; return the number of their rows."""
+    def prepend(self, messages: Sequence[Message]) -> Splice:
+        """Add whole earlier root turns; return the change of the rows."""
         self.book.put_before(messages)
         rows = self._rows(messages)
         self._first -= len(rows)
         self.entries[:0] = rows
         numbers = range(self._first, self._first + len(rows))
         self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
-        return len(rows)
+        return Splice(0, (), tuple(rows))
 
     def _rows(self, messages: Sequence[Message]) -> list[RowEntry]:
         """Return the rows of whole root turns that the book has, and remember where each turn starts."""
@@ -493,6 +489,10 @@ class TranscriptModel:
         for row in rows:
             self._starts.setdefault(self._root_of(row), row.id)
         return rows
+
+    def rows_in(self, root: str) -> Iterable[RowEntry]:
+        """Return the rows of a root turn, also of those that are folded, without gaps."""
+        return whole_rows(self.book, root) if self.has_calls else plain_rows(self.book.whole(root))
 
     def meet(self, messages: Sequence[Message]) -> None:
         """Note the speakers of messages in order, which decides their colours."""
@@ -506,7 +506,7 @@ class TranscriptModel:
             self._see(message.author)
             before = self.book.messages.get(message.id)
             self.book.put(message)
-            if before is not None and same_rows(before, message):
+            if before is not None and _shape(before) == _shape(message):
                 return Splice(0, (), ())
             return self.arrange(message.turn_id)
         known = message.id in self
@@ -528,8 +528,6 @@ class TranscriptModel:
         tail = same_start(now[same:][::-1], before[same:][::-1])
         removed = tuple(before[same : len(before) - tail])
         added = tuple(now[same : len(now) - tail])
-        if not removed and not added:
-            return Splice(start + same, (), ())
         self.entries[start + same : end - tail] = added
         for entry in removed:
             del self._numbers[entry.id]
@@ -555,9 +553,6 @@ class TranscriptModel:
         return self.book.root(self.book.messages[entry.message_id].turn_id)
 
     def _number_from(self, start: int, end: int | None = None) -> None:
-        if not start and end is None:
-            self._numbers = {entry.id: self._first + number for number, entry in enumerate(self.entries)}
-            return
         for number in range(start, len(self.entries) if end is None else end):
             self._numbers[self.entries[number].id] = self._first + number
 
@@ -566,10 +561,6 @@ class TranscriptModel:
         live = self.live[message.id] = LiveText()
         if message.content:
             live.add(message.content)
-
-    def end_live(self, message_id: str) -> None:
-        """End collecting the text of a message."""
-        self.live.pop(message_id, None)
 
     def group_rows(self, turn_id: str) -> list[str]:
         """Return the ids of the heads over a turn and those around it that are shown."""
@@ -599,6 +590,16 @@ class TranscriptModel:
         live = self.live.get(message_id)
         return live.text if live else self.book.messages[message_id].content
 
+    def shown(self, message: Message, texts: Texts) -> str:
+        """Return the text of a message as it is shown; of a step, without the protocol lines that end it."""
+        text = self.said(message.id)
+        if not of_step(message):
+            return text
+        shown, artifacts = read_by_people(text, ended=message.state != MessageState.STREAMING)
+        # A list begins on a line of its own.
+        made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
+        return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
+
     def start_of(self, root: str) -> int:
         """Return the index of the first row of a root turn, -1 if it has none."""
         first = self._starts.get(root) if self.has_calls else self.book.whole(root)[0].id
@@ -620,10 +621,9 @@ class TranscriptModel:
         entry, message = self.entries[index], self.message(index)
         said = (each for each in range(index - 1, -1, -1) if self.entries[each].kind == MESSAGE)
         before = next((self.message(each).round for each in said), 0)
-        may_act = self.can_retry and not self.book.is_past(message)
-        if self.chat and not self.book.is_last(message):
-            # It would take back what was said since; the buttons over the message and its menu still offer it.
-            may_act = False
+        # It would take back what was said since; the buttons over the message and its menu still offer it.
+        last = not self.chat or self.book.is_last(message)
+        may_act = self.can_retry and last and not self.book.is_past(message)
         separator = ""
         if self._debate and message.round and message.round != before:
             separator = texts("transcript.round", round=message.round)
@@ -634,7 +634,8 @@ class TranscriptModel:
             # A step is retried as a whole in the list of steps.
             can_retry=may_act and WORKFLOW not in message.author.path,
             can_continue=self.chat and may_act and message.parent_turn_id is None,
-            unfolded=message.id in self.unfolded,
+            text=self.shown(message, texts),
+            whole=message.id in self.whole,
             frame=self.frame(index, tokens),
             chat=self.chat,
             pinned=message.id in self.pinned,
@@ -681,9 +682,10 @@ class TranscriptModel:
         if author.kind == ORCHESTRATOR:
             name = shown_name(author, texts)
             return RowSpeaker(name, initial(name), tokens.accent, tokens.accent_bg, icon="users")
-        name = _user_name(author, texts) if role == Role.USER else shown_name(author, texts)
         if role == Role.USER:
+            name = _user_name(author, texts)
             return RowSpeaker(name, initial(name), tokens.on_user, tokens.user)
+        name = shown_name(author, texts)
         colour, background = tokens.speaker(self._see(author))
         return RowSpeaker(name, self._letters(author.id, name), colour, background)
 
@@ -696,8 +698,7 @@ class TranscriptModel:
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return the name of a message's speaker as it is shown."""
-        shown = _user_name if message.by_user else shown_name
-        return shown(message.author, texts)
+        return (_user_name if message.by_user else shown_name)(message.author, texts)
 
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
@@ -705,6 +706,12 @@ class TranscriptModel:
         if self.has_calls and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
+
+
+def of_step(message: Message) -> bool:
+    """Return whether a message is from a step of a workflow."""
+    path = message.author.path
+    return len(path) == 2 and path[0] == WORKFLOW
 
 
 def shown_name(author: Author, texts: Texts) -> str:

@@ -11,21 +11,30 @@ from functools import partial
 from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal
 
-from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.display.appearance import sized, tall
 from app.gui.display.theme import Tokens
-from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, STOP_TURN, CardRow
+from app.gui.transcript.call_rows import OPEN_LINK, STOP_TURN, CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
-from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, items_of, offered
-from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD, QuestionWidgets
-from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow, TypingIndicator, animated
+from app.gui.transcript.message_actions import COPY, ActionBar, MenuItem, build_menu, items_of, offered
+from app.gui.transcript.message_rows import COMPARE, EARLIER, LATER, RETRY, SETTINGS, QuestionWidgets
+from app.gui.transcript.painted_row import (
+    COPY_CODE,
+    FOLD,
+    FOLLOW,
+    SHOW_ALL,
+    THOUGHT,
+    PaintedRow,
+    TypingIndicator,
+    animated,
+)
 from app.gui.transcript.pictures import Pictures
-from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font
+from app.gui.transcript.row_text import COLUMN, COMPACT, Picture, Range, RowStyle, body_font, paint_text
 from app.gui.transcript.search import Search
 from app.gui.transcript.selection import Keyboard, Pointer, Selection
-from app.gui.transcript.transcript_model import MESSAGE, TranscriptModel
+from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.widgets.badge import fill_box, paint_box
 from app.gui.widgets.question_card import PromptCard
 from app.gui.widgets.text import plain_tip, tell_as
 
@@ -33,68 +42,75 @@ REST_MS = 150
 
 
 class JumpPill(QtWidgets.QAbstractButton):
-    """A rounded button that leads to the end; fast to paint, because it is painted with every scroll step."""
+    """A rounded button that leads to the end while that is not on screen, with the number of messages since.
 
-    def __init__(self, parent: QtWidgets.QWidget, tokens: Tokens) -> None:
+    It is fast to paint, because it is painted with every scroll step.
+    """
+
+    def __init__(self, parent: QtWidgets.QWidget, canvas: Canvas, feed: Feed) -> None:
         super().__init__(parent)
-        self._tokens = tokens
+        self._canvas = canvas
+        self._unseen: set[str] = set()
+        self._rest = single_shot(self, self._show)
         self.setFont(sized(self.font(), 12))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
-
-    def set_theme(self, tokens: Tokens) -> None:
-        """Paint in another theme."""
-        self._tokens = tokens
-        self.setFont(sized(self.font(), 12))
-        self.place()
-        self.update()
-
-    def say(self, words: str) -> None:
-        """Set the text and resize to it."""
-        if words != self.text():
-            self.setText(words)
-            self.setAccessibleName(words)
-            self.place()
-
-    def place(self) -> None:
-        """Move to the middle of the parent's lower edge."""
-        box = QRect(QPoint(), self.sizeHint())
-        parent = self.parentWidget()
-        box.moveCenter(QPoint(parent.width() // 2, 0))
-        box.moveBottom(parent.height() - 10)
-        self.setGeometry(box)
+        canvas.refreshed.connect(self._show)
+        canvas.scrolled.connect(self._on_scrolled)
+        feed.came_below.connect(self._on_came_below)
+        feed.session_shown.connect(self._unseen.clear)
 
     def sizeHint(self) -> QSize:
         return QSize(self.fontMetrics().horizontalAdvance(self.text()) + 46, tall(30))
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         painter = QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QtGui.QColor(self._tokens.line_strong))
-        painter.setBrush(QtGui.QColor(self._tokens.accent_bg if self.underMouse() else self._tokens.surface))
-        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        painter.setPen(QtGui.QColor(self._tokens.accent))
-        painter.drawText(self.rect().adjusted(26, 0, -10, 0), int(Qt.AlignmentFlag.AlignCenter), self.text())
-        x, y = 20.0, box.center().y()
-        painter.drawLine(round(x), round(y - 5), round(x), round(y + 5))
-        painter.drawLine(round(x - 4), round(y + 1), round(x), round(y + 5))
-        painter.drawLine(round(x + 4), round(y + 1), round(x), round(y + 5))
+        tokens, box = self._canvas.style.tokens, self.rect()
+        ground = tokens.accent_bg if self.underMouse() else tokens.surface
+        paint_box(painter, box, tokens.line_strong, ground, (box.height() - 1) / 2)
+        room, centre = box.adjusted(26, 0, -10, 0), Qt.AlignmentFlag.AlignHCenter
+        paint_text(painter, self.font(), tokens.accent, room, self.text(), centre)
+        y = box.height() // 2
+        for x, above in ((20, -5), (16, 1), (24, 1)):
+            painter.drawLine(x, y + above, 20, y + 5)
+
+    def _on_came_below(self, message_id: str) -> None:
+        self._unseen.add(message_id)
+        self._show()
+
+    def _on_scrolled(self) -> None:
+        """Hide while rows move: pixels can be moved only where nothing is over them."""
+        self.hide()
+        self._rest.start(REST_MS)
+
+    def _show(self) -> None:
+        scroller, style = self._canvas.scroller, self._canvas.style
+        if scroller.follow:
+            self._unseen.clear()
+        # The answer of a column is read from its top: the button would be over it until its end.
+        rests = not scroller.follow and not self._rest.isActive() and style.layout != COLUMN
+        shown = rests and scroller.maximum - scroller.value > 40
+        if shown:
+            key = "transcript.jump_new" if self._unseen else "transcript.jump"
+            words = style.texts(key, count=len(self._unseen))
+            if words != self.text():
+                self.setText(words)
+                self.setAccessibleName(words)
+            # In the middle of the lower edge.
+            box, parent = QRect(QPoint(), self.sizeHint()), self.parentWidget()
+            box.moveCenter(QPoint(parent.width() // 2, 0))
+            box.moveBottom(parent.height() - 10)
+            self.setGeometry(box)
+        self.setVisible(shown)
 
 
 class ThinBar(QtWidgets.QScrollBar):
-    """A vertical scroll bar, placed by the style and painted here."""
+    """The vertical scroll bar of a transcript, placed by the style and painted here."""
 
-    def __init__(self, tokens: Tokens, parent: QtWidgets.QWidget) -> None:
-        super().__init__(Qt.Orientation.Vertical, parent)
-        self._tokens = tokens
-        self._option = QtWidgets.QStyleOptionSlider()
-
-    def set_theme(self, tokens: Tokens) -> None:
-        """Paint in another theme."""
-        self._tokens = tokens
-        self.update()
+    def __init__(self, view: "TranscriptView") -> None:
+        super().__init__(Qt.Orientation.Vertical, view)
+        self._view = view
 
     def showEvent(self, event: QtGui.QShowEvent) -> None:
         # Style sheets clear this attribute; without it everything behind the bar is painted as well.
@@ -102,69 +118,18 @@ class ThinBar(QtWidgets.QScrollBar):
         super().showEvent(event)
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        painter = QtGui.QPainter(self)
-        painter.fillRect(self.rect(), QtGui.QColor(self._tokens.bg))
+        painter, tokens = QtGui.QPainter(self), self._view.canvas.style.tokens
+        painter.fillRect(self.rect(), QtGui.QColor(tokens.bg))
         if self.maximum() == self.minimum():
             return
-        self.initStyleOption(self._option)
-        handle = self.style().subControlRect(
-            QtWidgets.QStyle.ComplexControl.CC_ScrollBar,
-            self._option,
-            QtWidgets.QStyle.SubControl.SC_ScrollBarSlider,
-            self,
-        )
+        styled, option = QtWidgets.QStyle, QtWidgets.QStyleOptionSlider()
+        self.initStyleOption(option)
+        bar, slider = styled.ComplexControl.CC_ScrollBar, styled.SubControl.SC_ScrollBarSlider
+        handle = self.style().subControlRect(bar, option, slider, self)
         held = self.isSliderDown() or self.underMouse()
-        box = QRectF(handle)
-        space = max(0.0, (box.width() - 6) / 2)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QtGui.QColor(self._tokens.text_3 if held else self._tokens.line_strong))
-        painter.drawRoundedRect(box.adjusted(space, 0, -space, 0), 3, 3)
-
-
-class WayToEnd(QObject):
-    """Shows the pill while the end is not on screen, with the number of messages that came since."""
-
-    def __init__(self, pill: JumpPill, canvas: Canvas, feed: Feed) -> None:
-        super().__init__(canvas)
-        self._pill = pill
-        self._canvas = canvas
-        self._unseen: set[str] = set()
-        self._rest = single_shot(self, self._show)
-        canvas.refreshed.connect(self._show)
-        canvas.scrolled.connect(self._on_scrolled)
-        feed.came_below.connect(self._on_came_below)
-        feed.session_shown.connect(self._unseen.clear)
-
-    def _on_came_below(self, message_id: str) -> None:
-        self._unseen.add(message_id)
-        self._show()
-
-    def _on_scrolled(self) -> None:
-        """Hide the pill while rows move: pixels can be moved only where nothing is over them."""
-        self._pill.hide()
-        self._rest.start(REST_MS)
-
-    def _show(self) -> None:
-        scroller = self._canvas.scroller
-        if scroller.follow:
-            self._unseen.clear()
-        shown = not scroller.follow and not self._rest.isActive() and scroller.maximum - scroller.value > 40
-        if shown:
-            count, texts = len(self._unseen), self._canvas.style.texts
-            self._pill.say(texts("transcript.jump_new", count=count) if count else texts("transcript.jump"))
-        if shown and self._pill.isHidden():
-            self._pill.place()
-        if shown == self._pill.isHidden():
-            self._pill.setVisible(shown)
-
-
-MORE_WORDS = {
-    RETRY: WORDS[RETRY],
-    SETTINGS: "transcript.open_settings",
-    COMPARE: "transcript.compare_versions",
-}
-"""What is offered in the menu where the row itself offers it."""
+        space = max(0.0, (handle.width() - 6) / 2)
+        colour = tokens.text_3 if held else tokens.line_strong
+        fill_box(painter, QRectF(handle).adjusted(space, 0, -space, 0), colour, 3)
 
 
 class TranscriptView(QtWidgets.QAbstractScrollArea):
@@ -192,8 +157,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self._layout = layout
         self._picture = picture
         self.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
-        self._bar = ThinBar(tokens, self)
-        self.setVerticalScrollBar(self._bar)
+        self.setVerticalScrollBar(ThinBar(self))
         # A bar that came with the first long message would lay out everything a second time.
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -203,9 +167,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self.model = TranscriptModel()
         self._pictures = Pictures(lambda message_id: self.model.book.messages[message_id], self)
         style = self._make_style(tokens, texts)
-        overlays: list[QtWidgets.QWidget] = []
-        self.questions = QuestionWidgets(self, overlays)
-        self.canvas = Canvas(self, self.model, style, self.questions.height, overlays)
+        self.questions = QuestionWidgets(self)
+        self.canvas = Canvas(self, self.model, style, self.questions.height)
         self.typing = TypingIndicator(style, self)
         # Who writes a summary again, as the menu names it.
         self.summary_writer: Callable[[], str] = lambda: ""
@@ -214,13 +177,9 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         self.found, self.picture_requested = self.search.found, self._pictures.requested
         self.selection = Selection(self.model)
         self.keyboard = Keyboard(self.model, self.canvas, self.selection)
-        self._pointer = Pointer(self, self.canvas, self.selection, self._act, self.link_requested.emit)
-        self.pill = JumpPill(self.viewport(), tokens)
-        self.action_bar = ActionBar(self.viewport(), self.canvas, self._offered)
-        overlays += [self.pill, self.action_bar]
-        if layout != COLUMN:
-            # An answer is read from its top: there the pill would be over it until its end.
-            WayToEnd(self.pill, self.canvas, self.feed)
+        self._pointer = Pointer(self, self.canvas, self.selection, self._act)
+        self.pill = JumpPill(self.viewport(), self.canvas, self.feed)
+        self.action_bar = ActionBar(self.viewport(), self.canvas, self.model)
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
         self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
@@ -232,9 +191,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def _read_out(self, row_id: str) -> None:
         """Have a screen reader read a finished message out, if one is running."""
         if QtGui.QAccessible.isActive():
-            QtGui.QAccessible.updateAccessibility(
-                QtGui.QAccessibleAnnouncementEvent(self, self.describe(row_id))
-            )
+            event = QtGui.QAccessibleAnnouncementEvent(self, self.describe(row_id))
+            QtGui.QAccessible.updateAccessibility(event)
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
@@ -245,7 +203,6 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def set_theme(self, tokens: Tokens) -> None:
         """Paint in another theme."""
         self._restyle(tokens, self.canvas.style.texts)
-        self.pill.set_theme(tokens)
 
     def set_texts(self, texts: Texts) -> None:
         """Show another language."""
@@ -254,9 +211,10 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def _restyle(self, tokens: Tokens, texts: Texts) -> None:
         style = self._make_style(tokens, texts)
-        self._bar.set_theme(tokens)
         self.typing.set_style(style)
+        self.pill.setFont(sized(self.pill.font(), 12))
         self.canvas.restyle(style)
+        self.verticalScrollBar().update()
         self.feed.redress_speaking()
 
     # What is shown
@@ -266,11 +224,6 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         """The rows in order; the row with a message's text has the id of the message."""
         self.feed.load_all()
         return [entry.id for entry in self.model.entries]
-
-    def message_at(self, point: QPoint) -> str:
-        """Return the row under a point of the viewport, or nothing."""
-        placed = self.canvas.placed_at(point.y())
-        return self.model.id(placed.row) if placed else ""
 
     def message_rect(self, row_id: str) -> QRect | None:
         """Return where a row is in the viewport; None while it is off screen."""
@@ -282,9 +235,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
 
     def unfolded(self, row_id: str) -> bool | None:
         """Return whether a row is unfolded; None if it cannot be folded."""
-        if self.model.entries[self.model.index(row_id)].kind == MESSAGE:
-            return None
-        return self.canvas.unheld_row(row_id).unfolded
+        return self.canvas.rows.context(self.model.index(row_id), self.canvas.style).unfolded
 
     def author_of(self, message_id: str) -> str:
         """Return the id of who said a message."""
@@ -370,11 +321,10 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def _act(self, row: PaintedRow, action: str, point: QPoint) -> None:
         if action == COPY_CODE:
             self._copy_text(row.text.code_at(point))
-        elif action == UNFOLD:
-            self.model.unfolded.add(row.row_id)
-            self.canvas.rows.pop(row.row_id, None)
-            self.canvas.scroller.follow = False
-            self.canvas.refresh(None)
+        elif action.startswith(FOLLOW):
+            url = action.partition("/")[2]
+            shown = next((span.text for _, span in row.text.links if span.link == url), url)
+            self.link_requested.emit(url, shown)
         elif action in (FOLD, SHOW_ALL, THOUGHT):
             self.feed.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
         elif action == STOP_TURN:
@@ -396,11 +346,6 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         elif not self._pictures.act(message_id, action):
             self.action_requested.emit(message_id, action)
 
-    def _offered(self, message: Message) -> tuple[str, ...]:
-        one = self.model
-        may_act = one.can_retry and not one.book.is_past(message)
-        return offered(message, chat=one.chat, writable=may_act, left=one.unused, pinned=one.pinned)
-
     def context_menu(self, point: QPoint) -> QtWidgets.QMenu:
         """Return the menu for a point of the viewport; it deletes itself when closed."""
         selected = self.selection.bounds() is not None
@@ -410,14 +355,15 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         ]
         if found := self.canvas.row_at(point):
             row, inside = found
-            message_id, url = row.message.id, row.text.link_at(inside)[0]
-            actions = self._offered(row.message)
-            items += items_of(actions, partial(self._do, message_id), self.summary_writer)
+            url = row.text.link_at(inside)
+            actions, do = offered(row.message, self.model), partial(self._do, row.message.id)
+            items += items_of(actions, do, self.summary_writer)
             if url:
                 items.append(MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
-            for action, key in MORE_WORDS.items():
-                if action not in actions and action in [name for name, _ in row.actions]:
-                    items.append(MenuItem(key, partial(self._do, message_id, action)))
+            # What the row itself offers.
+            names = [name for name, _ in row.actions]
+            more = [each for each in (RETRY, SETTINGS, COMPARE) if each in names and each not in actions]
+            items += items_of(more, do, self.summary_writer)
         texts = self.canvas.style.texts
         return build_menu(self, texts, items, [MenuItem("transcript.select_all", self.select_all)])
 
@@ -448,7 +394,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QtGui.QHelpEvent):
             found = self.canvas.row_at(event.pos())
-            tip = (found[0].text.link_at(found[1])[0] or found[0].tip_at(found[1])) if found else ""
+            tip = (found[0].text.link_at(found[1]) or found[0].tip_at(found[1])) if found else ""
             QtWidgets.QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
             return True
         return super().viewportEvent(event)
@@ -476,10 +422,8 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         elif event.matches(QtGui.QKeySequence.StandardKey.Copy):
             self.copy()
         elif key in (keys.Key_Return, keys.Key_Enter) and target:
-            if target.url:
-                self.link_requested.emit(target.url, target.text)
-            else:
-                self._act(self.canvas.row(self.model.index(target.row_id)), target.action, target.point)
+            row = self.canvas.row(self.model.index(target.row_id))
+            self._act(row, target.action, target.rect.center())
         elif key == keys.Key_Escape and (self.selection.bounds() or target):
             self.selection.clear()
             self.keyboard.target = None
@@ -496,10 +440,9 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
             self.jump_to_latest()
         elif key == keys.Key_Home:
             self.canvas.show(0)
-        elif key in (keys.Key_PageUp, keys.Key_PageDown, keys.Key_Up, keys.Key_Down):
-            page = key in (keys.Key_PageUp, keys.Key_PageDown)
-            step = self.viewport().height() - 40 if page else bar.singleStep()
-            bar.setValue(bar.value() + (step if key in (keys.Key_PageDown, keys.Key_Down) else -step))
+        elif key in (keys.Key_PageUp, keys.Key_PageDown):
+            step = self.viewport().height() - 40
+            bar.setValue(bar.value() + (step if key == keys.Key_PageDown else -step))
         else:
             super().keyPressEvent(event)
 
@@ -524,7 +467,7 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
         target = self.keyboard.target
         rect = self.message_rect(target.row_id) if target and self.hasFocus() else None
         if target and rect:
-            painter.setPen(QtGui.QPen(self.canvas.style.colour("accent"), 2))
+            painter.setPen(QtGui.QPen(QtGui.QColor(self.canvas.style.tokens.accent), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(target.rect.translated(0, rect.top()), 4, 4)
 
@@ -552,7 +495,6 @@ class TranscriptView(QtWidgets.QAbstractScrollArea):
             # Qt tells a viewport that is not shown yet nothing of this: what follows takes its new size.
             self.setViewportMargins(margins)
         self.canvas.resized()
-        self.pill.place()
 
 
 class TranscriptAccessible(QtWidgets.QAccessibleWidget):
@@ -596,9 +538,8 @@ class TranscriptAccessible(QtWidgets.QAccessibleWidget):
         return len(ids) + cards.index(child.object()) if child.object() in cards else -1
 
     def childAt(self, x: int, y: int) -> QtGui.QAccessibleInterface | None:
-        point = self._view.viewport().mapFromGlobal(QPoint(x, y))
-        message_id = self._view.message_at(point)
-        return self.item(message_id) if message_id else None
+        placed = self._view.canvas.placed_at(self._view.viewport().mapFromGlobal(QPoint(x, y)).y())
+        return self.item(self._view.model.id(placed.row)) if placed else None
 
 
 class MessageAccessible(QtGui.QAccessibleInterface):
@@ -657,9 +598,3 @@ class MessageAccessible(QtGui.QAccessibleInterface):
 
     def indexOfChild(self, child: QtGui.QAccessibleInterface) -> int:
         return -1
-
-    def foregroundColor(self) -> QtGui.QColor:
-        return QtGui.QColor()
-
-    def backgroundColor(self) -> QtGui.QColor:
-        return QtGui.QColor()

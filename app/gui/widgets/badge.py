@@ -45,7 +45,7 @@ def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
     return getattr(tokens, tone), getattr(tokens, f"{tone}_bg")
 
 
-def _fill(painter: QPainter, room: QRectF, colour: str, radius: float) -> None:
+def fill_box(painter: QPainter, room: QRectF, colour: str, radius: float) -> None:
     """Paint a rounded rectangle in a colour."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -53,11 +53,19 @@ def _fill(painter: QPainter, room: QRectF, colour: str, radius: float) -> None:
     painter.drawRoundedRect(room, radius, radius)
 
 
+def paint_box(painter: QPainter, rect: QRect, line: str, ground: str, radius: float) -> None:
+    """Paint a rounded rectangle with a line around it, inside of `rect`."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QColor(line))
+    painter.setBrush(QColor(ground))
+    painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+
+
 def paint_avatar(
     painter: QPainter, rect: QRect, name: str, colours: tuple[str, str], letters: str = ""
 ) -> None:
     """Paint a speaker's initial, or these letters, on a rounded square of their colour."""
-    _fill(painter, QRectF(rect), colours[1], 6)
+    fill_box(painter, QRectF(rect), colours[1], 6)
     painter.setPen(QColor(colours[0]))
     painter.setFont(sized(painter.font(), 11, 650))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letters or initial(name))
@@ -65,7 +73,7 @@ def paint_avatar(
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
     """Paint an icon on a rounded square in the accent colour, the mark of a group."""
-    _fill(painter, QRectF(rect), look.tokens.accent_bg, 6)
+    fill_box(painter, QRectF(rect), look.tokens.accent_bg, 6)
     side = rect.height() * 2 // 3
     picture = look.picture(icon, "accent", side, painter.device().devicePixelRatioF())
     painter.drawPixmap(rect.center().x() - (side - 1) // 2, rect.center().y() - (side - 1) // 2, picture)
@@ -73,7 +81,7 @@ def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
 
 def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, str]) -> None:
     """Paint a chip's text on its rounded background, filling `rect`."""
-    _fill(painter, QRectF(rect), colours[1], rect.height() / 2)
+    fill_box(painter, QRectF(rect), colours[1], rect.height() / 2)
     painter.setPen(QColor(colours[0]))
     painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), text)
 
@@ -191,13 +199,13 @@ class UsedBar(QWidget):
         tokens = self._look.tokens
         painter = QPainter(self)
         room = QRectF(self.rect())
-        _fill(painter, room, tokens.line, BAR_HEIGHT / 2)
+        fill_box(painter, room, tokens.line, BAR_HEIGHT / 2)
         if self._part:
             colour = (
                 tokens.error if self._part >= 1 else tokens.warn if self._part >= NEARLY else tokens.accent
             )
             room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
-            _fill(painter, room, colour, BAR_HEIGHT / 2)
+            fill_box(painter, room, colour, BAR_HEIGHT / 2)
 
 
 class HeadingIcon(QLabel):
