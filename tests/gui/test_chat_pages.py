@@ -230,7 +230,8 @@ async def test_a_hundred_answers_in_pages_are_all_kept(qapp, data_dir, wire_home
     async with at_window(data_dir) as person:
         await meet(person)
         engine = person.window.controller.engine
-        await engine._tools.permit([one.consent for one in engine._tools.server_tools(["pages"])])
+        tools = engine.servers._tools
+        await tools.permit([one.consent for one in tools.server_tools(["pages"])])
         person.window.controller.show_new("architect")
         for number in range(1, 101):
             await person.write("composer", "Find a day.")

@@ -200,6 +200,8 @@ class PageCard(QuestionCard):
     def _set_height(self, height: int) -> None:
         if self._view is not None:
             self._view.setFixedHeight(max(LOWEST, min(HIGHEST, height)))
+            # Qt forgets the height of the card's own layout alone, not that of one within it.
+            self._parts.invalidate()
             self.updateGeometry()
 
     def _on_answered(self) -> None:
