@@ -26,9 +26,6 @@ from app.storage.lines import (
     read_rows,
     whole_records,
 )
-from app.storage.records import (
-    price_of,
-)
 
 LINES = "lines"
 MESSAGE = "message"
@@ -322,7 +319,7 @@ def stored_session(
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Return the summary of a log, None if the file contains nothing."""
-    replay = read_log(lambda: file_system.open_read(path), price_of)
+    replay = read_log(lambda: file_system.open_read(path), records.price_of)
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     prices = {one: price for one, price in replay.messages.items() if isinstance(price, float)}

@@ -307,11 +307,7 @@ class SessionLog:
         self._has_written = True
         self._on_replaced(
             Replaced(
-                code=code,
-                name=stored.session.title,
-                session_id=self.path.stem,
-                kept=kept,
-                kept_id=kept_id,
+                code=code, name=stored.session.title, session_id=self.path.stem, kept=kept, kept_id=kept_id
             )
         )
 

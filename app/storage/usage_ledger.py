@@ -40,7 +40,6 @@ class InTurn(Protocol):
 
     def __call__(self, job: Callable[[], Result]) -> "Future[Result]":
         """Run a job after all that were queued before it."""
-        ...
 
 
 class UsageFile(UsageLedger):
@@ -128,10 +127,7 @@ class UsageFile(UsageLedger):
                 await asyncio.shield(asyncio.wrap_future(self._in_turn(finish)))
 
     async def _read(
-        self,
-        sum_up: Callable[[Iterator[UsageEntry]], Result],
-        size: Callable[[], int | None],
-        needle: bytes,
+        self, sum_up: Callable[[Iterator[UsageEntry]], Result], size: Callable[[], int | None], needle: bytes
     ) -> Result:
         """Sum up those of the first `size` bytes' lines that contain the needle, in a thread."""
         end: int | None = None

@@ -7,9 +7,7 @@ from app.cli.printing.sessions import marks, status_text
 from app.core import events
 from app.core.criteria import Criterion, shown_by
 from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
-from app.core.events import (
-    CriterionChecked,
-)
+from app.core.events import CriterionChecked
 from app.core.message import (
     AGENT_OPTION,
     Consent,

@@ -259,11 +259,9 @@ class Listener(Protocol):
 
     def take(self, params: Message) -> bool:
         """Take an update; return whether it was awaited."""
-        ...
 
     def ask(self, number: Any, params: Message) -> bool:
         """Take a request for permission; return whether it will be answered."""
-        ...
 
 
 class AgentProgram:

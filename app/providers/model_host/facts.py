@@ -99,11 +99,7 @@ def _prices(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 def _effort_facts(kind: str, model: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return how much thought a model can be asked for, and whether it takes a temperature."""
     if not entry.get("supports_reasoning"):
-        return {
-            "efforts": [],
-            "default_effort": Effort.NONE,
-            "temperature": TakesTemperature.YES,
-        }
+        return {"efforts": [], "default_effort": Effort.NONE, "temperature": TakesTemperature.YES}
     efforts = _efforts(kind, model, entry)
     default = _default_effort(kind, model, entry)
     if entry.get("supports_sampling_params") is False:
