@@ -65,7 +65,7 @@ def awaited(
     """Let a method that blocks be awaited: `_run` of its object runs it in a thread."""
 
     @functools.wraps(work)
-    async def run(self: Any, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+    async def run(self: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         result: Result = await self._run(lambda: work(self, *args, **kwargs))
         return result
 
