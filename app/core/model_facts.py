@@ -1,7 +1,7 @@
 """What is known about a model: its limits, what it takes, what it costs, and who says so."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -155,22 +155,6 @@ class KnownModels:
 
     facts: tuple[KnownFacts, ...] = ()
     quirks: tuple[KnownQuirks, ...] = ()
-
-
-def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
-    """Return the facts that a JSON object describes."""
-    prices, efforts = fields.get("prices"), fields.get("efforts")
-    values = {
-        **fields,
-        "prices": Price(**prices) if prices else None,
-        "efforts": tuple(efforts) if efforts is not None else None,
-    }
-    return ModelFacts(**values)
-
-
-def read_quirks(fields: Mapping[str, Any]) -> ModelQuirks:
-    """Return the quirks that a JSON object describes."""
-    return ModelQuirks(**{**fields, "without": tuple(fields["without"])})
 
 
 def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.children import packages
 from app.children.commands import find_command, search_path
 from app.children.host_client import HostClient, HostProcess, Line
@@ -22,7 +24,7 @@ from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
 from app.core.message import Usage
-from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature, read_facts
+from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
     CallPiece,
@@ -284,7 +286,8 @@ class RemoteModels(HostClient):
         names = local_models.clean_names(tested["models"])
         for name in names:
             if told := tested["models"].get(name):
-                self._book.note(provider, name, read_facts(told | {"source": FactSource.SERVER}))
+                facts = msgspec.convert(told | {"source": FactSource.SERVER}, ModelFacts)
+                self._book.note(provider, name, facts)
         return TestResult(
             ok=tested["ok"],
             seconds=tested.get("seconds", 0.0),
@@ -382,7 +385,8 @@ class RemoteModels(HostClient):
             return
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:
-            self._book.note(provider, model, read_facts(answer["facts"] | {"source": FactSource.LIST}))
+            facts = msgspec.convert(answer["facts"] | {"source": FactSource.LIST}, ModelFacts)
+            self._book.note(provider, model, facts)
 
     async def _ask_window(self, provider: str, model: str) -> None:
         """Ask a server of the user's own how much its model reads, until it is that of the running model."""
@@ -481,8 +485,8 @@ class RemoteModels(HostClient):
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
             if proxy := unsupported_proxy(line["base_url"]):
                 raise ProviderError(FailureKind.SOCKS, proxy)
-            quirks = self._book.quirks(line["base_url"], request.model)
-            line["quirks"] = dataclasses.asdict(quirks) if quirks is not None else None
+            if quirks := self._book.quirks(line["base_url"], request.model):
+                line["quirks"] = dataclasses.asdict(quirks)
         if key:
             self._keys_sent.add(key)
         return line

@@ -166,7 +166,7 @@ def a_call(kind: str, base_url: str, model: str, **fields: Any) -> ModelCall:
     values: dict[str, Any] = {"facts": ModelFacts(), "cache": replace(PLAN, tail=True)} | fields
     limits = ModelLimits()
     return ModelCall(
-        call_id="1",
+        id="1",
         kind=kind,
         base_url=base_url,
         key="",

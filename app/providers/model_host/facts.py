@@ -46,7 +46,8 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
         "pdf": entry.get("supports_pdf_input"),
         "picture_out": "image" in outputs if outputs else None,
         "cache": CacheKind.MARKS if row.kind in _MARKS else CacheKind.AUTO if cached is not None else None,
-        "cache_min": entry.get("prompt_cache_min_tokens"),
+        # Of some models it is a float.
+        "cache_min": int(entry.get("prompt_cache_min_tokens") or 0) or None,
         "prices": _prices(entry),
         "retires_on": entry.get("deprecation_date"),
         **_effort_facts(row.kind, model, entry),
