@@ -199,11 +199,11 @@ class JsonDocuments:
 
     def known_models(self) -> KnownModels:
         """Return what is known about single models."""
-        return self._models.known
+        return KnownModels(facts=self._models.facts, quirks=self._models.quirks)
 
     async def save_known_models(self, known: KnownModels) -> None:
         """Write `models.json`, as above. Raises StorageError."""
-        await self._run(lambda: self._save_models(known=known))
+        await self._run(lambda: self._save_models(facts=known.facts, quirks=known.quirks))
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
