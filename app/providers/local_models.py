@@ -193,17 +193,14 @@ def _header(values: Mapping[str, Any], size: int) -> GgufHeader:
     heads = of_model("attention.head_count", 1)
     first = int(max(heads) if isinstance(heads, list) else heads) or 1
     length = int(of_model("embedding_length")) // first
-    keys, read = (
-        int(of_model("attention.key_length", length)),
-        int(of_model("attention.value_length", length)),
-    )
+    key_and_value = sum(int(of_model(f"attention.{part}_length", length)) for part in ("key", "value"))
     cached = of_model("attention.head_count_kv", first)
     in_all = sum(map(int, cached)) if isinstance(cached, list) else int(cached) * blocks
     return GgufHeader(
         architecture=architecture,
         name=str(values.get("general.name", "")),
         context=context,
-        cache_per_token=in_all * (keys + read) * _CACHE_BYTES,
+        cache_per_token=in_all * key_and_value * _CACHE_BYTES,
         size=size,
     )
 

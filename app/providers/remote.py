@@ -115,20 +115,13 @@ class RemoteModels(HostClient):
         """Load the built-in model ahead of its first request, if its file is there."""
         model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
-            host = await self._running_host()
-            host.send(
-                {
-                    "id": new_id(),
-                    "op": "warm",
-                    "server": dataclasses.asdict(local_models.embedded_spec(model_file)),
-                }
-            )
+            server = dataclasses.asdict(local_models.embedded_spec(model_file))
+            (await self._running_host()).send({"id": new_id(), "op": "warm", "server": server})
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; loads nothing."""
-        return (
-            "" if local_models.has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
-        )
+        there = local_models.has_llama() and self._model_file() is not None
+        return "" if there else FailureKind.NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
@@ -374,11 +367,8 @@ class RemoteModels(HostClient):
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: it may be newer than what is kept."""
         row = self._row(provider)
-        if (
-            row is None
-            or (row.local and row.kind not in catalog.SILENT)
-            or (provider, model) in self._looked_up
-        ):
+        known = (provider, model) in self._looked_up
+        if row is None or known or (row.local and row.kind not in catalog.SILENT):
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
         if answer is None or "error" in answer:
@@ -399,14 +389,9 @@ class RemoteModels(HostClient):
         if unsupported_proxy(address):
             return
         try:
-            line = {
-                "op": "window",
-                "kind": row.kind,
-                "base_url": complete_address(row.kind, address),
-                "key": (self._key(provider) or "").strip(),
-                "model": model,
-            }
-            answer = await self._ask_once(line)
+            server = {"kind": row.kind, "base_url": complete_address(row.kind, address), "model": model}
+            key = (self._key(provider) or "").strip()
+            answer = await self._ask_once({"op": "window", "key": key, **server})
         except ProviderError:
             return
         if answer is None or "error" in answer:

@@ -69,13 +69,8 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
     found += [(file.name, file) for file in small if file.is_file()]
     for folder in paths.files.glob(f"*/{VERSIONS}"):
-        found += [
-            (
-                f"{_FILES}{folder.parent.name}.jsonl" if one.name == LOG else _CONTENTS + one.name,
-                folder / one.name,
-            )
-            for one in disk.scan(folder)
-        ]
+        log, names = f"{_FILES}{folder.parent.name}.jsonl", [one.name for one in disk.scan(folder)]
+        found += [(log if name == LOG else _CONTENTS + name, folder / name) for name in names]
     # What several sessions hold is packed once.
     return sorted({name: file for name, file in found if may_be_packed(name)}.items())
 
@@ -336,14 +331,8 @@ def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
             ops = step.line(ops)
         if place == 0:
             rest = [op for op in ops if op.get("op") != "head"]
-            ops = [
-                {
-                    **(head or {"op": "head"}),
-                    "version": newest,
-                    "min_reader": READER + len(steps) - len(STEPS),
-                },
-                *rest,
-            ]
+            versions = {"version": newest, "min_reader": READER + len(steps) - len(STEPS)}
+            ops = [{**(head or {"op": "head"}), **versions}, *rest]
         fresh.append(encode_line(line.number, ops))
     return b"".join(fresh)
 
@@ -454,9 +443,8 @@ class OpenBackup:
         if not isinstance(found, JsonFile):
             return Difference.UNREADABLE
         now = parse_json(path, here)
-        return (
-            Difference.SAME if isinstance(now, JsonFile) and now.value == found.value else Difference.CHANGED
-        )
+        same = isinstance(now, JsonFile) and now.value == found.value
+        return Difference.SAME if same else Difference.CHANGED
 
     def _with_secrets(self, servers: bytes) -> bytes:
         """Return `mcp.json` with the secrets that the user wrote into the present file."""

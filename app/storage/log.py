@@ -186,11 +186,9 @@ class Replay:
 
     def _is_held(self, record: Plain) -> bool:
         message_id = record.get("id")
-        return (
-            isinstance(message_id, str)
-            and message_id in self.messages
-            and (message_id not in self._open or record.get("state") == MessageState.STREAMING)
-        )
+        if not isinstance(message_id, str) or message_id not in self.messages:
+            return False
+        return message_id not in self._open or record.get("state") == MessageState.STREAMING
 
     def _message(self, record: Plain) -> None:
         message_id = record.get("id")

@@ -321,9 +321,8 @@ class SessionLog:
             for part in batch.parts:
                 if part.get("op") == "message":
                     record = part["message"]
-                    ops.append(
-                        {**part, "message": with_unknown(Message, self._more.get(record["id"]), record)}
-                    )
+                    more = self._more.get(record["id"])
+                    ops.append({**part, "message": with_unknown(Message, more, record)})
                 elif "op" in part:
                     ops.append(part)
                 elif patch := merge_patch(session, whole := whole_session(session, part)):

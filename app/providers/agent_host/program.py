@@ -78,14 +78,8 @@ class Acts:
         options = [as_object(one) for one in as_list(params.get("options"))]
         allow, deny = _option(options, _ALLOW), _option(options, _REJECT)
         call_id = call.get("toolCallId")
-        known = any(number == one for one, _ in self._asked.values())
-        if (
-            not isinstance(call_id, str)
-            or not call_id
-            or not allow
-            or known
-            or len(self._asked) >= _MOST_ASKS
-        ):
+        full = len(self._asked) >= _MOST_ASKS or any(number == one for one, _ in self._asked.values())
+        if not isinstance(call_id, str) or not call_id or not allow or full:
             self._answer(number, _chosen(deny))
             return
         self._merge(call_id, call)
