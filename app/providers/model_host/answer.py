@@ -599,11 +599,10 @@ class _Stream:
     def _finished(self) -> dict[str, Any]:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
-        reason = (
+        named = (
             _REASONS.get(str(native).lower(), FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
         )
-        if self._full:
-            reason = FinishReason.LENGTH
+        reason = FinishReason.LENGTH if self._full else named
         if rest := self._calls.rest():
             self._buffer.add_calls(rest)
         if self._calls and reason == FinishReason.STOP:
