@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 
 from app.core import store
 from app.core.errors import BadInput, NotFound
@@ -19,10 +19,8 @@ from app.storage.file_system import FileSystem, not_written, storage_errors, wri
 from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.sessions import JsonLogStore
-from app.storage.threads import awaited, in_thread
+from app.storage.threads import Result, awaited, in_thread
 from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
-
-Result = TypeVar("Result")
 
 _PARTS = ("sessions", "files", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
@@ -25,9 +25,7 @@ from app.storage.lines import decode_line, encode_line, read_lines
 from app.storage.log import mended_size
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch
-from app.storage.threads import in_thread, run_in_thread
-
-Result = TypeVar("Result")
+from app.storage.threads import Result, in_thread, run_in_thread
 
 _OP = "usage"
 # Only lines of a log with one of these can contain usage.
