@@ -11,7 +11,7 @@ import io
 import time
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -435,22 +435,12 @@ def head_of(session_id: str, least: int) -> Op:
     return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
 
 
-@dataclass(slots=True)
-class _Piece:
-    """Text of one message, and how much of it is in the log already."""
-
-    # Where the text begins in the message's own, and in its thinking.
-    offset: int = 0
-    text: list[str] = field(default_factory=list)
-    thinking_offset: int = 0
-    thinking: list[str] = field(default_factory=list)
-
-
 class StreamedText:
     """Collects the text of a session's unfinished messages until it is worth a line."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, _Piece] = {}
+        # The operation that writes the text of each message, with where that begins in the message's own.
+        self._ops: dict[str, Op] = {}
         self._bytes = 0
         self._since: float | None = None
         self._thinking_lengths: dict[str, int] = {}
@@ -467,16 +457,14 @@ class StreamedText:
 
     def add(self, event: events.MessageDelta) -> None:
         """Add a piece."""
-        length = self._thinking_lengths.get(event.message_id, 0)
-        piece = self._pieces.get(event.message_id)
-        if piece is None:
-            piece = self._pieces[event.message_id] = _Piece(thinking_offset=length)
+        op = self._ops.setdefault(event.message_id, {"op": "text", "id": event.message_id})
         if event.text:
-            if not piece.text:
-                piece.offset = event.offset
-            piece.text.append(event.text)
+            op.setdefault("offset", event.offset)
+            op["text"] = op.get("text", "") + event.text
         if event.thinking:
-            piece.thinking.append(event.thinking)
+            length = self._thinking_lengths.get(event.message_id, 0)
+            op.setdefault("thinking_offset", length)
+            op["thinking"] = op.get("thinking", "") + event.thinking
             self._thinking_lengths[event.message_id] = length + len(event.thinking)
         self._bytes += len((event.text + event.thinking).encode(errors="replace"))
         if self._since is None:
@@ -489,25 +477,18 @@ class StreamedText:
 
     def end(self, message_id: str) -> None:
         """Drop the text of a message that is finished: its record has all of it."""
-        self._pieces.pop(message_id, None)
+        self._ops.pop(message_id, None)
         self._thinking_lengths.pop(message_id, None)
 
     def take(self) -> list[Op]:
         """Return the operations that write the text, and drop it."""
-        ops: list[Op] = []
-        for message_id, piece in self._pieces.items():
-            op: Op = {"op": "text", "id": message_id}
-            if piece.text:
-                op |= {"offset": piece.offset, "text": "".join(piece.text)}
-            if piece.thinking:
-                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
-            ops.append(op)
+        ops = list(self._ops.values())
         self.drop()
         return ops
 
     def drop(self) -> None:
         """Drop the text of all messages."""
-        self._pieces.clear()
+        self._ops.clear()
         self._bytes = 0
         self._since = None
 
