@@ -293,7 +293,7 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
                 continue
             if name.endswith(".jsonl"):
                 _check(name, data, fresh)
-                if _is_damaged(data):
+                if None in read_lines(io.BytesIO(data)):
                     write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
             write_whole(disk, path.resolve(), fresh)
         write_whole(disk, paths.schema, as_bytes({"version": newest}))
@@ -342,10 +342,6 @@ def _check(name: str, before: bytes, after: bytes) -> None:
     old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
     if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
         raise StorageError("upgrade_failed", path=name)
-
-
-def _is_damaged(data: bytes) -> bool:
-    return any(line is None for line in read_lines(io.BytesIO(data)))
 
 
 # A year of work may be large, but not a single log or document.

@@ -122,7 +122,9 @@ class SessionLog:
             self._session = replay.session
             self._more = replay.more
             self._known.id = known or self._known.id
-        self._check_reader(replay.min_reader)
+        self._least_reader = max(self._least_reader, replay.min_reader)
+        if replay.min_reader > READER:
+            self._refusal = StorageError("newer_version", path=str(self.path))
 
     def start_over(self) -> None:
         """Continue from whatever file is at the path: one that the user has put there."""
@@ -378,11 +380,6 @@ class SessionLog:
 
     def _busy(self) -> OSError:
         return OSError(errno.EBUSY, "another program keeps replacing the file")
-
-    def _check_reader(self, least: int) -> None:
-        self._least_reader = max(self._least_reader, least)
-        if least > READER:
-            self._refusal = StorageError("newer_version", path=str(self.path))
 
     def _mend_tail(self, descriptor: int) -> None:
         """Make the file end with a newline, keeping what is cut off in quarantine."""

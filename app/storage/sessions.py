@@ -138,7 +138,9 @@ class LogWriter:
                 items = self._take()
                 while items:
                     item = items.pop(0)
-                    self._work_off(item)
+                    if item.future is not None:
+                        self._guarded(self._write_touched)
+                    item.run()
                     if item.is_last:
                         return
                 self._guarded(self._write_touched)
@@ -158,11 +160,6 @@ class LogWriter:
         for item in items:
             item.fail(failure)
         self._on_failure(failure)
-
-    def _work_off(self, item: _WriterJob) -> None:
-        if item.future is not None:
-            self._guarded(self._write_touched)
-        item.run()
 
     def _add(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue events of one session that go into one line of its log."""

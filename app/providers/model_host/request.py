@@ -424,12 +424,13 @@ def litellm_arguments(
     if max_tokens is not None and quirks.most_output:
         max_tokens = min(max_tokens, quirks.most_output)
     new_name = call.rules.max_completion_tokens or quirks.new_name_of_max_tokens
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": call.schema}}
     arguments: dict[str, Any] = {
         "max_completion_tokens" if new_name else "max_tokens": max_tokens,
         "temperature": call.temperature if takes_temperature(call.facts, call.effort) else None,
         "stop": call.stop or None,
         "stream_options": {"include_usage": True},
-        "response_format": call.schema and _response_format(call.schema),
+        "response_format": form if call.schema else None,
         **effort_arguments(call.kind, call.facts, call.effort, max_tokens),
         "modalities": ["text", "image"] if _answers_with_pictures(call) else None,
     }
@@ -486,10 +487,6 @@ def affordable_output(failure: ProviderError) -> int | None:
     """Return how many tokens an account can still pay for, where a request was refused for allowing more."""
     match = _AFFORDABLE.search(failure.detail) if failure.kind == FailureKind.QUOTA else None
     return int(match[1]) or None if match else None
-
-
-def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
 
 
 _CLAUDE = re.compile(r"^~?anthropic/claude")
