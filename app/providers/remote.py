@@ -54,11 +54,6 @@ _LOOK_SECONDS = 3.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
-# The fields of a request that go to the host as they are.
-_OF_REQUEST = (
-    *("model", "messages", "effort", "max_tokens", "temperature", "stop", "opener", "tools", "schema"),
-    "options",
-)
 
 
 class RemoteModels(HostClient):
@@ -448,11 +443,11 @@ class RemoteModels(HostClient):
         facts = self.known_facts(request.provider, request.model)
         limits = self._limits or usual_limits(facts, request.effort, local=row.local)
         line: dict[str, Any] = {
+            **{each.name: clean_values(getattr(request, each.name)) for each in dataclasses.fields(request)},
             "op": "stream",
             "kind": row.kind,
             "base_url": "",
             "key": key,
-            **{name: clean_values(getattr(request, name)) for name in _OF_REQUEST},
             "limits": dataclasses.asdict(limits),
             "facts": dataclasses.asdict(facts),
             "cache": dataclasses.asdict(request.cache) if request.cache else None,
