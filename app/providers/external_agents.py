@@ -15,6 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.children.commands import end_processes, marked
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
@@ -27,8 +29,8 @@ from app.core.json_values import object_in
 from app.core.message import Usage
 from app.core.model_facts import FactSource, ModelFacts
 from app.core.owned_tasks import start_owned
-from app.core.provider import AgentAct, AgentAsk, AgentOption, Delta, Finished, ModelRequest, TestResult, Text
-from app.core.texts import clean_text
+from app.core.provider import AgentAct, AgentAsk, Delta, Finished, ModelRequest, TestResult, Text
+from app.core.texts import clean_text, clean_values
 from app.providers.agent_host.host import read_record, write_record
 from app.providers.fact_book import FactBook
 
@@ -382,11 +384,9 @@ def _calls(message: Mapping[str, object]) -> list[str]:
 
 def _delta(answer: Mapping[str, Any]) -> Delta:
     if act := answer.get("act"):
-        return AgentAct(**{name: clean_text(value) for name, value in act.items()})
+        return msgspec.convert(clean_values(act), AgentAct)
     if ask := answer.get("ask"):
-        cleaned = {name: clean_text(value) for name, value in ask.items() if name != "options"}
-        options = tuple(AgentOption(kind=kind, name=clean_text(name)) for kind, name in ask["options"])
-        return AgentAsk(**{**cleaned, "id": f"{answer['id']} {cleaned['id']}"}, options=options)
+        return msgspec.convert(clean_values({**ask, "id": f"{answer['id']} {ask['id']}"}), AgentAsk)
     return Text(text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", "")))
 
 

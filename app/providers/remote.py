@@ -23,7 +23,6 @@ from app.core import catalog
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
-from app.core.message import Usage
 from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
@@ -520,12 +519,4 @@ def deltas(line: Line) -> Iterator[Delta]:
 
 def end_in(finished: Line) -> Finished:
     """Return the end of an answer that a line holds."""
-    state = clean_values(finished["state"])
-    return Finished(
-        reason=finished["reason"],
-        usage=Usage(**finished["usage"]),
-        state=state if isinstance(state, dict) else None,
-        lost_pictures=tuple(finished["lost_pictures"]),
-        sources=tuple((address, title) for address, title in finished["sources"]),
-        left_out=tuple(finished["left_out"]),
-    )
+    return msgspec.convert({**finished, "state": clean_values(finished["state"])}, Finished)

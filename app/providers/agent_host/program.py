@@ -94,7 +94,7 @@ class Acts:
         answers = {f"{AGENT_OPTION}{place}": option for place, (option, _, _) in enumerate(more, 1)}
         self._asked[ask] = (number, {**answers, Consent.ALLOW: allow, Consent.DENY: deny})
         told = {"id": ask, "act": call_id, "title": title, "arguments": arguments}
-        self._say({"ask": {**told, "options": [(kind, name) for _, kind, name in more]}})
+        self._say({"ask": {**told, "options": [{"kind": kind, "name": name} for _, kind, name in more]}})
 
     def answer(self, ask: str, answer: str) -> None:
         """Send the user's answer to a request that waits; one that it does not take denies."""
