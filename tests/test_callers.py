@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.cli.arguments import COMMANDS, Arguments, Many, parameters_of
-from app.cli.commands.calls import _CALLS
+from app.cli.commands.calls import _CALLS, taken_by
 from app.cli.interrupt import Interrupt
 from app.cli.running import run_for_another
 from app.core.errors import BadInput
@@ -156,7 +156,7 @@ def ways(session_id: str, answer: str) -> Iterable[tuple[str, dict[str, Any]]]:
     """Yield the commands that a caller reaches, with all that it may give."""
     everything = given(session_id, answer)
     for command, call in _CALLS.items():
-        yield command, {name: everything[name] for name in call.takes}
+        yield command, {name: everything[name] for name in taken_by(call)}
 
 
 @pytest.mark.threat("T11")
@@ -221,7 +221,7 @@ async def test_a_caller_gives_no_argument_but_those_of_its_call(moot: Moot) -> N
     """Its own budget, files, a folder, an effort and the mode of tools are the user's to choose."""
     everything = given(new_id(), "Hello")
     for command, call in _CALLS.items():
-        for name in everything.keys() - call.takes.keys():
+        for name in everything.keys() - taken_by(call).keys():
             found = await called(moot, command, {name: everything[name]})
             assert found["error"] == "only_user_chooses" and f"“{name}”" in found["message"]
     assert not moot.engine.sessions()
@@ -230,11 +230,11 @@ async def test_a_caller_gives_no_argument_but_those_of_its_call(moot: Moot) -> N
 async def test_a_value_of_the_wrong_type_is_named_and_nothing_begins(moot: Moot) -> None:
     everything = given(new_id(), "Hello")
     for command, call in _CALLS.items():
-        for name in call.takes:
-            values = {each: everything[each] for each in call.takes} | {name: {"odd": 1}}
+        for name in taken_by(call):
+            values = {each: everything[each] for each in taken_by(call)} | {name: {"odd": 1}}
             found = await called(moot, command, values)
             assert found["error"] == "call_value" and f"“{name}”" in found["message"], (command, found)
-        needed = [name for name, each in call.takes.items() if each.default is Parameter.empty]
+        needed = [name for name, each in taken_by(call).items() if each.default is Parameter.empty]
         found = await called(moot, command, {}) if needed else {}
         assert not needed or (found["error"] == "call_value" and f"“{needed[0]}”" in found["message"])
     assert not moot.engine.sessions()

@@ -58,14 +58,7 @@ class HostProcess:
     @classmethod
     async def start(cls, client: "HostClient") -> "HostProcess":
         """Start the program of a client; it answers a few seconds later. Raises OSError."""
-        process = await asyncio.create_subprocess_exec(
-            *child_command(client.program),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=child_environment(),
-        )
-        return cls(process, client)
+        return cls(await _started(client.program, errors=asyncio.subprocess.PIPE), client)
 
     @property
     def pid(self) -> int:
@@ -284,18 +277,23 @@ class HostClient:
         """Called with a line that answers no request."""
 
 
+async def _started(program: str, *, errors: int) -> asyncio.subprocess.Process:
+    """Start a child program; `errors` is where its standard error goes. Raises OSError."""
+    return await asyncio.create_subprocess_exec(
+        *child_command(program),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=errors,
+        env=child_environment(),
+    )
+
+
 @contextlib.asynccontextmanager
 async def child_process(
     program: str, request: Mapping[str, Any]
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a program and send it its request; end it when the block is left before it has ended. Raises OSError."""
-    process = await asyncio.create_subprocess_exec(
-        *child_command(program),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=child_environment(),
-    )
+    process = await _started(program, errors=asyncio.subprocess.DEVNULL)
     assert process.stdin is not None
     ended = False
     try:

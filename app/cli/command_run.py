@@ -26,14 +26,7 @@ from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.message import MessageState
 from app.core.provider import ProviderStatus
-from app.core.session import (
-    DebateSession,
-    Reason,
-    Session,
-    Status,
-    main_code,
-    reason_text,
-)
+from app.core.session import DebateSession, Reason, Session, Status, main_code, reason_text
 from app.core.texts import Texts, clock_text
 from app.core.turns import last_answer
 from app.engine.live_session import LiveSession

@@ -1,7 +1,7 @@
 """What is known about a model: its limits, what it takes, what it costs, and who says so."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -40,17 +40,37 @@ class CacheKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPrices:
-    """US dollars for one token that is read, written, read from the cache or written to it; None where unknown.
+class Price:
+    """The price of a model in US dollars for one token; both `read` and `written` are 0 where it is free.
 
-    A request of more than `tier` tokens costs more; 0 where all cost the same.
+    `cached` is for a token that comes from the provider's cache, `cache_write` for one that is put there, and
+    `cache_hour` for one that is kept there for an hour; None where it costs as much as without. A request of more than
+    `tier` tokens costs more; 0 where all cost the same.
     """
 
-    read: float
-    written: float
+    read: float = 0.0
+    written: float = 0.0
     cached: float | None = None
     cache_write: float | None = None
+    cache_hour: float | None = None
     tier: int = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether a call costs nothing."""
+        return not self.read and not self.written
+
+    def cost_of(self, read: int, written: int) -> float:
+        """Return the US dollars of tokens that were read and written, none of them from a cache."""
+        return read * self.read + written * self.written
+
+    def saved(self, cached: int, written: int, *, for_hour: bool = False) -> float:
+        """Return the dollars that the cache saved, less what writing to it cost."""
+        read = self.read if self.cached is None else self.cached
+        write = self.read if self.cache_write is None else self.cache_write
+        if for_hour and self.cache_hour is not None:
+            write = self.cache_hour
+        return cached * (self.read - read) - written * (write - self.read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +98,7 @@ class ModelFacts:
     temperature: str = ""
     cache: str = ""
     cache_min: int = 0
-    prices: ModelPrices | None = None
+    prices: Price | None = None
     retires_on: str = ""
     stable: int = -1
     answers: str = ""
@@ -137,22 +157,6 @@ class KnownModels:
     quirks: tuple[KnownQuirks, ...] = ()
 
 
-def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
-    """Return the facts that a JSON object describes."""
-    prices, efforts = fields.get("prices"), fields.get("efforts")
-    values = {
-        **fields,
-        "prices": ModelPrices(**prices) if prices else None,
-        "efforts": tuple(efforts) if efforts is not None else None,
-    }
-    return ModelFacts(**values)
-
-
-def read_quirks(fields: Mapping[str, Any]) -> ModelQuirks:
-    """Return the quirks that a JSON object describes."""
-    return ModelQuirks(**{**fields, "without": tuple(fields["without"])})
-
-
 def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
     """Return what is believed of all that is said about a model; `source` is that of its window."""
     # A later version may have written another source into `models.json`: it is believed least.
@@ -168,35 +172,3 @@ def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
     }
     window = next(facts for facts in ranked if facts.window)
     return ModelFacts(**values | {"source": window.source, "at": window.at})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """The price of a model in US dollars: for a token it reads and a token it writes; both 0 where it is free.
-
-    `cached_usd` is for a token that comes from the provider's cache, `cache_write_usd` for one that is put there, and
-    `cache_hour_usd` for one that is kept there for an hour; None where it costs as much as without.
-    """
-
-    input_usd: float = 0.0
-    output_usd: float = 0.0
-    cached_usd: float | None = None
-    cache_write_usd: float | None = None
-    cache_hour_usd: float | None = None
-
-    @property
-    def free(self) -> bool:
-        """Whether a call costs nothing."""
-        return not self.input_usd and not self.output_usd
-
-    def cost_of(self, read: int, written: int) -> float:
-        """Return the US dollars of tokens that were read and written, none of them from a cache."""
-        return read * self.input_usd + written * self.output_usd
-
-    def saved(self, cached: int, written: int, *, for_hour: bool = False) -> float:
-        """Return the dollars that the cache saved, less what writing to it cost."""
-        read = self.input_usd if self.cached_usd is None else self.cached_usd
-        write = self.input_usd if self.cache_write_usd is None else self.cache_write_usd
-        if for_hour and self.cache_hour_usd is not None:
-            write = self.cache_hour_usd
-        return cached * (self.input_usd - read) - written * (write - self.input_usd)

@@ -15,6 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.children.commands import end_processes, marked
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder, replace_text
@@ -27,9 +29,9 @@ from app.core.json_values import object_in
 from app.core.message import Usage
 from app.core.model_facts import FactSource, ModelFacts
 from app.core.owned_tasks import start_owned
-from app.core.provider import AgentAct, AgentAsk, AgentOption, Delta, Finished, ModelRequest, TestResult, Text
-from app.core.texts import clean_text
-from app.providers.agent_host.host import read_record, write_record
+from app.core.provider import AgentAct, AgentAsk, Delta, Finished, ModelRequest, TestResult, Text
+from app.core.texts import clean_text, clean_values
+from app.providers.agent_host.host import UNSEEN, read_record, write_record
 from app.providers.fact_book import FactBook
 
 # Where an answer's state names its session.
@@ -112,18 +114,13 @@ def _digest(messages: Sequence[Item]) -> str:
     return sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
 
 
-_FIRST_TEXT_SECONDS = 180.0
-_IDLE_SECONDS = 120.0
 _PROMPT_BYTES = 400_000
 # Of the pictures of a prompt, in base 64, the newest are sent.
 _PICTURE_BYTES = 20_000_000
-UNSEEN = "(An image was attached here that you cannot see.)"
 # Marks the processes of external agents.
 _MARK = "MOOT_AGENTS"
 _SHOWN_CALL = 400
 _SHOWN_RESULT = 2_000
-_GOING_ON = "The conversation goes on."
-_OPENING = "This is the conversation so far. Answer with your next contribution only."
 # Programs put a file's content in place of such words.
 _MENTION = re.compile(r"@(?=[/~.\\\"'`]|[A-Za-z]:)")
 _PICTURE = re.compile(r"data:([^;,]+);base64,")
@@ -297,13 +294,9 @@ class ExternalAgents(HostClient):
             "complaints": recipe.complaints,
             "model": request.model,
             "system": system,
-            "opening": _OPENING,
             "prompt": prompt,
             "resume": resume,
-            "going_on": _GOING_ON,
             "news": news,
-            "unseen": UNSEEN,
-            "limits": {"first_token": _FIRST_TEXT_SECONDS, "idle": _IDLE_SECONDS},
         }
 
     def _error(self, error: Mapping[str, Any]) -> ProviderError:
@@ -382,11 +375,9 @@ def _calls(message: Mapping[str, object]) -> list[str]:
 
 def _delta(answer: Mapping[str, Any]) -> Delta:
     if act := answer.get("act"):
-        return AgentAct(**{name: clean_text(value) for name, value in act.items()})
+        return msgspec.convert(clean_values(act), AgentAct)
     if ask := answer.get("ask"):
-        cleaned = {name: clean_text(value) for name, value in ask.items() if name != "options"}
-        options = tuple(AgentOption(kind=kind, name=clean_text(name)) for kind, name in ask["options"])
-        return AgentAsk(**{**cleaned, "id": f"{answer['id']} {cleaned['id']}"}, options=options)
+        return msgspec.convert(clean_values({**ask, "id": f"{answer['id']} {ask['id']}"}), AgentAsk)
     return Text(text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", "")))
 
 

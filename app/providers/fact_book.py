@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
+
 from app.core.errors import MootError
 from app.core.ids import utc_now
 from app.core.model_facts import (
@@ -18,7 +20,6 @@ from app.core.model_facts import (
     ModelFacts,
     ModelQuirks,
     believed,
-    read_quirks,
 )
 from app.core.owned_tasks import start_owned
 
@@ -93,7 +94,7 @@ class FactBook:
     def note_quirks(self, base_url: str, model: str, fields: Mapping[str, Any]) -> None:
         """Remember how a model must be asked."""
         self._quirks[base_url, model] = KnownQuirks(
-            base_url=base_url, model=model, at=utc_now(), quirks=read_quirks(fields)
+            base_url=base_url, model=model, at=utc_now(), quirks=msgspec.convert(fields, ModelQuirks)
         )
         self._keep()
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
+import msgspec
+
 from app.children.host_client import answer_lines, child_process
 from app.children.private_files import make_private_folder, replace_text
 from app.children.processes import MODEL_FETCH
@@ -192,17 +194,14 @@ def _header(values: Mapping[str, Any], size: int) -> GgufHeader:
     heads = of_model("attention.head_count", 1)
     first = int(max(heads) if isinstance(heads, list) else heads) or 1
     length = int(of_model("embedding_length")) // first
-    keys, read = (
-        int(of_model("attention.key_length", length)),
-        int(of_model("attention.value_length", length)),
-    )
+    key_and_value = sum(int(of_model(f"attention.{part}_length", length)) for part in ("key", "value"))
     cached = of_model("attention.head_count_kv", first)
     in_all = sum(map(int, cached)) if isinstance(cached, list) else int(cached) * blocks
     return GgufHeader(
         architecture=architecture,
         name=str(values.get("general.name", "")),
         context=context,
-        cache_per_token=in_all * (keys + read) * _CACHE_BYTES,
+        cache_per_token=in_all * key_and_value * _CACHE_BYTES,
         size=size,
     )
 
@@ -360,15 +359,11 @@ class ModelFolder:
 
     async def accept(self, model_id: str) -> None:
         """Keep a model that was on trial."""
-        model = self._installed(await asyncio.to_thread(self._record, model_id))
-        assert model is not None
-        await asyncio.to_thread(self._keep, model, trial=False)
+        await asyncio.to_thread(self._keep_on, model_id)
 
     async def allow(self, model_id: str) -> None:
         """Let an installed model be loaded also where it needs more memory than is free."""
-        model = self._installed(await asyncio.to_thread(self._record, model_id))
-        if model is not None:
-            await asyncio.to_thread(self._keep, replace(model, anyway=True), trial=False)
+        await asyncio.to_thread(self._keep_on, model_id, anyway=True)
 
     async def remove(self, model_id: str) -> None:
         """Delete a model's folder. Raises StorageError."""
@@ -390,7 +385,7 @@ class ModelFolder:
     def _catalogue(self) -> tuple[LocalModel, ...]:
         if self._catalogue_file is None:
             return ()
-        return tuple(map(_read, json.loads(self._catalogue_file.read_text(encoding="utf-8"))))
+        return msgspec.json.decode(self._catalogue_file.read_bytes(), type=tuple[LocalModel, ...])
 
     def _records(self) -> list[dict[str, Any]]:
         """Return the records of all models but those on trial: such a trial has not ended."""
@@ -414,9 +409,9 @@ class ModelFolder:
     def _installed(self, record: Mapping[str, Any]) -> LocalModel | None:
         """Return the model of a record, None where its file is missing or of another size."""
         try:
-            model = _read({name: value for name, value in record.items() if name != "trial"})
+            model = msgspec.convert(record, LocalModel)
             there = Path(model.path).stat().st_size == model.size
-        except (OSError, TypeError, ValueError):
+        except (OSError, ValueError):
             return None
         return model if there else None
 
@@ -444,6 +439,11 @@ class ModelFolder:
         make_private_folder(folder)
         replace_text(folder / _RECORD, json.dumps({**asdict(model), "trial": trial}, indent=1))
 
+    def _keep_on(self, model_id: str, **changes: Any) -> None:
+        """Keep an installed model that is on trial no more, or is changed."""
+        if (model := self._installed(self._record(model_id))) is not None:
+            self._keep(replace(model, **changes), trial=False)
+
     def _free_id(self, name: str) -> str:
         stem = _NOT_OF_AN_ID.sub("-", name.lower()).strip("-.")[:40] or "model"
         taken = {model.id for model in self.models()}
@@ -451,11 +451,6 @@ class ModelFolder:
         while (free := stem if number == 1 else f"{stem}-{number}") in taken:
             number += 1
         return free
-
-
-def _read(fields: Mapping[str, Any]) -> LocalModel:
-    """Return the model that a JSON object describes. Raises TypeError, ValueError."""
-    return LocalModel(**{**fields, "languages": tuple(fields.get("languages", ()))})
 
 
 def _is_whole(model: LocalModel) -> bool:

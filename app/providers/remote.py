@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from app.children import packages
 from app.children.commands import find_command, search_path
 from app.children.host_client import HostClient, HostProcess, Line
@@ -21,8 +23,7 @@ from app.core import catalog
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
 from app.core.ids import new_id
-from app.core.message import Usage
-from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature, read_facts
+from app.core.model_facts import FactSource, ModelFacts, Price, TakesTemperature
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
     CallPiece,
@@ -52,11 +53,6 @@ _LOOK_SECONDS = 3.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
-# The fields of a request that go to the host as they are.
-_OF_REQUEST = (
-    *("model", "messages", "effort", "max_tokens", "temperature", "stop", "opener", "tools", "schema"),
-    "options",
-)
 
 
 class RemoteModels(HostClient):
@@ -113,20 +109,13 @@ class RemoteModels(HostClient):
         """Load the built-in model ahead of its first request, if its file is there."""
         model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
-            host = await self._running_host()
-            host.send(
-                {
-                    "id": new_id(),
-                    "op": "warm",
-                    "server": dataclasses.asdict(local_models.embedded_spec(model_file)),
-                }
-            )
+            server = dataclasses.asdict(local_models.embedded_spec(model_file))
+            (await self._running_host()).send({"id": new_id(), "op": "warm", "server": server})
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; loads nothing."""
-        return (
-            "" if local_models.has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
-        )
+        there = local_models.has_llama() and self._model_file() is not None
+        return "" if there else FailureKind.NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
@@ -284,7 +273,8 @@ class RemoteModels(HostClient):
         names = local_models.clean_names(tested["models"])
         for name in names:
             if told := tested["models"].get(name):
-                self._book.note(provider, name, read_facts(told | {"source": FactSource.SERVER}))
+                facts = msgspec.convert(told | {"source": FactSource.SERVER}, ModelFacts)
+                self._book.note(provider, name, facts)
         return TestResult(
             ok=tested["ok"],
             seconds=tested.get("seconds", 0.0),
@@ -371,18 +361,16 @@ class RemoteModels(HostClient):
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: it may be newer than what is kept."""
         row = self._row(provider)
-        if (
-            row is None
-            or (row.local and row.kind not in catalog.SILENT)
-            or (provider, model) in self._looked_up
-        ):
+        known = (provider, model) in self._looked_up
+        if row is None or known or (row.local and row.kind not in catalog.SILENT):
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
         if answer is None or "error" in answer:
             return
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:
-            self._book.note(provider, model, read_facts(answer["facts"] | {"source": FactSource.LIST}))
+            facts = msgspec.convert(answer["facts"] | {"source": FactSource.LIST}, ModelFacts)
+            self._book.note(provider, model, facts)
 
     async def _ask_window(self, provider: str, model: str) -> None:
         """Ask a server of the user's own how much its model reads, until it is that of the running model."""
@@ -395,14 +383,9 @@ class RemoteModels(HostClient):
         if unsupported_proxy(address):
             return
         try:
-            line = {
-                "op": "window",
-                "kind": row.kind,
-                "base_url": complete_address(row.kind, address),
-                "key": (self._key(provider) or "").strip(),
-                "model": model,
-            }
-            answer = await self._ask_once(line)
+            server = {"kind": row.kind, "base_url": complete_address(row.kind, address), "model": model}
+            key = (self._key(provider) or "").strip()
+            answer = await self._ask_once({"op": "window", "key": key, **server})
         except ProviderError:
             return
         if answer is None or "error" in answer:
@@ -459,11 +442,11 @@ class RemoteModels(HostClient):
         facts = self.known_facts(request.provider, request.model)
         limits = self._limits or usual_limits(facts, request.effort, local=row.local)
         line: dict[str, Any] = {
+            **{each.name: clean_values(getattr(request, each.name)) for each in dataclasses.fields(request)},
             "op": "stream",
             "kind": row.kind,
             "base_url": "",
             "key": key,
-            **{name: clean_values(getattr(request, name)) for name in _OF_REQUEST},
             "limits": dataclasses.asdict(limits),
             "facts": dataclasses.asdict(facts),
             "cache": dataclasses.asdict(request.cache) if request.cache else None,
@@ -481,8 +464,8 @@ class RemoteModels(HostClient):
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
             if proxy := unsupported_proxy(line["base_url"]):
                 raise ProviderError(FailureKind.SOCKS, proxy)
-            quirks = self._book.quirks(line["base_url"], request.model)
-            line["quirks"] = dataclasses.asdict(quirks) if quirks is not None else None
+            if quirks := self._book.quirks(line["base_url"], request.model):
+                line["quirks"] = dataclasses.asdict(quirks)
         if key:
             self._keys_sent.add(key)
         return line
@@ -536,12 +519,4 @@ def deltas(line: Line) -> Iterator[Delta]:
 
 def end_in(finished: Line) -> Finished:
     """Return the end of an answer that a line holds."""
-    state = clean_values(finished["state"])
-    return Finished(
-        reason=finished["reason"],
-        usage=Usage(**finished["usage"]),
-        state=state if isinstance(state, dict) else None,
-        lost_pictures=tuple(finished["lost_pictures"]),
-        sources=tuple((address, title) for address, title in finished["sources"]),
-        left_out=tuple(finished["left_out"]),
-    )
+    return msgspec.convert({**finished, "state": clean_values(finished["state"])}, Finished)

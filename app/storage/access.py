@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.children.private_files import replace_text
 from app.core.errors import DataDirectoryBusy, StorageError
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.paths import DataPaths
@@ -135,12 +136,9 @@ class WriterLock:
             raise storage_error(error, root) from error
         since = datetime.now(UTC).isoformat(timespec="seconds")
         self._holds = json.dumps({"pid": os.getpid(), "since": since, "path": str(root.resolve())})
-        try:
-            descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(self._holds)
-        except OSError:
-            pass  # Without the file only the holder's name is missing; the lock holds.
+        # Without the file only the holder's name is missing; the lock holds.
+        with contextlib.suppress(OSError):
+            replace_text(self._holder, self._holds)
 
     def take_again(self) -> bool:
         """Take the lock of a copy of the data directory that has its place; false if it is no copy, or another's."""

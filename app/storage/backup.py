@@ -69,13 +69,8 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
     found += [(file.name, file) for file in small if file.is_file()]
     for folder in paths.files.glob(f"*/{VERSIONS}"):
-        found += [
-            (
-                f"{_FILES}{folder.parent.name}.jsonl" if one.name == LOG else _CONTENTS + one.name,
-                folder / one.name,
-            )
-            for one in disk.scan(folder)
-        ]
+        log, names = f"{_FILES}{folder.parent.name}.jsonl", [one.name for one in disk.scan(folder)]
+        found += [(log if name == LOG else _CONTENTS + name, folder / name) for name in names]
     # What several sessions hold is packed once.
     return sorted({name: file for name, file in found if may_be_packed(name)}.items())
 
@@ -303,7 +298,7 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
                 continue
             if name.endswith(".jsonl"):
                 _check(name, data, fresh)
-                if _is_damaged(data):
+                if None in read_lines(io.BytesIO(data)):
                     write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
             write_whole(disk, path.resolve(), fresh)
         write_whole(disk, paths.schema, as_bytes({"version": newest}))
@@ -341,14 +336,8 @@ def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
             ops = step.line(ops)
         if place == 0:
             rest = [op for op in ops if op.get("op") != "head"]
-            ops = [
-                {
-                    **(head or {"op": "head"}),
-                    "version": newest,
-                    "min_reader": READER + len(steps) - len(STEPS),
-                },
-                *rest,
-            ]
+            versions = {"version": newest, "min_reader": READER + len(steps) - len(STEPS)}
+            ops = [{**(head or {"op": "head"}), **versions}, *rest]
         fresh.append(encode_line(line.number, ops))
     return b"".join(fresh)
 
@@ -358,10 +347,6 @@ def _check(name: str, before: bytes, after: bytes) -> None:
     old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
     if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
         raise StorageError("upgrade_failed", path=name)
-
-
-def _is_damaged(data: bytes) -> bool:
-    return any(line is None for line in read_lines(io.BytesIO(data)))
 
 
 # A year of work may be large, but not a single log or document.
@@ -459,9 +444,8 @@ class OpenBackup:
         if not isinstance(found, JsonFile):
             return Difference.UNREADABLE
         now = parse_json(path, here)
-        return (
-            Difference.SAME if isinstance(now, JsonFile) and now.value == found.value else Difference.CHANGED
-        )
+        same = isinstance(now, JsonFile) and now.value == found.value
+        return Difference.SAME if same else Difference.CHANGED
 
     def _with_secrets(self, servers: bytes) -> bytes:
         """Return `mcp.json` with the secrets that the user wrote into the present file."""

@@ -9,11 +9,11 @@ import dataclasses
 import json
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from app.core.catalog import USUAL, ModelList, ProviderConfig, provider_kind
 from app.core.errors import BadInput, StorageError
-from app.core.json_values import object_in
+from app.core.json_values import as_list, object_in
 from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
 from app.core.servers import (
     BY_ADDRESS,
@@ -37,7 +37,6 @@ from app.storage.json_file import PLACE, VERSION, Field, JsonFile
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
-_Cached = TypeVar("_Cached", ModelList, KnownFacts, KnownQuirks)
 # The kind shown for an entry without a readable one.
 OTHER_KIND = "openai-compatible"
 
@@ -174,46 +173,29 @@ def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | No
     return None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class CachedModels:
-    """The contents of `models.json`: the lists that were fetched, and what is known about single models."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CachedModels(KnownModels):
+    """The contents of `models.json`: what is known about single models, and the lists that were fetched."""
 
     lists: tuple[ModelList, ...] = ()
-    known: KnownModels = dataclasses.field(default_factory=KnownModels)
 
 
 def read_models(path: Path) -> CachedModels:
     """Return the contents of a file; what is unreadable is left out and learnt again."""
     found = json_file.read_json_file(path)
+    kinds: dict[str, Any] = {"facts": KnownFacts, "quirks": KnownQuirks, "lists": ModelList}
     if not isinstance(found, JsonFile):
         return CachedModels()
-    return CachedModels(
-        lists=_cached(ModelList, found, "lists"),
-        known=KnownModels(
-            facts=_cached(KnownFacts, found, "facts"), quirks=_cached(KnownQuirks, found, "quirks")
-        ),
-    )
-
-
-def _cached(kind: type[_Cached], file: JsonFile, name: str) -> tuple[_Cached, ...]:
-    entries = file.value.get(name)
-    unused: list[Problem] = []
-    read = (
-        json_file.validated(kind, file, (name, place), entry, unused)
-        for place, entry in enumerate(entries if isinstance(entries, list) else ())
-    )
-    return tuple(one for one in read if one is not None)
+    read = {
+        name: [json_file.validated(kind, found, (), entry, []) for entry in as_list(found.value.get(name))]
+        for name, kind in kinds.items()
+    }
+    return CachedModels(**{name: tuple(filter(None, entries)) for name, entries in read.items()})
 
 
 def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
     """Write the file. Raises StorageError."""
-    document = {
-        "version": VERSION,
-        "lists": [dataclasses.asdict(one) for one in models.lists],
-        "facts": [plain(one) for one in models.known.facts],
-        "quirks": [plain(one) for one in models.known.quirks],
-    }
-    json_file.replace_document(disk, path, document)
+    json_file.replace_document(disk, path, {"version": VERSION, **plain(models)})
 
 
 SERVERS = "mcpServers"

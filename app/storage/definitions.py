@@ -20,7 +20,7 @@ from app.storage import json_file
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import Field, JsonFile
-from app.storage.threads import OneAtATime
+from app.storage.threads import InThread, awaited
 
 KEPT_VERSIONS = 20
 MOST_VERSION = 1_000_000_000
@@ -52,7 +52,7 @@ class DefinitionFolder(Generic[Definition]):
     _folder: Path
     _trash: Path
     _disk: FileSystem
-    _threads: OneAtATime
+    _run: InThread
     _on_replaced: Callable[[json_file.Replaced], None]
     _found: tuple[Definition, ...] = field(default=(), init=False)
     _files: dict[str, Path] = field(default_factory=dict, init=False)
@@ -84,27 +84,14 @@ class DefinitionFolder(Generic[Definition]):
         """Return the definitions that can be used."""
         return self._found
 
-    async def change(self, make: Callable[[], Definition]) -> Definition:
+    @awaited
+    def change(self, make: Callable[[], Definition]) -> Definition:
         """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
 
         `make` is called in the documents' thread, between no two other changes. Fields of the file that are unknown here
         stay. Raises BadInput for an id that cannot name a file, and StorageError, also where the file holds what cannot be read.
         """
-        return await self._threads.run(lambda: self._save(make()))
-
-    async def delete(self, definition_id: str) -> None:
-        """Move a definition to the trash and keep it as a version. Raises BadInput, StorageError."""
-        await self._threads.run(lambda: self._delete(definition_id))
-
-    async def versions(self, definition_id: str) -> tuple[Definition, ...]:
-        """Return the versions that are kept, newest first."""
-        return await self._threads.run(lambda: self._versions(definition_id))
-
-    def fits(self, path: Path, data: bytes) -> bool:
-        """Say whether these bytes are a definition without any fault."""
-        return not self._faults(path, data)
-
-    def _save(self, definition: Definition) -> Definition:
+        definition = make()
         path = self._place(definition.id)
         found = json_file.readable_file(path)
         document: dict[str, Any] = {}
@@ -124,7 +111,9 @@ class DefinitionFolder(Generic[Definition]):
         self.load()
         return definition
 
-    def _delete(self, definition_id: str) -> None:
+    @awaited
+    def delete(self, definition_id: str) -> None:
+        """Move a definition to the trash and keep it as a version. Raises BadInput, StorageError."""
         path = self._place(definition_id)
         found = json_file.readable_file(path)
         if found is None:
@@ -138,13 +127,19 @@ class DefinitionFolder(Generic[Definition]):
             self._disk.sync_folder(self._folder)
         self.load()
 
-    def _versions(self, definition_id: str) -> tuple[Definition, ...]:
+    @awaited
+    def versions(self, definition_id: str) -> tuple[Definition, ...]:
+        """Return the versions that are kept, newest first."""
         if not json_file.is_name(definition_id):
             return ()
         kept = sorted(self._kept(definition_id).items(), reverse=True)
         files = (json_file.read_json_file(path) for _, path in kept)
         found = (self._read(file, []) for file in files if isinstance(file, JsonFile))
         return tuple(one for one in found if one is not None)
+
+    def fits(self, path: Path, data: bytes) -> bool:
+        """Say whether these bytes are a definition without any fault."""
+        return not self._faults(path, data)
 
     def _place(self, definition_id: str) -> Path:
         """Return the file of a definition: the one it was read from, else one named after its id."""

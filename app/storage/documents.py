@@ -29,7 +29,7 @@ from app.storage.definitions import DefinitionFolder
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import VERSION, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
-from app.storage.threads import OneAtATime, Result, in_thread
+from app.storage.threads import OneAtATime, Result, awaited, in_thread
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class JsonDocuments:
         self._unwritten: list[Change[Settings]] = []
         self._providers = connections.ProviderEntries(providers=())
         self._models = connections.CachedModels()
-        self._threads = OneAtATime("moot-documents")
-        shared = (paths.trash, self._disk, self._threads, on_replaced)
+        self._run = OneAtATime("moot-documents").run
+        shared = (paths.trash, self._disk, self._run, on_replaced)
         self.assistants = DefinitionFolder(definitions.ASSISTANT, paths.assistants, *shared)
         self.groups = DefinitionFolder(definitions.GROUP, paths.groups, *shared)
         self.workflows = DefinitionFolder(definitions.WORKFLOW, paths.workflows, *shared)
@@ -72,6 +72,13 @@ class JsonDocuments:
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._problems: dict[str, list[Problem]] = {}
+        # The documents that are read again where another program has changed them.
+        self._loads = {
+            paths.settings: self.load_settings,
+            paths.providers: self._load_providers,
+            paths.mcp: self._load_servers,
+            paths.consents: self._load_consents,
+        }
 
     def load_settings(self) -> None:
         """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
@@ -87,7 +94,7 @@ class JsonDocuments:
 
     async def load(self) -> None:
         """Read all documents, in a thread."""
-        await self._threads.run(self.read)
+        await self._run(self.read)
 
     async def load_after(self, work: Callable[[], Result]) -> Result:
         """Run `work`, which changes files, and read all documents again; no other change comes in between."""
@@ -98,7 +105,7 @@ class JsonDocuments:
             finally:
                 self.read()
 
-        return await self._threads.run(run)
+        return await self._run(run)
 
     def fits(self, name: str, data: bytes) -> bool:
         """Return whether the data could be used as the document of this name; blocks."""
@@ -120,7 +127,7 @@ class JsonDocuments:
         """
         self._settings = change(self._settings)
         self._unwritten.append(change)
-        await self._threads.run(lambda: self._save_settings(change))
+        await self._run(lambda: self._save_settings(change))
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return the providers of `providers.json`; if there is no file, the usual ones."""
@@ -130,21 +137,57 @@ class JsonDocuments:
         """Return why the entry of a provider cannot be used, None if it can."""
         return self._providers.problem_of(provider_id)
 
-    async def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
+    @awaited
+    def change_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
         """Write what `change` makes of `providers.json`; unknown fields and unusable entries stay in it.
 
         As in all changes below, `change` is called in the documents' thread, between no two other changes, so that none is
         lost. Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_providers(change))
+        self._look_again(self._paths.providers)
+        providers = change(self._providers.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
+        # Entries that cannot be read, now or when the program started, stay as they are.
+        unread = {*entries.unusable, *self._providers.unusable}
+        places = {name: place for name, place in entries.places.items() if name not in unread}
+        readable = tuple(config for config in providers if config.id not in unread)
+        document[PROVIDERS] = connections.with_providers(document[PROVIDERS], places, readable)
+        self._write(self._paths.providers, document)
 
-    async def throw_provider(self, provider_id: str) -> str:
+    @awaited
+    def throw_provider(self, provider_id: str) -> str:
         """Move an entry of `providers.json` to the trash and return its file there. Raises StorageError."""
-        return await self._threads.run(lambda: self._throw_provider(provider_id))
+        self._look_again(self._paths.providers)
+        document, entries = connections.writable_entries(self._paths.providers)
+        places = entries.places
+        if entries.document is None:
+            # There is no file yet from which a built-in provider could be removed.
+            document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
+            places = {config.id: place for place, config in enumerate(entries.providers)}
+        if problem := entries.problem_of(provider_id):
+            raise json_file.refusal(problem)
+        if provider_id not in places:
+            raise NotFound("provider_not_found", provider=provider_id)
+        place = places[provider_id]
+        file = connections.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
+        self._write(self._paths.providers, document)
+        return file
 
-    async def put_entry_back(self, file: str, kind: str) -> None:
+    @awaited
+    def put_entry_back(self, file: str, kind: str) -> None:
         """Put a provider or server back from the trash. Raises StorageError, BadInput if its id is taken."""
-        await self._threads.run(lambda: self._put_entry_back(self._paths.trash / file, kind))
+        path = self._paths.trash / file
+        if kind == "provider":
+            self._look_again(self._paths.providers)
+            document, entries = connections.writable_entries(self._paths.providers)
+            connections.put_entry_back(path, document, {*entries.places, *entries.unusable})
+            self._write(self._paths.providers, document)
+        else:
+            self._look_again(self._paths.mcp)
+            before, _ = connections.read_mcp(self._paths.mcp)
+            self._replace_servers(before, connections.with_thrown_server(path, before))
+        with storage_errors(path):
+            self._disk.remove(path)
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models that were fetched from the providers."""
@@ -152,38 +195,61 @@ class JsonDocuments:
 
     async def change_model_lists(self, change: Change[tuple[ModelList, ...]]) -> None:
         """Write what `change` makes of `models.json`, a cache that can be fetched again. Raises StorageError."""
-        await self._threads.run(lambda: self._save_models(lists=change(self._models.lists)))
+        await self._run(lambda: self._save_models(lists=change(self._models.lists)))
 
     def known_models(self) -> KnownModels:
         """Return what is known about single models."""
-        return self._models.known
+        return KnownModels(facts=self._models.facts, quirks=self._models.quirks)
 
     async def save_known_models(self, known: KnownModels) -> None:
         """Write `models.json`, as above. Raises StorageError."""
-        await self._threads.run(lambda: self._save_models(known=known))
+        await self._run(lambda: self._save_models(facts=known.facts, quirks=known.quirks))
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
         return self._servers
 
-    async def change_mcp_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
+    @awaited
+    def change_mcp_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
         """Write what `change` makes of `mcp.json`; unknown fields and unusable entries stay in it.
 
         Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_servers(change))
+        self._look_again(self._paths.mcp)
+        servers = change(self._servers)
+        before, known = connections.read_mcp(self._paths.mcp)
+        document = connections.with_servers(before, known, servers)
+        problems: list[Problem] = []
+        usable = connections.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
+        if any(server.name not in usable for server in servers):
+            raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
+        self._replace_servers(before, document)
 
-    async def throw_server(self, name: str) -> str:
+    @awaited
+    def throw_server(self, name: str) -> str:
         """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound, StorageError."""
-        return await self._threads.run(lambda: self._throw_server(name))
+        self._look_again(self._paths.mcp)
+        before, known = connections.read_mcp(self._paths.mcp)
+        if name not in known:
+            raise NotFound("mcp_server_not_found", name=name)
+        file, document = connections.throw_server(self._disk, self._paths.trash, before, name)
+        self._replace_servers(before, document)
+        return file
 
     def consents(self) -> frozenset[str]:
         """Return the fingerprints that the user has allowed."""
         return self._consents
 
-    async def change_consents(self, change: Change[frozenset[str]]) -> None:
+    @awaited
+    def change_consents(self, change: Change[frozenset[str]]) -> None:
         """Write what `change` makes of the fingerprints that the user has allowed, if that is another. Raises StorageError."""
-        await self._threads.run(lambda: self._save_consents(change))
+        self._look_again(self._paths.consents)
+        consents = change(self._consents)
+        if consents == self._consents:
+            return
+        path = self._paths.consents
+        document = json_file.own_document(self._disk, path, self._paths.quarantine)
+        self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the documents."""
@@ -192,17 +258,14 @@ class JsonDocuments:
 
     def read(self) -> None:
         """Read all documents; blocks."""
-        paths = self._paths
-        for path in (paths.settings, paths.providers, paths.mcp, paths.consents):
+        for path in self._loads:
             self._see(path)
-        self._problems["kept"] = json_file.kept_versions(self._disk, paths.quarantine)
-        self.load_settings()
-        self._load_providers()
+        self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
+        for load in self._loads.values():
+            load()
         self._models = connections.read_models(self._paths.models)
         for folder in self._folders.values():
             folder.load()
-        self._load_servers()
-        self._load_consents()
 
     def _see(self, path: Path) -> bytes | None:
         """Note what a file contains; None if it cannot be read."""
@@ -211,7 +274,7 @@ class JsonDocuments:
             self._seen[path] = self._disk.read(path.resolve())
         return self._seen[path]
 
-    def _look_again(self, path: Path, load: Callable[[], None]) -> None:
+    def _look_again(self, path: Path) -> None:
         """Read a document again if another program has changed it, and keep what this program knew of it.
 
         One that was deleted is written again, and so is one of Moot's own that cannot be read now: then the other
@@ -220,9 +283,10 @@ class JsonDocuments:
         if path not in self._seen:
             return
         known, now = self._seen[path], self._see(path)
-        if now != known and known is None:
-            load()
-        if now == known or known is None:
+        if now == known:
+            return
+        if known is None:
+            self._loads[path]()
             return
         theirs = now is not None and (
             path in (self._paths.providers, self._paths.mcp)
@@ -237,17 +301,9 @@ class JsonDocuments:
             if not theirs:
                 write_whole(self._disk, path.resolve(), known)
                 self._seen[path] = known
-        load()
+        self._loads[path]()
         self._problems["kept"] = json_file.kept_versions(self._disk, self._paths.quarantine)
         self._on_replaced(json_file.Replaced(code=code, name=path.name, kept=kept))
-
-    def _providers_now(self) -> tuple[ProviderConfig, ...]:
-        self._look_again(self._paths.providers, self._load_providers)
-        return self._providers.providers
-
-    def _servers_now(self) -> tuple[McpServer, ...]:
-        self._look_again(self._paths.mcp, self._load_servers)
-        return self._servers
 
     def _load_providers(self) -> None:
         self._providers = connections.read_providers(self._paths.providers)
@@ -275,7 +331,7 @@ class JsonDocuments:
 
     def _save_settings(self, change: Change[Settings]) -> None:
         try:
-            self._look_again(self._paths.settings, self.load_settings)
+            self._look_again(self._paths.settings)
             settings = change(self._written)
             document = json_file.own_document(self._disk, self._paths.settings, self._paths.quarantine)
             for field in dataclasses.fields(Settings):
@@ -287,7 +343,9 @@ class JsonDocuments:
             self._use_written()
 
     def _write(self, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None) -> None:
+        """Write a document and read it again."""
         self._seen[path] = json_file.replace_document(self._disk, path, document, previous)
+        self._loads[path]()
 
     def _use_written(self) -> None:
         if not self._unwritten:
@@ -297,83 +355,10 @@ class JsonDocuments:
         self._models = dataclasses.replace(self._models, **values)
         connections.save_models(self._disk, self._paths.models, self._models)
 
-    def _save_providers(self, change: Change[tuple[ProviderConfig, ...]]) -> None:
-        providers = change(self._providers_now())
-        document, entries = connections.writable_entries(self._paths.providers)
-        # Entries that cannot be read, now or when the program started, stay as they are.
-        unread = {*entries.unusable, *self._providers.unusable}
-        places = {name: place for name, place in entries.places.items() if name not in unread}
-        readable = tuple(config for config in providers if config.id not in unread)
-        document[PROVIDERS] = connections.with_providers(document[PROVIDERS], places, readable)
-        self._write(self._paths.providers, document)
-        self._load_providers()
-
-    def _throw_provider(self, provider_id: str) -> str:
-        self._providers_now()
-        document, entries = connections.writable_entries(self._paths.providers)
-        places = entries.places
-        if entries.document is None:
-            # There is no file yet from which a built-in provider could be removed.
-            document[PROVIDERS] = connections.with_providers([], {}, entries.providers)
-            places = {config.id: place for place, config in enumerate(entries.providers)}
-        if problem := entries.problem_of(provider_id):
-            raise json_file.refusal(problem)
-        if provider_id not in places:
-            raise NotFound("provider_not_found", provider=provider_id)
-        place = places[provider_id]
-        file = connections.throw_entry(self._disk, self._paths.trash, document, place, provider_id)
-        self._write(self._paths.providers, document)
-        self._load_providers()
-        return file
-
-    def _put_entry_back(self, path: Path, kind: str) -> None:
-        if kind == "provider":
-            self._providers_now()
-            document, entries = connections.writable_entries(self._paths.providers)
-            connections.put_entry_back(path, document, {*entries.places, *entries.unusable})
-            self._write(self._paths.providers, document)
-            self._load_providers()
-        else:
-            self._servers_now()
-            before, _ = connections.read_mcp(self._paths.mcp)
-            self._replace_servers(before, connections.with_thrown_server(path, before))
-        with storage_errors(path):
-            self._disk.remove(path)
-
-    def _save_servers(self, change: Change[tuple[McpServer, ...]]) -> None:
-        servers = change(self._servers_now())
-        before, known = connections.read_mcp(self._paths.mcp)
-        document = connections.with_servers(before, known, servers)
-        problems: list[Problem] = []
-        usable = connections.read_servers(JsonFile(self._paths.mcp, document, {}), problems)
-        if any(server.name not in usable for server in servers):
-            raise StorageError("invalid_record", path=str(self._paths.mcp), detail=problems[-1].field)
-        self._replace_servers(before, document)
-
-    def _throw_server(self, name: str) -> str:
-        self._servers_now()
-        before, known = connections.read_mcp(self._paths.mcp)
-        if name not in known:
-            raise NotFound("mcp_server_not_found", name=name)
-        file, document = connections.throw_server(self._disk, self._paths.trash, before, name)
-        self._replace_servers(before, document)
-        return file
-
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.
         previous = connections.without_secrets(before, unless=document)
         self._write(self._paths.mcp, document, None if previous == before else previous)
-        self._load_servers()
-
-    def _save_consents(self, change: Change[frozenset[str]]) -> None:
-        self._look_again(self._paths.consents, self._load_consents)
-        consents = change(self._consents)
-        if consents == self._consents:
-            return
-        path = self._paths.consents
-        document = json_file.own_document(self._disk, path, self._paths.quarantine)
-        self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
-        self._load_consents()
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
@@ -404,26 +389,23 @@ class DraftFolder:
         self._problems: list[Problem] = []
         # What files held that have more than a draft has here, by their names.
         self._more: dict[str, Plain] = {}
-        self._threads = OneAtATime("moot-drafts")
+        self._run = OneAtATime("moot-drafts").run
 
     async def load(self) -> dict[str, Draft]:
         """Return all drafts by session; an unreadable file is set aside and added to the `problems`."""
         return await in_thread(self._load, "moot-drafts")
 
-    async def save(self, name: str, draft: Draft) -> None:
+    @awaited
+    def save(self, name: str, draft: Draft) -> None:
         """Write a draft, or remove the file of an empty one. Raises StorageError."""
-
-        def write() -> None:
-            path = self._paths.draft(name)
-            with storage_errors(path):
-                if draft == Draft():
-                    self._more.pop(name, None)
-                    with contextlib.suppress(FileNotFoundError):
-                        self._disk.remove(path)
-                else:
-                    write_whole(self._disk, path, _as_bytes(draft, self._more.get(name)))
-
-        await self._threads.run(write)
+        path = self._paths.draft(name)
+        with storage_errors(path):
+            if draft == Draft():
+                self._more.pop(name, None)
+                with contextlib.suppress(FileNotFoundError):
+                    self._disk.remove(path)
+            else:
+                write_whole(self._disk, path, _as_bytes(draft, self._more.get(name)))
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the files."""

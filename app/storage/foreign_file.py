@@ -26,6 +26,8 @@ _CHUNK = 1 << 20
 MAX_DEPTH = 100
 _ZIP = b"PK\x03\x04"
 _BLANKS = re.compile(r"[ \t\r\n]*")
+# What reading a damaged zip raises.
+_DAMAGED = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, LZMAError)
 
 
 class Limits(NamedTuple):
@@ -89,15 +91,7 @@ class CheckedZip:
                     if size > self._limits.entry or self._read > self._most:
                         raise self._refusal("zip_unpacks_too_large", entry=name[:120])
                     pieces.append(piece)
-        except (
-            OSError,
-            EOFError,
-            zlib.error,
-            zipfile.BadZipFile,
-            NotImplementedError,
-            RuntimeError,
-            LZMAError,
-        ) as error:
+        except _DAMAGED as error:
             raise self._refusal("zip_damaged", detail=f"{name[:120]}: {error}"[:300]) from error
         return b"".join(pieces)
 

@@ -26,9 +26,6 @@ from app.storage.lines import (
     read_rows,
     whole_records,
 )
-from app.storage.records import (
-    price_of,
-)
 
 LINES = "lines"
 MESSAGE = "message"
@@ -189,11 +186,9 @@ class Replay:
 
     def _is_held(self, record: Plain) -> bool:
         message_id = record.get("id")
-        return (
-            isinstance(message_id, str)
-            and message_id in self.messages
-            and (message_id not in self._open or record.get("state") == MessageState.STREAMING)
-        )
+        if not isinstance(message_id, str) or message_id not in self.messages:
+            return False
+        return message_id not in self._open or record.get("state") == MessageState.STREAMING
 
     def _message(self, record: Plain) -> None:
         message_id = record.get("id")
@@ -322,7 +317,7 @@ def stored_session(
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
     """Return the summary of a log, None if the file contains nothing."""
-    replay = read_log(lambda: file_system.open_read(path), price_of)
+    replay = read_log(lambda: file_system.open_read(path), records.price_of)
     if not replay.session and not replay.messages and not replay.damaged:
         return None
     prices = {one: price for one, price in replay.messages.items() if isinstance(price, float)}

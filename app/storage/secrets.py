@@ -514,14 +514,10 @@ class KeyringSecrets:
         row = provider_kind(kind)
         provider_id, _, server = (provider, "", "") if provider.startswith(PLACE) else provider.partition("@")
         # The provider's well-known variable is for its usual server only; no other server gets that key.
-        for name in (
-            row.variable if row and (not server or row.is_own(server)) else "",
-            variable_name(provider_id),
-        ):
-            key = self._environment.get(name, "").strip() if name else ""
-            if key:
-                return key, ENVIRONMENT
-        return None, ""
+        usual = row.variable if row and (not server or row.is_own(server)) else ""
+        names = (usual, variable_name(provider_id))
+        key = next(filter(None, (self._environment.get(name, "").strip() for name in names)), None)
+        return key, ENVIRONMENT if key else ""
 
     def _change(self, place: str) -> int:
         """Return the number of a new change of a place; earlier changes no longer count."""

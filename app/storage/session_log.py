@@ -11,7 +11,7 @@ import io
 import time
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,9 @@ class SessionLog:
             self._session = replay.session
             self._more = replay.more
             self._known.id = known or self._known.id
-        self._check_reader(replay.min_reader)
+        self._least_reader = max(self._least_reader, replay.min_reader)
+        if replay.min_reader > READER:
+            self._refusal = StorageError("newer_version", path=str(self.path))
 
     def start_over(self) -> None:
         """Continue from whatever file is at the path: one that the user has put there."""
@@ -307,11 +309,7 @@ class SessionLog:
         self._has_written = True
         self._on_replaced(
             Replaced(
-                code=code,
-                name=stored.session.title,
-                session_id=self.path.stem,
-                kept=kept,
-                kept_id=kept_id,
+                code=code, name=stored.session.title, session_id=self.path.stem, kept=kept, kept_id=kept_id
             )
         )
 
@@ -325,9 +323,8 @@ class SessionLog:
             for part in batch.parts:
                 if part.get("op") == "message":
                     record = part["message"]
-                    ops.append(
-                        {**part, "message": with_unknown(Message, self._more.get(record["id"]), record)}
-                    )
+                    more = self._more.get(record["id"])
+                    ops.append({**part, "message": with_unknown(Message, more, record)})
                 elif "op" in part:
                     ops.append(part)
                 elif patch := merge_patch(session, whole := whole_session(session, part)):
@@ -384,11 +381,6 @@ class SessionLog:
     def _busy(self) -> OSError:
         return OSError(errno.EBUSY, "another program keeps replacing the file")
 
-    def _check_reader(self, least: int) -> None:
-        self._least_reader = max(self._least_reader, least)
-        if least > READER:
-            self._refusal = StorageError("newer_version", path=str(self.path))
-
     def _mend_tail(self, descriptor: int) -> None:
         """Make the file end with a newline, keeping what is cut off in quarantine."""
         self._size = mended_size(
@@ -440,22 +432,12 @@ def head_of(session_id: str, least: int) -> Op:
     return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
 
 
-@dataclass(slots=True)
-class _Piece:
-    """Text of one message, and how much of it is in the log already."""
-
-    # Where the text begins in the message's own, and in its thinking.
-    offset: int = 0
-    text: list[str] = field(default_factory=list)
-    thinking_offset: int = 0
-    thinking: list[str] = field(default_factory=list)
-
-
 class StreamedText:
     """Collects the text of a session's unfinished messages until it is worth a line."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, _Piece] = {}
+        # The operation that writes the text of each message, with where that begins in the message's own.
+        self._ops: dict[str, Op] = {}
         self._bytes = 0
         self._since: float | None = None
         self._thinking_lengths: dict[str, int] = {}
@@ -472,16 +454,14 @@ class StreamedText:
 
     def add(self, event: events.MessageDelta) -> None:
         """Add a piece."""
-        length = self._thinking_lengths.get(event.message_id, 0)
-        piece = self._pieces.get(event.message_id)
-        if piece is None:
-            piece = self._pieces[event.message_id] = _Piece(thinking_offset=length)
+        op = self._ops.setdefault(event.message_id, {"op": "text", "id": event.message_id})
         if event.text:
-            if not piece.text:
-                piece.offset = event.offset
-            piece.text.append(event.text)
+            op.setdefault("offset", event.offset)
+            op["text"] = op.get("text", "") + event.text
         if event.thinking:
-            piece.thinking.append(event.thinking)
+            length = self._thinking_lengths.get(event.message_id, 0)
+            op.setdefault("thinking_offset", length)
+            op["thinking"] = op.get("thinking", "") + event.thinking
             self._thinking_lengths[event.message_id] = length + len(event.thinking)
         self._bytes += len((event.text + event.thinking).encode(errors="replace"))
         if self._since is None:
@@ -494,25 +474,18 @@ class StreamedText:
 
     def end(self, message_id: str) -> None:
         """Drop the text of a message that is finished: its record has all of it."""
-        self._pieces.pop(message_id, None)
+        self._ops.pop(message_id, None)
         self._thinking_lengths.pop(message_id, None)
 
     def take(self) -> list[Op]:
         """Return the operations that write the text, and drop it."""
-        ops: list[Op] = []
-        for message_id, piece in self._pieces.items():
-            op: Op = {"op": "text", "id": message_id}
-            if piece.text:
-                op |= {"offset": piece.offset, "text": "".join(piece.text)}
-            if piece.thinking:
-                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
-            ops.append(op)
+        ops = list(self._ops.values())
         self.drop()
         return ops
 
     def drop(self) -> None:
         """Drop the text of all messages."""
-        self._pieces.clear()
+        self._ops.clear()
         self._bytes = 0
         self._since = None
 

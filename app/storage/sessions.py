@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from app.core import events
 from app.core.errors import BadInput, NotFound, StorageError
@@ -32,10 +32,8 @@ from app.storage.paths import DataPaths
 from app.storage.search import find_in_sessions
 from app.storage.session_files import FOLDER, move_folder
 from app.storage.session_log import FLUSH_BYTES, RETRY_SECONDS, SessionLog, invalid_record, log_of
-from app.storage.threads import in_thread, settle
+from app.storage.threads import Result, in_thread, settle
 from app.storage.trash import remove_old
-
-Result = TypeVar("Result")
 
 _LOGGER = logging.getLogger(__name__)
 _IDLE_SECONDS = 2.0
@@ -140,7 +138,9 @@ class LogWriter:
                 items = self._take()
                 while items:
                     item = items.pop(0)
-                    self._work_off(item)
+                    if item.future is not None:
+                        self._guarded(self._write_touched)
+                    item.run()
                     if item.is_last:
                         return
                 self._guarded(self._write_touched)
@@ -160,11 +160,6 @@ class LogWriter:
         for item in items:
             item.fail(failure)
         self._on_failure(failure)
-
-    def _work_off(self, item: _WriterJob) -> None:
-        if item.future is not None:
-            self._guarded(self._write_touched)
-        item.run()
 
     def _add(self, session_id: str, batch: tuple[events.Event, ...], summary: SessionSummary | None) -> None:
         """Queue events of one session that go into one line of its log."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any
 
 from app.core import store
 from app.core.errors import BadInput, NotFound
@@ -19,10 +19,8 @@ from app.storage.file_system import FileSystem, not_written, storage_errors, wri
 from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.sessions import JsonLogStore
-from app.storage.threads import in_thread
+from app.storage.threads import Result, awaited, in_thread
 from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
-
-Result = TypeVar("Result")
 
 _PARTS = ("sessions", "files", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"
@@ -55,32 +53,27 @@ class FileArchive:
             loop.call_soon_threadsafe(progress, done, total)
 
         try:
-            return await self._do(lambda: write_backup(self._paths, self._disk, why, place, tell))
+            return await self._run(lambda: write_backup(self._paths, self._disk, why, place, tell))
         finally:
             # After a cancellation the thread still runs until its next file.
             stopped.set()
 
-    async def back_up_if_due(self) -> store.Backup | None:
+    @awaited
+    def back_up_if_due(self) -> store.Backup | None:
         """Make the daily backup, if it is due. Raises StorageError."""
+        due = is_due(self._paths, self._disk, store.BackupReason.DAILY)
+        return write_backup(self._paths, self._disk, store.BackupReason.DAILY) if due else None
 
-        def make() -> store.Backup | None:
-            due = is_due(self._paths, self._disk, store.BackupReason.DAILY)
-            return write_backup(self._paths, self._disk, store.BackupReason.DAILY) if due else None
-
-        return await self._do(make)
-
-    async def backups(self) -> tuple[store.Backup, ...]:
+    @awaited
+    def backups(self) -> tuple[store.Backup, ...]:
         """Return the backups of the data directory, the newest first. Raises StorageError."""
-        return tuple(await self._do(lambda: own_backups(self._paths, self._disk)))
+        return tuple(own_backups(self._paths, self._disk))
 
-    async def contents(self, path: str) -> store.BackupContents:
+    @awaited
+    def contents(self, path: str) -> store.BackupContents:
         """Return the contents of a backup. Raises BadInput, StorageError."""
-
-        def look() -> store.BackupContents:
-            with contextlib.closing(self._opened(path)) as backup:
-                return backup.contents()
-
-        return await self._do(look)
+        with contextlib.closing(self._opened(path)) as backup:
+            return backup.contents()
 
     async def restore(
         self,
@@ -92,7 +85,7 @@ class FileArchive:
         progress: Callable[[int], None] = lambda _: None,
     ) -> store.Restored:
         """Restore parts of a backup, after making a backup of the present state. Raises BadInput, StorageError."""
-        backup = await self._do(lambda: self._opened(path))
+        backup = await self._run(lambda: self._opened(path))
         try:
             kept = await self.back_up(store.BackupReason.BEFORE_RESTORE)
             back: list[str] = []
@@ -106,9 +99,9 @@ class FileArchive:
                 names = await self._documents.load_after(
                     lambda: self._bring_documents(backup, replace=replace)
                 )
-            usage = await self._do(backup.usage)
+            usage = await self._run(backup.usage)
         finally:
-            await self._do(backup.close)
+            await self._run(backup.close)
         return store.Restored(
             sessions=tuple(back),
             copies=tuple(copies),
@@ -118,9 +111,10 @@ class FileArchive:
             unapproved=tuple(cleared),
         )
 
-    async def thrown(self) -> tuple[store.Thrown, ...]:
+    @awaited
+    def thrown(self) -> tuple[store.Thrown, ...]:
         """Return the contents of the trash, the newest first. Raises StorageError."""
-        return await self._do(lambda: thrown(self._paths, self._disk))
+        return thrown(self._paths, self._disk)
 
     async def take_out(self, file: str) -> str:
         """Restore a file from the trash. Raises NotFound, BadInput, StorageError."""
@@ -147,20 +141,27 @@ class FileArchive:
             await self._documents.load_after(move)
         return ""
 
-    async def remove_thrown(self, files: Collection[str]) -> None:
+    @awaited
+    def remove_thrown(self, files: Collection[str]) -> None:
         """Delete files in the trash permanently. Raises StorageError."""
+        there = {one.name for one in self._disk.scan(self._paths.trash)}
+        for name in files:
+            if name in there and thrown_at(name) is not None:
+                remove_for_good(self._paths, self._disk, name)
 
-        def remove() -> None:
-            there = {one.name for one in self._disk.scan(self._paths.trash)}
-            for name in files:
-                if name in there and thrown_at(name) is not None:
-                    remove_for_good(self._paths, self._disk, name)
-
-        await self._do(remove)
-
-    async def sizes(self) -> tuple[store.PartSize, ...]:
+    @awaited
+    def sizes(self) -> tuple[store.PartSize, ...]:
         """Return the size of each part, the largest first. Raises StorageError."""
-        return await self._do(lambda: _sizes(self._paths.root))
+        sizes: dict[str, tuple[int, int]] = {}
+        for folder, _folders, files in os.walk(self._paths.root):
+            below = Path(folder).relative_to(self._paths.root).parts
+            part = below[0] if below and below[0] in _PARTS else OTHER
+            for file in files:
+                with contextlib.suppress(OSError):
+                    size, count = sizes.get(part, (0, 0))
+                    sizes[part] = (size + os.lstat(Path(folder) / file).st_size, count + 1)
+        found = [store.PartSize(name=name, size=size, files=count) for name, (size, count) in sizes.items()]
+        return tuple(sorted(found, key=lambda part: part.size, reverse=True))
 
     def read_foreign(self, path: str) -> Iterator[Any]:
         """Yield the JSON values of a file from elsewhere; blocks. Raises BadInput."""
@@ -170,16 +171,13 @@ class FileArchive:
         """Return a session from Moot's own export. Raises BadInput."""
         return read_exported(session, messages)
 
-    async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
+    @awaited
+    def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
         """Write a zip, completely or not at all. Raises StorageError."""
-
-        def write() -> None:
-            try:
-                write_zip(self._disk, Path(path), entries)
-            except OSError as error:
-                raise not_written(error, Path(path)) from error
-
-        await self._do(write)
+        try:
+            write_zip(self._disk, Path(path), entries)
+        except OSError as error:
+            raise not_written(error, Path(path)) from error
 
     def _opened(self, path: str) -> OpenBackup:
         return OpenBackup(self._paths, self._disk, Path(path))
@@ -192,17 +190,17 @@ class FileArchive:
         A copy, because the present session may be open and written to at this moment, and both may contain
         messages that the other lacks.
         """
-        data, state, copied = await self._do(lambda: self._compared(backup, session_id))
+        data, state, copied = await self._run(lambda: self._compared(backup, session_id))
         if state == store.Difference.MISSING:
             target, log = session_id, data
             back.append(target)
         elif state == store.Difference.CHANGED and copied:
-            target, log = copied, await self._do(lambda: renamed(data, backup.backup.made_at))
+            target, log = copied, await self._run(lambda: renamed(data, backup.backup.made_at))
             copies.append(target)
         else:
             return
-        closed = await self._do(lambda: unapproved(log))
-        await self._do(lambda: backup.bring_files(session_id, target))
+        closed = await self._run(lambda: unapproved(log))
+        await self._run(lambda: backup.bring_files(session_id, target))
         await self._store.put(target, lambda: closed)
         if closed != log:
             cleared.append(target)
@@ -230,19 +228,6 @@ class FileArchive:
             names.append(name)
         return tuple(names)
 
-    async def _do(self, work: Callable[[], Result]) -> Result:
+    async def _run(self, work: Callable[[], Result]) -> Result:
         with storage_errors(self._paths.root):
             return await in_thread(work, "moot-archive")
-
-
-def _sizes(root: Path) -> tuple[store.PartSize, ...]:
-    sizes: dict[str, tuple[int, int]] = {}
-    for folder, _folders, files in os.walk(root):
-        below = Path(folder).relative_to(root).parts
-        part = below[0] if below and below[0] in _PARTS else OTHER
-        for file in files:
-            with contextlib.suppress(OSError):
-                size, count = sizes.get(part, (0, 0))
-                sizes[part] = (size + os.lstat(Path(folder) / file).st_size, count + 1)
-    found = [store.PartSize(name=name, size=size, files=count) for name, (size, count) in sizes.items()]
-    return tuple(sorted(found, key=lambda part: part.size, reverse=True))

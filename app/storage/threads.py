@@ -1,11 +1,13 @@
 """Runs blocking work in daemon threads, which never delay the end of the program."""
 
+import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
 
 
 def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
@@ -16,6 +18,13 @@ def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
 
     threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
     return future
+
+
+class InThread(Protocol):
+    """Runs blocking work in a thread and returns its result."""
+
+    async def __call__(self, work: Callable[[], Result]) -> Result:
+        """Run `work`; if the caller is cancelled, it goes on."""
 
 
 async def in_thread(work: Callable[[], Result], name: str) -> Result:
@@ -48,6 +57,19 @@ class OneAtATime:
 
         self._last = future = run_in_thread(in_turn, self._name)
         return await _result_of(future)
+
+
+def awaited(
+    work: Callable[Concatenate[Any, Given], Result],
+) -> Callable[Concatenate[Any, Given], Coroutine[Any, Any, Result]]:
+    """Let a method that blocks be awaited: `_run` of its object runs it in a thread."""
+
+    @functools.wraps(work)
+    async def run(self: Any, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        result: Result = await self._run(lambda: work(self, *args, **kwargs))
+        return result
+
+    return run
 
 
 def settle(future: "Future[Result]", work: Callable[[], Result]) -> None:

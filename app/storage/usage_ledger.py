@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
@@ -25,9 +25,7 @@ from app.storage.lines import decode_line, encode_line, read_lines
 from app.storage.log import mended_size
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch
-from app.storage.threads import in_thread, run_in_thread
-
-Result = TypeVar("Result")
+from app.storage.threads import Result, in_thread, run_in_thread
 
 _OP = "usage"
 # Only lines of a log with one of these can contain usage.
@@ -40,7 +38,6 @@ class InTurn(Protocol):
 
     def __call__(self, job: Callable[[], Result]) -> "Future[Result]":
         """Run a job after all that were queued before it."""
-        ...
 
 
 class UsageFile(UsageLedger):
@@ -128,10 +125,7 @@ class UsageFile(UsageLedger):
                 await asyncio.shield(asyncio.wrap_future(self._in_turn(finish)))
 
     async def _read(
-        self,
-        sum_up: Callable[[Iterator[UsageEntry]], Result],
-        size: Callable[[], int | None],
-        needle: bytes,
+        self, sum_up: Callable[[Iterator[UsageEntry]], Result], size: Callable[[], int | None], needle: bytes
     ) -> Result:
         """Sum up those of the first `size` bytes' lines that contain the needle, in a thread."""
         end: int | None = None

@@ -31,7 +31,7 @@ async def _memory(n_ctx: int) -> Result:
     servers = LlamaServers(lambda: 1 << 40)
     spec = ServerSpec(model="small", file=str(file), n_ctx=n_ctx, slots=2, memory=estimate)
     call = ModelCall(
-        call_id="1", kind="local", base_url="", key="", model="small", messages=[], limits=LOCAL, server=spec
+        id="1", kind="local", base_url="", key="", model="small", messages=[], limits=LOCAL, server=spec
     )
     async with servers.serving(call) as served:
         async with httpx.AsyncClient(trust_env=False, timeout=300) as client:

@@ -38,7 +38,7 @@ def main(noise: str, answers: str) -> None:
         else:
             answer = {
                 "id": json.loads(line)["id"],
-                "price": {"input_usd": 1.0, "output_usd": 2.0},
+                "price": {"read": 1.0, "written": 2.0},
                 "result": {"text": "heard"},
             }
             write(1, json.dumps(answer).encode() + b"\n")

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.files import LONG_TEXT, NEW_PAGE, PDF
 from app.core.message import Attachment, Author, Message, Role
-from app.core.model_facts import ModelFacts, ModelPrices
+from app.core.model_facts import ModelFacts, Price
 from app.core.texts import Texts
 from app.engine.library.agents import AgentModel
 from app.engine.request_items import is_long, look_cost, look_words, user_content
@@ -55,7 +55,7 @@ def test_the_same_text_is_longer_for_a_tokenizer_that_makes_more_of_it():
 def test_a_pdf_as_it_looks_that_takes_over_a_quarter_of_the_window_is_warned_of_with_its_price():
     three = Attachment(name="a.pdf", media_type=PDF, data="JVBE", text=NEW_PAGE.join("abc"))
     seen = Attachment(name="a.pdf", media_type=PDF, pages=("x",) * 3, text="a")
-    prices = ModelPrices(read=2e-6, written=1e-5)
+    prices = Price(read=2e-6, written=1e-5)
 
     def facts(provider: str, name: str) -> ModelFacts:
         return ModelFacts(window=1, prices=prices if name == "m" else None)

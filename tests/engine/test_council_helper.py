@@ -68,7 +68,7 @@ async def test_who_was_chosen_to_help_is_named_priced_and_asked(tmp_path: Path) 
     made = a_bench(a_log_store(tmp_path))
     made.models.otherwise = answer
     made.models.prices = {
-        f"model-{place}": Price(input_usd=dollars, output_usd=dollars)
+        f"model-{place}": Price(read=dollars, written=dollars)
         for place, dollars in ((0, 0.001), (1, 0.001), (2, 0.1))
     }
     councils, estimates = made.engine.councils, made.engine.estimates
@@ -103,7 +103,7 @@ async def test_looking_for_a_debate_s_options_is_in_its_price_and_asks_who_was_c
     made.models.otherwise = lambda request: (
         ['{"options": ["Postgres", "SQLite"]}'] if request.schema is not None else ["A point."]
     )
-    made.models.prices = {"model-0": Price(input_usd=0.001), "model-1": Price(input_usd=0.1)}
+    made.models.prices = {"model-0": Price(read=0.001), "model-1": Price(read=0.1)}
     councils, estimates = made.engine.councils, made.engine.estimates
     await estimates.ask([("remote0", "model-0"), ("remote1", "model-1")])
     setup = a_setup(2, topic="Postgres or SQLite?", final_ballots=True)

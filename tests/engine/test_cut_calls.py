@@ -19,7 +19,7 @@ from tests.builders import Bench, Hang, Script, a_bench, a_log_store, a_setup, u
 from tests.engine import test_verdict
 from tests.memory import MemoryLedger
 
-PRICE = Price(input_usd=0.001, output_usd=0.01)
+PRICE = Price(read=0.001, written=0.01)
 SAID = "One two three four five six seven eight."
 UNCOUNTED = Finished()
 

@@ -26,7 +26,7 @@ from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 
 A, B = ("p", "a"), ("p", "b")
-CENT = Price(input_usd=0.00001, output_usd=0.0001)
+CENT = Price(read=0.00001, written=0.0001)
 
 
 def two(**fields: object) -> list[Speaker]:
@@ -39,7 +39,7 @@ def test_the_sum_of_three_turns_by_hand() -> None:
     written = [3 * one for one in WRITTEN]
     assert found.tokens == (read[0] + written[0], read[1] + written[1])
     assert found.usd == pytest.approx(
-        tuple(r * CENT.input_usd + w * CENT.output_usd for r, w in zip(read, written, strict=True))
+        tuple(r * CENT.read + w * CENT.written for r, w in zip(read, written, strict=True))
     )
     assert (found.turns, found.partly, found.free, found.unasked) == (3, False, False, ())
 

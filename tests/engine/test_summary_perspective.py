@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.core.events import EventBus
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, ToolCall
-from app.core.model_facts import ModelFacts, ModelPrices
+from app.core.model_facts import ModelFacts, Price
 from app.core.provider import ModelRequest
 from app.core.session import Chat, ChatSession
 from app.core.settings import Settings
@@ -22,7 +22,7 @@ from tests.engine.test_turn import agent
 
 
 def _limit(window: int, history: str, most_output: int = 4_000, tier: int = 0, chat: str = "") -> int:
-    prices = ModelPrices(read=1.0, written=1.0, tier=tier)
+    prices = Price(read=1.0, written=1.0, tier=tier)
     facts = ModelFacts(window=window, most_output=most_output, prices=prices)
     return limit_for(facts, Chat(assistant_id="main", history=chat), Settings(history=history))
 

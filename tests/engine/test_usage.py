@@ -132,7 +132,7 @@ def test_a_total_counts_the_calls_of_each_kind_apart() -> None:
 
 async def test_what_a_call_used_is_the_same_from_its_end_to_the_table_of_the_month(bench: Bench) -> None:
     told = Usage(**(PARTS | {"saved_usd": 0.0}))
-    bench.models.prices = {"model-0": Price(input_usd=0.5, cached_usd=0.25, cache_write_usd=1.0)}
+    bench.models.prices = {"model-0": Price(read=0.5, cached=0.25, cache_write=1.0)}
     bench.models.script = [["A point.", Finished(usage=told)]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)

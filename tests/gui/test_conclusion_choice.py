@@ -21,7 +21,7 @@ async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, mon
     conclusion = setup.conclusion
 
     async def price(_provider: str, _model: str) -> Price | None:
-        return Price(input_usd=0.000002, output_usd=0.00001)
+        return Price(read=0.000002, written=0.00001)
 
     def shown(what: str) -> str:
         return person.find(f"price_{what}").text() if person.sees(f"price_{what}") else ""

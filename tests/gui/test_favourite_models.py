@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.core.council import Panel
-from app.core.model_facts import ModelFacts, ModelPrices
+from app.core.model_facts import ModelFacts, Price
 from app.core.settings import Settings
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.first_page import ModelChip
@@ -27,8 +27,8 @@ until = partial(app_driver.until, seconds=60.0)
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 CTRL = Qt.KeyboardModifier.ControlModifier
 FACTS = {
-    "small": ModelFacts(tools=True, prices=ModelPrices(read=0.0, written=0.0)),
-    "large": ModelFacts(images=True, prices=ModelPrices(read=0.000001, written=0.000004)),
+    "small": ModelFacts(tools=True, prices=Price(read=0.0, written=0.0)),
+    "large": ModelFacts(images=True, prices=Price(read=0.000001, written=0.000004)),
 }
 
 

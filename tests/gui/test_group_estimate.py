@@ -11,7 +11,7 @@ async def test_the_first_page_says_of_a_group_what_a_message_may_cost(qapp, data
         engine = desk.engine
 
         async def price(provider: str, model: str) -> Price | None:
-            return Price(input_usd=0.000002, output_usd=0.00001) if provider == "openai" else Price()
+            return Price(read=0.000002, written=0.00001) if provider == "openai" else Price()
 
         monkeypatch.setattr(engine.estimates._models, "price", price)
         for name in ("Ann", "Bob"):

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.core.model_facts import FactSource, ModelFacts, ModelPrices
+from app.core.model_facts import FactSource, ModelFacts, Price
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.model_choice import HEADING, ModelChoice
 from tests.app_driver import until
@@ -70,7 +70,7 @@ FACTS = ModelFacts(
     tools=True,
     images=True,
     efforts=("low", "high"),
-    prices=ModelPrices(read=3e-6, written=15e-6),
+    prices=Price(read=3e-6, written=15e-6),
     source=FactSource.LIST,
 )
 

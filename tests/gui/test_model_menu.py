@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.model_facts import ModelFacts, ModelPrices
+from app.core.model_facts import ModelFacts, Price
 from app.core.provider import ProviderStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
@@ -97,7 +97,7 @@ def test_nothing_shines_through_it(menu: ModelMenu, qtbot: QtBot) -> None:
 
 
 def test_the_list_of_participants_says_what_a_model_can_do_and_costs(menu: ModelMenu) -> None:
-    prices = ModelPrices(read=0.000001, written=0.000004)
+    prices = Price(read=0.000001, written=0.000004)
     known = ModelFacts(images=True, prices=prices)
     picker = ParticipantPicker(menu.language, menu.look, lambda *_pair: known, menu.parentWidget())
     picker.show_models([ModelOffer(on_offer("One", "small"), "small", added=False)])

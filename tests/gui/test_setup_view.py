@@ -331,7 +331,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
 
     async def price(provider: str, model: str) -> Price | None:
         asked.append((provider, model))
-        known = {"openai": Price(input_usd=0.000002, output_usd=0.00001), "embedded": Price()}
+        known = {"openai": Price(read=0.000002, written=0.00001), "embedded": Price()}
         return known.get(provider)
 
     async def facts(provider: str, model: str) -> ModelFacts:

@@ -58,7 +58,7 @@ async def test_what_the_work_may_use_is_said_before_it_starts(person, monkeypatc
     engine = person.window.controller.engine
 
     async def price(provider: str, model: str) -> Price:
-        return Price(input_usd=0.000002, output_usd=0.00001)
+        return Price(read=0.000002, written=0.00001)
 
     monkeypatch.setattr(engine.estimates._models, "price", price)
     await person.click("workflow_button")

@@ -23,17 +23,17 @@ async def test_a_whole_chat_costs_less_than_its_newest_messages_did(
     with WireServer("anthropic", models=(CLAUDE,), provider_id="costs", cache=PromptCache()) as server:
         book.add("costs", "anthropic", server.address, server.key, server.models)
         price = await models.price("costs", CLAUDE)
-        assert price is not None and price.cached_usd and price.cache_write_usd
+        assert price is not None and price.cached and price.cache_write
         now = saved = 0.0
         for request in requests:
             heard = await ask(models, replace(request, provider="costs", model=CLAUDE))
             assert heard.finished is not None
             used = heard.finished.usage
             assert used.cost_usd is not None
-            now += used.cost_usd - used.output_tokens * price.output_usd
+            now += used.cost_usd - used.output_tokens * price.written
             saved += price.saved(used.cached_tokens, used.cache_written_tokens)
         assert not any(one.refused for one in server.requests)
-    before = sum(map(in_window, requests)) / BYTES_PER_TOKEN * price.input_usd
+    before = sum(map(in_window, requests)) / BYTES_PER_TOKEN * price.read
     print(
         f"chat of 40 turns: input ${now:.3f}, was ${before:.3f}: {now / before:.2f}; the cache saved ${saved:.3f}"
     )

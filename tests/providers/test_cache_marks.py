@@ -105,14 +105,14 @@ async def test_what_is_for_one_call_alone_stands_behind_the_last_mark(
     assert heard.finished is not None
     assert heard.finished.usage.cached_tokens > 1_400 and 0 < heard.finished.usage.cache_written_tokens < 40
     price = await models.price("marked", CLAUDE)
-    assert price is not None and price.cache_hour_usd == pytest.approx(2 * price.input_usd)
+    assert price is not None and price.cache_hour == pytest.approx(2 * price.read)
     used = heard.finished.usage
     rest = used.input_tokens - used.cached_tokens - used.cache_written_tokens
-    listed = rest * price.input_usd + used.cached_tokens * (price.cached_usd or 0)
-    listed += used.cache_written_tokens * price.cache_hour_usd + used.output_tokens * price.output_usd
+    listed = rest * price.read + used.cached_tokens * (price.cached or 0)
+    listed += used.cache_written_tokens * price.cache_hour + used.output_tokens * price.written
     assert used.cost_usd == pytest.approx(listed)
     saved = price.saved(used.cached_tokens, used.cache_written_tokens, for_hour=True)
-    plain = used.input_tokens * price.input_usd + used.output_tokens * price.output_usd
+    plain = used.input_tokens * price.read + used.output_tokens * price.written
     assert plain - listed == pytest.approx(saved)
     # Where nothing but the brief comes again, the rest is not written.
     await ask(models, a_request(claude, *said, cache=replace(plan, grows=False)))
@@ -166,7 +166,7 @@ def a_call(kind: str, base_url: str, model: str, **fields: Any) -> ModelCall:
     values: dict[str, Any] = {"facts": ModelFacts(), "cache": replace(PLAN, tail=True)} | fields
     limits = ModelLimits()
     return ModelCall(
-        call_id="1",
+        id="1",
         kind=kind,
         base_url=base_url,
         key="",

@@ -44,7 +44,7 @@ async def servers() -> AsyncIterator[LlamaServers]:
 def call(model: str, memory: int = _NEED) -> ModelCall:
     spec = ServerSpec(model=model, file=_FILE, n_ctx=2048, slots=2, memory=memory)
     return ModelCall(
-        call_id="1", kind="local", base_url="", key="", model=model, messages=[], limits=LOCAL,
+        id="1", kind="local", base_url="", key="", model=model, messages=[], limits=LOCAL,
         facts=ModelFacts(), server=spec,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ def test_what_an_external_agent_tells_is_clean() -> None:
         "act": "1",
         "title": f"w{BAD}",
         "arguments": f"g{BAD}",
-        "options": [["deny", f"o{BAD}"]],
+        "options": [{"kind": "deny", "name": f"o{BAD}"}],
     }
     assert _delta({"id": "r", "text": BAD, "thinking": f"hm{BAD}"}) == Text(text=CLEAN, thinking=f"hm{CLEAN}")
     assert _delta({"id": "r", "act": act}) == AgentAct(

@@ -44,7 +44,7 @@ async def test_a_listed_price_is_what_an_answer_is_charged(
         server.script(model, [Answer("Yes.", input_tokens=1_000, output_tokens=500)])
         heard = await ask(models, request_to(server, temperature=None))
         assert heard.finished is not None
-        expected = 1_000 * price.input_usd + 500 * price.output_usd
+        expected = 1_000 * price.read + 500 * price.written
         assert heard.finished.usage.cost_usd == pytest.approx(expected)
         assert await models.price("priced", model) is price
         assert await models.price("priced", "a-model-nobody-lists") is None
@@ -112,9 +112,9 @@ async def test_what_openrouter_resells_has_the_prices_of_its_maker(book: Book, m
         book.add(f"its-{kind}", kind)
         price, maker = await models.price("router", name), await models.price(f"its-{kind}", model)
         assert price is not None and maker is not None, name
-        assert (price.input_usd, price.output_usd) == (maker.input_usd, maker.output_usd)
+        assert (price.read, price.written) == (maker.read, maker.written)
         facts = await models.facts("router", name)
-        assert facts.prices is not None and facts.prices.read == price.input_usd
+        assert facts.prices is not None and facts.prices.read == price.read
         assert facts.efforts is None, "what it takes is up to OpenRouter"
     assert await models.price("router", "nobody/knows-this") is None
     assert await models.price("its-openai", "anthropic/claude-sonnet-4.5") is None

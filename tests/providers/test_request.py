@@ -23,7 +23,7 @@ NONE = ModelQuirks()
 
 def call(**changes: Any) -> ModelCall:
     values: dict[str, Any] = {
-        "call_id": "1",
+        "id": "1",
         "kind": "openai",
         "base_url": "http://127.0.0.1:1/v1",
         "key": "",

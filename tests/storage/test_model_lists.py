@@ -8,8 +8,8 @@ from app.core.model_facts import (
     KnownModels,
     KnownQuirks,
     ModelFacts,
-    ModelPrices,
     ModelQuirks,
+    Price,
 )
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -30,7 +30,7 @@ FACTS = (
             pdf=False,
             efforts=("low", "high"),
             cache=CacheKind.MARKS,
-            prices=ModelPrices(read=2e-06, written=1e-05, cached=2e-07),
+            prices=Price(read=2e-06, written=1e-05, cached=2e-07),
             source=FactSource.LIST,
             at="2026-11-22T05:00:00Z",
         ),

@@ -5,8 +5,8 @@ caller has gone. They cannot read a session without its id, or do what only the 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
 from typing import Any
 
@@ -50,7 +50,7 @@ async def answer_call(run: CommandRun) -> int:
         if call is None:
             raise BadInput("call_unknown", name=run.arguments.command)
         await _check_allowed(run, call)
-        found = await call.answer(run, **run.arguments.values)
+        found = await call(run, **run.arguments.values)
     except MootError as error:
         found = {"error": error.code, "message": error_line(error, run.texts)}
     if found is None:
@@ -59,23 +59,23 @@ async def answer_call(run: CommandRun) -> int:
     return OK
 
 
-async def _check_allowed(run: CommandRun, call: "_Call") -> None:
+async def _check_allowed(run: CommandRun, call: Callable[..., object]) -> None:
     """Raise BadInput for what only the user may do; each call passes here before it is carried out.
 
     Only the user answers a question, and goes on after a pause, a limit or a fault that paused a session.
     """
     arguments = run.arguments
-    if chosen := arguments.values.keys() - call.takes.keys():
+    if chosen := arguments.values.keys() - taken_by(call).keys():
         raise BadInput("only_user_chooses", name=min(chosen))
-    for name, parameter in call.takes.items():
+    for name, parameter in taken_by(call).items():
         try:
             # What must be given and is not has a default that fits no type.
             check(parameter.annotation, arguments.values.get(name, parameter.default))
         except ValueError as error:
             raise BadInput("call_value", name=name) from error
     session = arguments.values.get("session")
-    if not (call.speaks and session):
-        return
+    if call == _wait or not session:
+        return  # Nothing is said to a session.
     live = await run.open(session)
     if open_question(run, live) is not None:
         raise BadInput("only_user_answers", title=live.session.title)
@@ -207,30 +207,20 @@ async def _list(run: CommandRun, name: str = "") -> Found:
     return found if name == "all" else {name: found[name]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What carries a call out, and whether that says something to a session.
-
-    The parameters of `answer` are all that a caller may give.
-    """
-
-    answer: Callable[..., Awaitable[Found | None]]
-    speaks: bool = False
-
-    @property
-    def takes(self) -> Mapping[str, Parameter]:
-        """What a caller may give, by name."""
-        return {name: each for name, each in signature(self.answer).parameters.items() if name != "run"}
-
-
-_CALLS: dict[str, _Call] = {
-    "ask": _Call(_ask, speaks=True),
-    "debate": _Call(_debate, speaks=True),
-    "council": _Call(_council, speaks=True),
-    "show": _Call(_wait),
-    "reply": _Call(_say, speaks=True),
-    "sessions": _Call(_list),
+# What carries each call out; the parameters are all that a caller may give.
+_CALLS: dict[str, Callable[..., Awaitable[Found | None]]] = {
+    "ask": _ask,
+    "debate": _debate,
+    "council": _council,
+    "show": _wait,
+    "reply": _say,
+    "sessions": _list,
 }
+
+
+def taken_by(call: Callable[..., object]) -> dict[str, Parameter]:
+    """Return what a caller may give, by name."""
+    return {name: each for name, each in signature(call).parameters.items() if name != "run"}
 
 
 def _begun(run: CommandRun, session_id: str) -> Found:

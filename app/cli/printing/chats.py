@@ -7,9 +7,7 @@ from app.cli.printing.sessions import marks, status_text
 from app.core import events
 from app.core.criteria import Criterion, shown_by
 from app.core.definitions import STEP, SWITCH_ASSISTANT, StepState, StepStatus, WorkflowStep
-from app.core.events import (
-    CriterionChecked,
-)
+from app.core.events import CriterionChecked
 from app.core.message import (
     AGENT_OPTION,
     Consent,
@@ -60,10 +58,8 @@ def step_of(call: ToolCall) -> dict[str, str]:
 
 def step_reason(state: StepState, texts: Texts) -> str:
     """Return why a step waits, failed or was skipped, in the user's language."""
-    prefix = (
-        "failure" if state.state == StepStatus.FAILED and f"failure.{state.reason}" in texts else "reason"
-    )
-    return named_text(texts, prefix, state.reason) if state.reason else ""
+    failed = state.state == StepStatus.FAILED and f"failure.{state.reason}" in texts
+    return named_text(texts, "failure" if failed else "reason", state.reason) if state.reason else ""
 
 
 def workflow_end(session: Session, texts: Texts) -> str:
@@ -76,15 +72,11 @@ def workflow_end(session: Session, texts: Texts) -> str:
     lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
     if any(step.state == StepStatus.WAITING and step.reason != Reason.NO_MARKER for step in steps):
         lines.append(texts("cli.chat_waiting", session_id=session.id))
-    lines += [
-        texts(f"cli.step_{key}", session_id=session.id, step=step.id)
-        for step in steps
-        for key, wanted in (
-            ("retry_with", step.state == StepStatus.FAILED),
-            ("accept_with", step.reason in (Reason.NO_MARKER, Reason.CRITERIA_UNMET)),
-        )
-        if wanted
-    ]
+    for step in steps:
+        if step.state == StepStatus.FAILED:
+            lines.append(texts("cli.step_retry_with", session_id=session.id, step=step.id))
+        if step.reason in (Reason.NO_MARKER, Reason.CRITERIA_UNMET):
+            lines.append(texts("cli.step_accept_with", session_id=session.id, step=step.id))
     if len(lines) == 1 or session.reason == Reason.FAULT:
         lines.append(texts("cli.resume_with", session_id=session.id))
     if session.reason == Reason.CRITERIA_UNMET:

@@ -62,17 +62,8 @@ class DebatePrinter:
                 return self._grown(event)
             case events.MessageFinished() if event.message.id in self._shown or not event.message.is_interim:
                 return self._closing(event.message)
-            case (
-                events.MessageStarted()
-                | events.MessageDelta()
-                | events.MessageFinished()
-                | events.ToolStarted()
-                | events.ToolFinished()
-                | events.PromptAsked()
-            ):
-                return self._work(event)
             case _:
-                return ""
+                return self._work(event)
 
     def heading(self, session: Session) -> str:
         """Return the topic, the mode and the participants."""
@@ -202,9 +193,8 @@ class CouncilPrinter:
         sure = message.data_as(Position).confidence
         end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
         body = without_steering(message.content)
-        return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}" + "".join(
-            marks(message, self._texts)
-        )
+        end += "".join(marks(message, self._texts))
+        return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}"
 
     def _round_line(self, number: int) -> str:
         """Return the line over a round of debate, where one begins."""

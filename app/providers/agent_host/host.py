@@ -83,6 +83,11 @@ class AnswerText:
         return held
 
 
+UNSEEN = "(An image was attached here that you cannot see.)"
+_OPENING = "This is the conversation so far. Answer with your next contribution only."
+_GOING_ON = "The conversation goes on."
+_FIRST_TEXT_SECONDS = 180.0
+_IDLE_SECONDS = 120.0
 _START_SECONDS = 60.0
 _CLOSE_SECONDS = 2.0
 _CANCEL_SECONDS = 3.0
@@ -157,9 +162,9 @@ class AgentSession:
         """Ask, passing on the answer; return how it ended. Raises ProviderError. Cancelling cancels it in the program."""
         line = self._line
         head = [] if self._takes_system or not line["system"] else [line["system"]]
-        said = self._blocks([line["opening"], *head], line["prompt"])
+        said = self._blocks([_OPENING, *head], line["prompt"])
         if self._resumed:
-            said = self._blocks([line["going_on"]], line["news"])
+            said = self._blocks([_GOING_ON], line["news"])
         params = {"sessionId": self._id, "prompt": said}
         self._prompted = True
         asking = asyncio.create_task(self._program.ask("session/prompt", params))
@@ -232,7 +237,7 @@ class AgentSession:
         for block in ({"type": "text", "text": "\n\n".join(texts)}, *blocks):
             one = block
             if block["type"] == "image" and not self._program.takes_images:
-                one = {"type": "text", "text": self._line["unseen"]}
+                one = {"type": "text", "text": UNSEEN}
             if found and one["type"] == found[-1]["type"] == "text":
                 one = {**one, "text": f"{found.pop()['text']}\n\n{one['text']}"}
             found.append(one)
@@ -271,11 +276,10 @@ class AgentSession:
 
     async def _wait(self, asking: "asyncio.Task[Message]") -> None:
         """Return when the prompt is answered. Raises ProviderError where the turn must be cancelled."""
-        limits = self._line["limits"]
         while True:
             self._heard.clear()
             listening = asyncio.create_task(self._heard.wait())
-            seconds = limits["idle"] if self._spoke else limits["first_token"]
+            seconds: float | None = _IDLE_SECONDS if self._spoke else _FIRST_TEXT_SECONDS
             if self._acts is not None and self._acts.busy:
                 # A tool may take long, and so may the user.
                 seconds = None

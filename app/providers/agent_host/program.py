@@ -78,14 +78,8 @@ class Acts:
         options = [as_object(one) for one in as_list(params.get("options"))]
         allow, deny = _option(options, _ALLOW), _option(options, _REJECT)
         call_id = call.get("toolCallId")
-        known = any(number == one for one, _ in self._asked.values())
-        if (
-            not isinstance(call_id, str)
-            or not call_id
-            or not allow
-            or known
-            or len(self._asked) >= _MOST_ASKS
-        ):
+        full = len(self._asked) >= _MOST_ASKS or any(number == one for one, _ in self._asked.values())
+        if not isinstance(call_id, str) or not call_id or not allow or full:
             self._answer(number, _chosen(deny))
             return
         self._merge(call_id, call)
@@ -100,7 +94,7 @@ class Acts:
         answers = {f"{AGENT_OPTION}{place}": option for place, (option, _, _) in enumerate(more, 1)}
         self._asked[ask] = (number, {**answers, Consent.ALLOW: allow, Consent.DENY: deny})
         told = {"id": ask, "act": call_id, "title": title, "arguments": arguments}
-        self._say({"ask": {**told, "options": [(kind, name) for _, kind, name in more]}})
+        self._say({"ask": {**told, "options": [{"kind": kind, "name": name} for _, kind, name in more]}})
 
     def answer(self, ask: str, answer: str) -> None:
         """Send the user's answer to a request that waits; one that it does not take denies."""
@@ -259,11 +253,9 @@ class Listener(Protocol):
 
     def take(self, params: Message) -> bool:
         """Take an update; return whether it was awaited."""
-        ...
 
     def ask(self, number: Any, params: Message) -> bool:
         """Take a request for permission; return whether it will be answered."""
-        ...
 
 
 class AgentProgram:

@@ -255,8 +255,7 @@ class DeltaBuffer:
         self._write = write
         self._opener = opener
         self._loop = asyncio.get_running_loop()
-        self._text: list[str] = []
-        self._thinking: list[str] = []
+        self._text = self._thinking = ""
         self._calls: dict[int, list[str]] = {}
         self._sent_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -269,11 +268,9 @@ class DeltaBuffer:
         if self._calls:
             # The calls of a line follow its text, but this text follows the calls.
             self._send()
-        if text:
-            self._text.append(text)
-            self.characters += len(text)
-        if thinking:
-            self._thinking.append(thinking)
+        self._text += text
+        self._thinking += thinking
+        self.characters += len(text)
         self._send_soon()
 
     def add_calls(self, pieces: list[Piece]) -> None:
@@ -320,19 +317,10 @@ class DeltaBuffer:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        text = "".join(self._text)
-        self._text.clear()
-        if not last and (half := _half_at_end(text)):
-            self._text.append(half)
-            text = text[:-1]
-        line: dict[str, object] = {}
-        if text:
-            line["text"] = text
-        if self._thinking:
-            line["thinking"] = "".join(self._thinking)
-            self._thinking.clear()
-        if calls := self._taken_calls(last):
-            line["calls"] = calls
+        half = "" if last else _half_at_end(self._text)
+        parts: dict[str, object] = {"text": self._text.removesuffix(half), "thinking": self._thinking}
+        self._text, self._thinking = half, ""
+        line = {name: part for name, part in {**parts, "calls": self._taken_calls(last)}.items() if part}
         if line:
             self._write(line)
             self._sent_at = self._loop.time()
@@ -599,11 +587,10 @@ class _Stream:
     def _finished(self) -> dict[str, Any]:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
-        reason = (
+        named = (
             _REASONS.get(str(native).lower(), FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
         )
-        if self._full:
-            reason = FinishReason.LENGTH
+        reason = FinishReason.LENGTH if self._full else named
         if rest := self._calls.rest():
             self._buffer.add_calls(rest)
         if self._calls and reason == FinishReason.STOP:

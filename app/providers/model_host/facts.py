@@ -46,7 +46,8 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
         "pdf": entry.get("supports_pdf_input"),
         "picture_out": "image" in outputs if outputs else None,
         "cache": CacheKind.MARKS if row.kind in _MARKS else CacheKind.AUTO if cached is not None else None,
-        "cache_min": entry.get("prompt_cache_min_tokens"),
+        # Of some models it is a float.
+        "cache_min": int(entry.get("prompt_cache_min_tokens") or 0) or None,
         "prices": _prices(entry),
         "retires_on": entry.get("deprecation_date"),
         **_effort_facts(row.kind, model, entry),
@@ -84,14 +85,15 @@ def _entry(names: Iterable[str]) -> Mapping[str, Any] | None:
 
 def _prices(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     read, written = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-    if not read or not written:
+    if not read and not written:
         return None
-    tiers = [int(found[1]) * 1_000 for name in entry if (found := _TIER.fullmatch(name))]
+    tiers = [int(found[1]) * 1_000 for name in entry if entry[name] and (found := _TIER.fullmatch(name))]
     return {
-        "read": read,
-        "written": written,
+        "read": read or 0.0,
+        "written": written or 0.0,
         "cached": entry.get("cache_read_input_token_cost"),
         "cache_write": entry.get("cache_creation_input_token_cost"),
+        "cache_hour": entry.get("cache_creation_input_token_cost_above_1hr"),
         "tier": min(tiers, default=0),
     }
 
@@ -99,11 +101,7 @@ def _prices(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 def _effort_facts(kind: str, model: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return how much thought a model can be asked for, and whether it takes a temperature."""
     if not entry.get("supports_reasoning"):
-        return {
-            "efforts": [],
-            "default_effort": Effort.NONE,
-            "temperature": TakesTemperature.YES,
-        }
+        return {"efforts": [], "default_effort": Effort.NONE, "temperature": TakesTemperature.YES}
     efforts = _efforts(kind, model, entry)
     default = _default_effort(kind, model, entry)
     if entry.get("supports_sampling_params") is False:
@@ -270,10 +268,6 @@ async def _asked(client: httpx.AsyncClient, method: str, path: str, **more: Any)
     return as_object(found)
 
 
-# So many that a price too small for one token is not rounded to zero.
-_MANY = 1_000
-
-
 def used_in(call: ModelCall, reported: Any) -> Usage:
     """Return what a reported usage comes to; the tokens are 0 and the cost None where it does not say."""
     read = getattr(reported, "prompt_tokens_details", None)
@@ -315,29 +309,20 @@ def _cost_of(call: ModelCall, reported: Any, used: Usage) -> float | None:
     return float(prompt + completion) or None
 
 
-def listed_price(kind: str, model: str) -> dict[str, float | None] | None:
+def listed_price(kind: str, model: str) -> dict[str, Any] | None:
     """Return the fields of `Price`, None if the list has no price."""
     row = provider_kind(kind)
-    if row is None or row.local:
-        return None
-    found = (_listed(name) for name in row.priced(model))
-    return next((price for price in found if price is not None), None)
+    found = (
+        (_prices(_listed(name)) for name in row.priced(model)) if row is not None and not row.local else ()
+    )
+    return next(filter(None, found), None)
 
 
-def _listed(name: str) -> dict[str, float | None] | None:
-    """Return the fields of `Price` of a model by its name in the list."""
+def _listed(name: str) -> Mapping[str, Any]:
+    """Return what the list says of a model by its name in it, nothing where it does not have the model."""
     try:
-        prompt, completion = litellm.cost_per_token(model=name, prompt_tokens=_MANY, completion_tokens=_MANY)
-        listed = litellm.get_model_info(name)
+        found: Mapping[str, Any] = litellm.get_model_info(name)
     except Exception:
         # As above.
-        return None
-    if not prompt and not completion:
-        return None
-    return {
-        "input_usd": prompt / _MANY,
-        "output_usd": completion / _MANY,
-        "cached_usd": listed.get("cache_read_input_token_cost"),
-        "cache_write_usd": listed.get("cache_creation_input_token_cost"),
-        "cache_hour_usd": listed.get("cache_creation_input_token_cost_above_1hr"),
-    }
+        return {}
+    return found

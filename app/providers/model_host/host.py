@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import litellm
+import msgspec
 
 from app.children.pipes import HostServer, Pipes
 from app.core.catalog import LOCAL, best_model
@@ -158,7 +159,7 @@ class ModelHost(HostServer):
         if operation == "unload":
             await self._servers.unload(line["model"])
             return {"unloaded": True}
-        call = ModelCall.from_line(line)
+        call = msgspec.convert(line, ModelCall)
         try:
             return await self._called(call, operation)
         except ProviderError:
@@ -186,7 +187,7 @@ class ModelHost(HostServer):
 
     async def _stream(self, call: ModelCall) -> dict[str, Any]:
         """Stream an answer, and return the fields of `Finished`."""
-        buffer = DeltaBuffer(lambda line: self._pipes.write({"id": call.call_id, **line}), call.opener)
+        buffer = DeltaBuffer(lambda line: self._pipes.write({"id": call.id, **line}), call.opener)
         try:
             return await ask(call, buffer)
         finally:

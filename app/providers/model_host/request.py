@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from app.core.catalog import ProviderKind, RequestForm, ServerRules, makes_pictures, provider_kind
 from app.core.definitions import Effort
 from app.core.errors import FailureKind, ProviderError
-from app.core.model_facts import ModelFacts, ModelQuirks, TakesTemperature, read_facts, read_quirks
+from app.core.model_facts import ModelFacts, ModelQuirks, TakesTemperature
 from app.core.provider import CachePlan
 from app.core.texts import clean_values
 from app.providers.embedded_server import ServerSpec
@@ -356,15 +356,11 @@ _THOUGHT_OUTPUT = 4_000
 _AFFORDABLE = re.compile(r"can only afford (\d+)")
 
 
-# The fields of a request that are read by themselves.
-_READ = ("id", "op", "limits", "facts", "rules", "cache", "server", "quirks")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """One request: which provider and model, what to send, with which key and which limits."""
 
-    call_id: str
+    id: str
     kind: str
     base_url: str
     key: str
@@ -384,20 +380,6 @@ class ModelCall:
     rules: ServerRules = field(default_factory=ServerRules)
     quirks: ModelQuirks = field(default_factory=ModelQuirks)
     server: ServerSpec | None = None
-
-    @classmethod
-    def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
-        """Read a line from the parent."""
-        return cls(
-            call_id=line["id"],
-            limits=ModelLimits(**line["limits"]),
-            facts=read_facts(line.get("facts", {})),
-            rules=ServerRules(**line.get("rules", {})),
-            cache=CachePlan(**line["cache"]) if line.get("cache") else None,
-            server=ServerSpec(**line["server"]) if line.get("server") else None,
-            quirks=read_quirks(line["quirks"]) if line.get("quirks") else ModelQuirks(),
-            **{name: value for name, value in line.items() if name not in _READ},
-        )
 
     @property
     def row(self) -> ProviderKind:
@@ -442,12 +424,13 @@ def litellm_arguments(
     if max_tokens is not None and quirks.most_output:
         max_tokens = min(max_tokens, quirks.most_output)
     new_name = call.rules.max_completion_tokens or quirks.new_name_of_max_tokens
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": call.schema}}
     arguments: dict[str, Any] = {
         "max_completion_tokens" if new_name else "max_tokens": max_tokens,
         "temperature": call.temperature if takes_temperature(call.facts, call.effort) else None,
         "stop": call.stop or None,
         "stream_options": {"include_usage": True},
-        "response_format": call.schema and _response_format(call.schema),
+        "response_format": form if call.schema else None,
         **effort_arguments(call.kind, call.facts, call.effort, max_tokens),
         "modalities": ["text", "image"] if _answers_with_pictures(call) else None,
     }
@@ -504,10 +487,6 @@ def affordable_output(failure: ProviderError) -> int | None:
     """Return how many tokens an account can still pay for, where a request was refused for allowing more."""
     match = _AFFORDABLE.search(failure.detail) if failure.kind == FailureKind.QUOTA else None
     return int(match[1]) or None if match else None
-
-
-def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
 
 
 _CLAUDE = re.compile(r"^~?anthropic/claude")
