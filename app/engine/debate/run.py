@@ -120,7 +120,12 @@ class StatementRun(Run):
 
     def _spent_all(self) -> bool:
         """Whether the session may not spend any more."""
-        return False
+        council = self._live.debate_session.debate.council
+        if council is None or not council.max_usd:
+            return False
+        said = (one.usage for one in self._live.messages if one.usage is not None)
+        used = (*said, *self._live.session.unsaid)
+        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd
 
     def _look_again(self) -> None:
         """Look again at what is due: a check has ended."""
