@@ -547,9 +547,11 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     heading = words("verdict.title") if judged_alone else state_text(result, words)
     parts = [(heading, [*_points(lines), *for_leaders, *_points(judged)])]
     votes = []
+    # Of a council the first and the last votes are told, of a debate all.
+    told = sorted({0, record.rounds}) if debate.is_council else record.voted_rounds
     for vote in votes_of(record):
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
-        cast = (record.vote(vote.participant, number) for number in _told_rounds(record))
+        cast = (record.vote(vote.participant, number) for number in told)
         shown = " → ".join(letters.get(one.choice, "–") for one in cast)
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
@@ -606,13 +608,6 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
             found.append(f"{compared.text}{only}")
         parts.append((words(f"council.{kind}"), _points(found)))
     return [(heading, found) for heading, found in parts if found]
-
-
-def _told_rounds(record: Record) -> Sequence[int]:
-    """Return the rounds whose votes are told: of a council the first and the last, of a debate all."""
-    if not record.debate.is_council:
-        return record.voted_rounds
-    return (0, record.rounds) if record.rounds else (0,)
 
 
 def _points(lines: Sequence[str]) -> list[Point]:

@@ -313,11 +313,8 @@ class Record:
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
-        done = {
-            one.author.id: one
-            for one in self._heard
-            if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE and one.content.strip()
-        }
+        answers = (each for each in self._heard if each.part == CouncilPart.ANSWER and each.content.strip())
+        done = {answer.author.id: answer for answer in answers if answer.state == MessageState.DONE}
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
 
     def openings(self) -> dict[str, Message]:

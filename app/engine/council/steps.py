@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting, Rewritten
-from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Message, MessageState, Role
+from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate, DebateTools, Reason, Status, counted, joined
 from app.engine.council import requests
@@ -19,7 +18,7 @@ from app.engine.debate.director import participant_of
 from app.engine.debate.perspective import notes_sent
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
-from app.engine.debate.run import StatementRun, author_of
+from app.engine.debate.run import StatementRun, author_of, statement_by
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
@@ -138,16 +137,8 @@ class StepRun(StatementRun):
 
         rewritten = Rewritten(of_panel=step.order == 1) if step.part == CouncilPart.REWRITE else None
         reads, judged = step.part == CouncilPart.READING, debate.council.judged if debate.council else 0
-        message = Message(
-            id=new_id(),
-            turn_id=new_id(),
-            role=Role.ASSISTANT,
-            author=author,
-            part=step.part,
-            round=step.number,
-            retakes=step.retakes,
-            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else rewritten,
-        )
+        data = JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else rewritten
+        message = statement_by(author, part=step.part, round=step.number, retakes=step.retakes, data=data)
 
         def request(_: object) -> ModelRequest:
             given = self._providers.given(self._live.debate_session.debate, provider, model)

@@ -116,13 +116,8 @@ def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
     due = debate.due
     if debate.failures >= MAX_FAILURES:
-        due = tuple(dict.fromkeys((*(one.id for one in last_turns(messages, debate.failures)), *due)))
+        due = tuple(dict.fromkeys((*(turn.id for turn in turns_of(messages)[-debate.failures :]), *due)))
     return replace(debate, failures=0, due=due)
-
-
-def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
-    """Return the turns that were taken last, well or badly, in order."""
-    return _turns(messages)[-count:]
 
 
 def participant_of(debate: Debate, participant_id: str) -> Participant:
@@ -132,18 +127,18 @@ def participant_of(debate: Debate, participant_id: str) -> Participant:
 
 def answered(messages: Sequence[Message]) -> bool:
     """Say whether any participant could answer."""
-    return any(one.state == MessageState.DONE for one in _turns(messages))
+    return any(one.state == MessageState.DONE for one in turns_of(messages))
 
 
 def failed_turns(messages: Sequence[Message]) -> int:
     """Return how many turns have failed and were not taken again."""
-    turns = _turns(messages)
+    turns = turns_of(messages)
     retaken = {one.retakes for one in turns}
     return sum(one.state == MessageState.FAILED and one.id not in retaken for one in turns)
 
 
-def _turns(messages: Sequence[Message]) -> list[Message]:
-    """Return the turns that were taken to their end, well or badly."""
+def turns_of(messages: Sequence[Message]) -> list[Message]:
+    """Return the turns that were taken to their end, well or badly, in order."""
     turns = (one for one in messages if one.author.kind == PARTICIPANT and not one.part)
     return [one for one in turns if one.ended and not one.is_interim]
 

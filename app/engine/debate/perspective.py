@@ -160,11 +160,8 @@ def transcript_request(turn: Turn, prompts: Prompts) -> ModelRequest:
     parts.append("")
     shown = turn.shown()
     for message in (*turn.pinned(shown), *shown):
-        said = [
-            message.content,
-            *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
-        ]
-        parts.append(f"{label_of(message.author)}: {_one_line(' '.join(said))}")
+        files = (f"{file.name}: {_cut(file.text, TRANSCRIPT_CONTEXT)}" for file in message.attachments)
+        parts.append(f"{label_of(message.author)}: {_one_line(' '.join((message.content, *files)))}")
     who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
     parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
     return ModelRequest(

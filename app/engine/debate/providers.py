@@ -285,12 +285,11 @@ class DebateProviders:
             return replace(given, text=context_text(given, words)) if given.data or given.pages else given
 
         def with_taken(message: Message) -> Message:
-            if not message.by_user or not message.attachments:
-                return message
-            return replace(message, attachments=tuple(map(shown, message.attachments)))
+            files = map(shown, message.attachments)
+            return replace(message, attachments=(*files,)) if message.by_user else message
 
         given = self.given(debate, speaker.provider, speaker.model)
-        return given, [with_taken(one) for one in messages]
+        return given, [with_taken(message) for message in messages]
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""
