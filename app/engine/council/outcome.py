@@ -533,10 +533,8 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     for option in result.leading:
         case, cites = case_for(record, option)
         if case:
-            for_leaders += [
-                Point(text=f"{letters[option]} {texts[option]}"),
-                Point(text=without_marks(case), cites=cites),
-            ]
+            named = Point(text=f"{letters[option]} {texts[option]}")
+            for_leaders += [named, Point(text=without_marks(case), cites=cites)]
     judged = [*filter(None, (judge_line(result, letters, words),))]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)

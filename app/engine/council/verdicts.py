@@ -162,10 +162,9 @@ def verdict_parts(
     Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
     """
     given = outcomes(session.debate, messages)
-    ends = bool(given) and given[-1].messages is messages
-    shown = (
-        [*reversed(given)] if ends else [Given(debate=session.debate, messages=messages), *reversed(given)]
-    )
+    shown = [*reversed(given)]
+    if not given or given[-1].messages is not messages:
+        shown.insert(0, Given(debate=session.debate, messages=messages))
     found: list[tuple[str, list[Point]]] = []
     for one in shown:
         parts = council_parts(one.record, one.result, words)
