@@ -134,17 +134,10 @@ def usual_text(name: str, score: Score, words: Words) -> str:
 
 def standing_lines(decisions: Sequence[Decision], words: Words) -> list[str]:
     """Return how right each model and panel has been, and which headlines held up with their 95% interval, in words."""
-    lines = [
-        f"{name}: {', '.join(score_texts(score, words))}"
-        for name, score in (
-            *sorted(scores(decisions).items()),
-            *(
-                (words("journal.panel", name=name), one)
-                for name, one in sorted(panel_scores(decisions).items())
-            ),
-        )
-        if score.count >= FEW
-    ]
+    panels = sorted(panel_scores(decisions).items())
+    rated = sorted(scores(decisions).items())
+    rated += ((words("journal.panel", name=name), score) for name, score in panels)
+    lines = [f"{name}: {', '.join(score_texts(score, words))}" for name, score in rated if score.count >= FEW]
     picks = [decision.preferred for decision in decisions if decision.preferred]
     if picks:
         lines.append(words("journal.preferred", held=picks.count(PANEL), count=len(picks)))

@@ -204,9 +204,7 @@ class VotingChecks:
         """Return the kind of a model's provider, None for one that is gone, and the address it is asked at."""
         config = provider_of(self._documents, seat[0])
         kind = provider_kind(config.kind) if config is not None else None
-        address = (config.base_url if config is not None else "") or (
-            kind.base_url if kind is not None else ""
-        )
+        address = (config and config.base_url) or (kind and kind.base_url) or ""
         return kind, address.rstrip("/")
 
     async def _answer(self, seat: Seat, number: int, live: LiveSession | None) -> str:

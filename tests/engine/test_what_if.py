@@ -137,7 +137,11 @@ async def test_a_message_after_the_end_lets_all_speak_once_and_a_second_verdict_
 async def test_only_who_is_named_speaks_and_everybody_votes() -> None:
     made = a_debater()
     session_id = await judged_debate(made)
-    before = len(made.models.requests)
+    before, live = len(made.models.requests), live_of(made, session_id)
+    steps = (("judge", ()), ("what_if", ("p1",)), ("what_if", ()))
+    prices = (made.engine.councils.estimate(live.debate_session, live.messages, *step) for step in steps)
+    # At most two readings, a word on moves, and two dissents come on top of who speaks and of three ballots.
+    assert [price.turns for price in prices] == [5, 1 + 3 + 5, 3 + 3 + 5]
     await made.engine.debates.say(session_id, WHAT_IF, to=("p1",))
     assert await to_the_end(made, session_id) == Status.COMPLETED
     spoke = [one.author.id for one in live_of(made, session_id).said if one.round == 2]

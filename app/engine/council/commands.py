@@ -39,20 +39,20 @@ from app.engine.council.record import Record
 from app.engine.council.requests import tokens_written
 from app.engine.council.run import with_rounds
 from app.engine.council.verdicts import outcome_objects, outcomes
-from app.engine.debate.estimates import Call, Estimate, Estimates
+from app.engine.debate.estimates import BALLOT, Call, Estimate, Estimates, verdict_calls
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.run import author_of, with_due
 from app.engine.debate.setup import MAX_PARTICIPANTS, DebateSetup, draft_of, joining, knows_judge, session_of
 from app.engine.history import tokens_of
 from app.engine.live_session import LiveSession
+from app.engine.request import WINDOW
 from app.engine.scores import calibrations, scores
 from app.engine.sessions import Sessions
 from app.engine.voting import name_of, seat_of
 
-# Tokens: the frame of a request, the options, what a ballot, a comparison, two readings and a dissent are; and a statement
-# where nobody has made one yet.
-_FRAME, _OPTIONS, _BALLOT, _COMPARED, _READING, _DISSENT, _STATEMENT = 120, 60, 25, 350, 410, 170, 300
+# Tokens: the frame of a request, the options, what a comparison is; and a statement where nobody has made one yet.
+_FRAME, _OPTIONS, _COMPARED, _STATEMENT = 120, 60, 350, 300
 # What thinking adds at most.
 _THOUGHT = 2
 
@@ -63,7 +63,7 @@ def calls_of(
     """Return the calls of a step: compare, merge, again, what_if, debate, argue, judge, stress, check, solo or blind.
 
     `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody. A what-if round is
-    for those in `to`, or all.
+    for those in `to`, or all. Of a debate there are one more verdict (judge), what_if and blind.
     """
     debate, council = record.debate, record.council
     said = [tokens_of(one.content) for one in record.statements(record.rounds + 1)]
@@ -76,12 +76,24 @@ def calls_of(
     written = one * thought
     voters = [models[who] for who in record.openings() or models]
     helper, outside = seat_of(council.helper), seat_of(outsider)
+
+    def concluding(voters: Sequence[Seat], judge: str) -> list[Call]:
+        """Return the ballots, and what a judge and the minority say after them."""
+        read = asked + _OPTIONS + heard
+        ballots = [(each, read, BALLOT[length]) for each in voters]
+        return ballots + verdict_calls(judge, read, [(each, asked + 3 * one) for each in voters], length)
+
     # Whatever is wanted, a comparison that nobody could make comes first; a debate has none.
     compares = what == "compare" or (debate.is_council and comparison_due(record))
     calls: list[Call] = [(helper, asked + heard, _COMPARED)] if compares else []
     match what:
         case "merge":
             calls += [(helper, asked + heard, written)]
+        case "what_if" if not debate.is_council:
+            read = asked + sum(said[-WINDOW:])
+            calls = [(each, read, written) for who, each in models.items() if who in to or not to]
+            heard += one * len(calls)
+            calls += concluding(voters if debate.votes else (), judge if debate.concludes else "")
         case "again" | "what_if":
             more, concludes = (one, council.wanted_rounds) if what == "what_if" else (0, 0)
             calls = [(each, asked + more, written) for who, each in models.items() if who in to or not to]
@@ -89,7 +101,7 @@ def calls_of(
             if council.differences and council.helper and (concludes or not to):
                 calls += [(helper, asked + heard, _COMPARED)]
             if concludes:
-                calls += _concluded([*models.values()], judge, asked, heard, one, length)
+                calls += concluding([*models.values()], judge)
         case "check":
             calls += [(outside, asked, written)]
         case "solo" | "blind":
@@ -100,7 +112,9 @@ def calls_of(
             lacking = 2 - len(record.blind_texts()) if what == "blind" else 0
             read = _FRAME + tokens_of(record.whole_question) + one
             calls += [(helper, read, _STATEMENT * thought)] * lacking * (1 + length)
-        case "debate" | "argue" | "stress" | "judge":
+        case "judge":
+            calls += concluding(voters, judge)[len(voters) :]
+        case "debate" | "argue" | "stress":
             for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
                 calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
                 heard += one * len(voters)
@@ -108,7 +122,7 @@ def calls_of(
                 sceptic = outside if outsider else models.get(surest(record, least=True), outside)
                 calls += [(sceptic, asked + _OPTIONS + heard, written)]
                 heard += one
-            calls += _concluded(voters, judge, asked, heard, one, length, votes=what != "judge")
+            calls += concluding(voters, judge)
     return calls
 
 
@@ -119,24 +133,6 @@ def calls_from_start(debate: Debate, judge: str, length: int) -> list[Call]:
     compared = Record(replace(debate, council=replace(council, differences=False)), ())
     for what, wanted in (("merge", council.merges), ("debate", council.wanted_rounds)):
         calls += calls_of(compared, what, judge, "", (), length) if wanted else []
-    return calls
-
-
-def _concluded(
-    voters: Sequence[Seat], judge: str, asked: int, heard: int, own: int, length: int, *, votes: bool = True
-) -> list[Call]:
-    """Return the ballots, the readings of a judge, and what it says of moves and the minority writes after them.
-
-    They are on what was asked and heard; a dissenter reads three times what is its `own`. Without a judge there are
-    ballots alone.
-    """
-    read, thought = asked + _OPTIONS + heard, _THOUGHT if length else 1
-    calls: list[Call] = [(each, read, _BALLOT * thought) for each in voters if votes]
-    if judge:
-        dissenters = voters[: 2 * length]
-        calls += [(seat_of(judge), read, _READING * thought)] * 2
-        calls += [(seat_of(judge), read, _BALLOT * thought)] if dissenters else []
-        calls += [(each, asked + 3 * own, _DISSENT) for each in dissenters]
     return calls
 
 
@@ -277,7 +273,7 @@ class Councils:
             case "join":
                 await self._join(session_id)
             case "stress":
-                await self._more_rounds(session_id, 1, stress=True)
+                await self.debate(session_id, 1, stress=True)
             case _:
                 await self._want(session_id, what)
 
@@ -289,19 +285,42 @@ class Councils:
             raise BadInput("turn_not_failed")
         await self._go_on(live, debate=with_due(live.debate_session.debate, message_id))
 
-    async def debate(self, session_id: str, rounds: int | None = None, judge: str | None = None) -> None:
+    async def debate(
+        self,
+        session_id: str,
+        rounds: int | None = None,
+        judge: str | None = None,
+        *,
+        stress: bool = False,
+        again: str = "",
+    ) -> None:
         """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
 
         `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, None for what was chosen before; without `rounds` it is for as
-        many as the council offers.
+        many as the council offers. With `stress` only a model from outside speaks in the first of them; the option `again` is
+        argued once more.
         """
         if rounds is not None:
             check_rounds(rounds)
-        await self._more_rounds(session_id, rounds, judge)
+        live = await self._at_rest(session_id)
+        session = live.debate_session
+        council = session.debate.council
+        if judge is not None:
+            self.providers.check_judge(judge, session)
+            session = replace(session, debate=replace(session.debate, judge=judge))
+        if council is None or not self.providers.helper(session):
+            raise self._no_helper(session)
+        begun = Record(session.debate, live.messages).rounds
+        rounds = council.offered_rounds if rounds is None else rounds
+        debate = with_rounds(session, begun, rounds, self.providers, stress=stress)
+        if again:
+            asked = _by_user(CouncilPart.ARGUE, "", ArguedOption(option=again))
+            live.finish_message(replace(asked, round=begun + 1), debate=debate)
+        await self._go_on(live, debate=debate)
 
     async def argue(self, session_id: str, option: str) -> None:
         """Let all argue a view of the minority again for one round, with what it wrote; then all vote again."""
-        await self._more_rounds(session_id, 1, again=option)
+        await self.debate(session_id, 1, again=option)
 
     async def _join(self, session_id: str) -> None:
         """Let the model from outside that answered something else take part from now on, with that answer as its own.
@@ -457,16 +476,9 @@ class Councils:
     def estimate(
         self, session: DebateSession, messages: Sequence[Message], what: str, to: Sequence[str] = ()
     ) -> Estimate:
-        """Return what a step will use, one of those that `calls_of` knows. Makes no call.
-
-        Of a debate too: one more verdict (judge), a what_if round of those in `to` or all, and a blind pick.
-        """
-        judge, debate = self.providers.first_judge(session), session.debate
-        if not debate.is_council and what != "blind":
-            asked = [one for one in debate.participants if what == "what_if" and (one.id in to or not to)]
-            reads = debate.concludes or not asked
-            return self._estimates.further(debate, messages, asked, judge if reads else "")
-        debate, outsider = self._helped(session), self.providers.outsider(session)
+        """Return what a step will use, one of those that `calls_of` knows. Makes no call."""
+        judge, debate = self.providers.first_judge(session), self._helped(session)
+        outsider = self.providers.outsider(session)
         votes = what in ("debate", "argue", "stress")
         checked = [one.seat for one in debate.participants if votes]
         checked += [seat_of(judge)] if judge and (votes or what == "judge") else []
@@ -505,31 +517,6 @@ class Councils:
         """Return the "provider/model" of each helper call as it would be made now, "" for nobody."""
         found = self.providers
         return helpers_object(found.helper(session), found.first_judge(session), found.outsider(session))
-
-    async def _more_rounds(
-        self,
-        session_id: str,
-        rounds: int | None,
-        judge: str | None = None,
-        *,
-        stress: bool = False,
-        again: str = "",
-    ) -> None:
-        live = await self._at_rest(session_id)
-        session = live.debate_session
-        council = session.debate.council
-        if judge is not None:
-            self.providers.check_judge(judge, session)
-            session = replace(session, debate=replace(session.debate, judge=judge))
-        if council is None or not self.providers.helper(session):
-            raise self._no_helper(session)
-        begun = Record(session.debate, live.messages).rounds
-        rounds = council.offered_rounds if rounds is None else rounds
-        debate = with_rounds(session, begun, rounds, self.providers, stress=stress)
-        if again:
-            asked = _by_user(CouncilPart.ARGUE, "", ArguedOption(option=again))
-            live.finish_message(replace(asked, round=begun + 1), debate=debate)
-        await self._go_on(live, debate=debate)
 
     async def choose(self, session_id: str, message_id: str) -> None:
         """Keep which answer the user goes by; "" for none."""

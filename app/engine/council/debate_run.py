@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.core.errors import Failure, FailureKind
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.session import DebateSession, Reason, Status, counted, joined
+from app.core.session import DebateSession, Reason, Status
 from app.engine.council.director import (
     CouncilStep,
     blind_steps,
@@ -19,7 +19,7 @@ from app.engine.council.director import (
 from app.engine.council.earlier import earlier_council
 from app.engine.council.record import Record
 from app.engine.council.steps import StepRun
-from app.engine.council.verdicts import outcomes, told
+from app.engine.council.verdicts import last_verdict
 from app.engine.debate.director import (
     after_resume,
     after_turn,
@@ -165,14 +165,8 @@ class DebateRun(StepRun):
     def _finish(self, reason: str) -> None:
         """End the debate, as failed where no participant could answer."""
         close_others(self._live)
-        messages = self._live.said
-        failed = failed_turns(messages)
-        if failed and not answered(messages):
-            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
-            return
-        if failed:
-            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
-        self._live.change(status=Status.COMPLETED, reason=reason)
+        failed = failed_turns(self._live.said)
+        self._complete(reason, failed, nobody=bool(failed) and not answered(self._live.said))
 
     async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
         """Write notes on what participants are no longer sent, where some are due; say whether any were written.
@@ -198,15 +192,25 @@ class DebateRun(StepRun):
 
     async def _speak(self, session: DebateSession, spoken: Speak) -> None:
         """Let a participant speak. Message and cursor are one batch, so that no turn is lost or doubled."""
-        participant = participant_of(session.debate, spoken.speaker)
-        plan, absent = self._turn_plan(session, spoken), self._absent
+        debate, absent = session.debate, self._absent
+        speaker = participant_of(debate, spoken.speaker)
+        goes_on = debate.what_if(spoken.round) is not None
+        verdict = last_verdict(debate, self._live.messages) if goes_on else ""
+        plan = CallPlan(
+            message=statement_of(debate, spoken),
+            provider=speaker.provider,
+            request=lambda attempt: self._providers.request(self._live, spoken, attempt.window, verdict),
+            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
+            may_ask=lambda: speaker.id not in self._providers.absent(session),
+            may_pass=mode_of(debate.mode).may_pass,
+        )
 
         def written(message: Message) -> tuple[Message, dict[str, object]]:
             failed = message.state == MessageState.FAILED
             debate = after_turn(self._live.debate_session.debate, spoken, absent, failed=failed)
             return message, {"debate": debate}
 
-        turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
+        turn = self._turn(plan, speaker.model, self._providers.tools(debate, speaker))
         close_others(self._live, turn.turn_id)
         outcome = await self._stated(plan, turn, written)
         if outcome.state == TurnState.WAITING:
@@ -221,18 +225,3 @@ class DebateRun(StepRun):
             if participant.id in absent - self._absent - set(session.debate.left):
                 self._live.notice("participant_absent", name=participant.name)
         self._absent = absent
-
-    def _turn_plan(self, session: DebateSession, spoken: Speak) -> CallPlan:
-        debate = session.debate
-        speaker = participant_of(debate, spoken.speaker)
-        verdict = ""
-        if debate.what_if(spoken.round) is not None:
-            verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
-        return CallPlan(
-            message=statement_of(debate, spoken),
-            provider=speaker.provider,
-            request=lambda attempt: self._providers.request(self._live, spoken, attempt.window, verdict),
-            cleaner=lambda: ReplyCleaner.for_speaker(speaker, debate.participants),
-            may_ask=lambda: speaker.id not in self._providers.absent(session),
-            may_pass=mode_of(debate.mode).may_pass,
-        )

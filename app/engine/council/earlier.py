@@ -85,14 +85,9 @@ def with_earlier(debate: Debate, messages: Sequence[Message]) -> Sequence[Messag
         place = ends.get(verdict.after_message, first)
         last = max((one.round for end, one in turns if end <= place), default=0)
         added += [(place, one) for one in _readings(debate, verdict, number, last)]
-    found: list[Message] = []
-    begin = 0
-    for place, message in sorted(added, key=lambda one: one[0]):
-        if message.id in known:
-            continue
-        found += [*messages[begin:place], message]
-        begin = max(begin, place)
-    return [*found, *messages[begin:]]
+    placed: list[tuple[float, Message]] = [*enumerate(messages, 1)]
+    placed += [(place + 0.5, message) for place, message in added if message.id not in known]
+    return [message for _place, message in sorted(placed, key=lambda each: each[0])]
 
 
 def earlier_until(debate: Debate, messages: Sequence[Message]) -> Debate:

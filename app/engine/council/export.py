@@ -27,14 +27,9 @@ class DebateDocument:
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
         self._whole = list(live.whole_messages())
-        self._messages = [
-            one
-            for one in self._whole
-            if one.role != Role.SUMMARY
-            and not one.is_interim
-            and one.part in SPOKEN
-            and (one.content or one.error or one.note or one.attachments)
-        ]
+        spoken = (each for each in self._whole if each.part in SPOKEN and each.role != Role.SUMMARY)
+        said = (each for each in spoken if each.content or each.error or each.note or each.attachments)
+        self._messages = [each for each in said if not each.is_interim]
         self._by_id = {one.id: one for one in self._messages}
         council = self._debate.council
         self._rounds = council.rounds if council and self._debate.is_council else self._debate.rounds

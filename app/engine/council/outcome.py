@@ -154,10 +154,9 @@ def outcome(record: Record) -> CouncilOutcome:
     choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
     values = len(readings) > 1 and all(one.values for one in readings) and not record.council.weighed
-    headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
-    if not leaders and not debate.is_council:
-        # In a debate a judge may read what nobody has voted on.
-        headline = choice if choice in ids else ""
+    # In a debate a judge may read what nobody has voted on.
+    among = leaders or (() if debate.is_council else ids)
+    headline = leaders[0] if len(leaders) == 1 else choice if choice in among else ""
     weighed = "" if headline or values else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
     if values:
@@ -380,14 +379,11 @@ def drifted(record: Record) -> list[str]:
 def vote_places(record: Record) -> dict[str, tuple[int | None, ...]]:
     """Return the place of the option that each who votes chose after each voted round; None for a blank."""
     places = {one.id: place for place, one in enumerate(record.options())}
-    votes = {who: [record.vote(who, number) for number in record.voted_rounds] for who in record.voters()}
-    return {
-        who: tuple(
-            places.get(vote.choice) if vote.round == number else None
-            for vote, number in zip(cast, record.voted_rounds, strict=True)
-        )
-        for who, cast in votes.items()
-    }
+
+    def place_of(who: str, number: int) -> int | None:
+        return places.get(record.vote(who, number).choice) if record.voted(who, number) else None
+
+    return {who: tuple(place_of(who, number) for number in record.voted_rounds) for who in record.voters()}
 
 
 def _first_held(record: Record) -> list[Vote]:
@@ -402,10 +398,7 @@ def _first_held(record: Record) -> list[Vote]:
 
 
 def _tally(
-    ballots: Sequence[Vote],
-    everybody: Sequence[str],
-    options: Sequence[str],
-    weights: Mapping[str, float],
+    ballots: Sequence[Vote], everybody: Sequence[str], options: Sequence[str], weights: Mapping[str, float]
 ) -> Tally:
     valid = [one for one in ballots if one.choice in options]
     voted = {one.participant for one in valid}
@@ -445,15 +438,8 @@ def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words)
     if not result.judge:
         return ""
     who = words("council.judge.inside" if result.inside else "council.judge.outside", name=judge_name(result))
-    if result.unstable:
-        said = words("council.judge.unstable")
-    elif not result.choice:
-        said = words("council.judge.once")
-    elif result.choice == NEITHER:
-        said = words("council.judge.none")
-    else:
-        said = words("council.judge.twice", option=letters.get(result.choice, ""))
-    return f"{who}: {said}"
+    chose = "unstable" if result.unstable else {"": "once", NEITHER: "none"}.get(result.choice, "twice")
+    return f"{who}: {words(f'council.judge.{chose}', option=letters.get(result.choice, ''))}"
 
 
 def reliability(result: CouncilOutcome, record: Record, words: Words) -> tuple[str, str]:
@@ -547,10 +533,8 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     for option in result.leading:
         case, cites = case_for(record, option)
         if case:
-            for_leaders += [
-                Point(text=f"{letters[option]} {texts[option]}"),
-                Point(text=without_marks(case), cites=cites),
-            ]
+            named = Point(text=f"{letters[option]} {texts[option]}")
+            for_leaders += [named, Point(text=without_marks(case), cites=cites)]
     judged = [*filter(None, (judge_line(result, letters, words),))]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
@@ -561,9 +545,11 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     heading = words("verdict.title") if judged_alone else state_text(result, words)
     parts = [(heading, [*_points(lines), *for_leaders, *_points(judged)])]
     votes = []
+    # Of a council the first and the last votes are told, of a debate all.
+    told = sorted({0, record.rounds}) if debate.is_council else record.voted_rounds
     for vote in votes_of(record):
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
-        cast = (record.vote(vote.participant, number) for number in _told_rounds(record))
+        cast = (record.vote(vote.participant, number) for number in told)
         shown = " → ".join(letters.get(one.choice, "–") for one in cast)
         votes.append(f"{names[vote.participant]}: {shown}{sure}")
     asked = debate.participants if record.rounds else ()
@@ -589,10 +575,9 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
     parts.append((words("council.minority_report"), report))
     turns_on = []
     for crux in result.cruxes:
-        turns_on.append(Point(text=crux.text, cites=crux.cites))
-        if crux.settled_by:
-            turns_on.append(Point(text=words("council.settled_by", text=crux.settled_by)))
-        turns_on.append(Point(text=sides_of(crux, names, words, question=True)))
+        settled = [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
+        sides = sides_of(crux, names, words, question=True)
+        turns_on += [Point(text=crux.text, cites=crux.cites), *_points([*settled, sides])]
     parts.append((words("council.turns_on"), turns_on))
     claims = []
     for claim in result.claims:
@@ -621,13 +606,6 @@ def council_parts(record: Record, result: CouncilOutcome, words: Words) -> list[
             found.append(f"{compared.text}{only}")
         parts.append((words(f"council.{kind}"), _points(found)))
     return [(heading, found) for heading, found in parts if found]
-
-
-def _told_rounds(record: Record) -> Sequence[int]:
-    """Return the rounds whose votes are told: of a council the first and the last, of a debate all."""
-    if not record.debate.is_council:
-        return record.voted_rounds
-    return (0, record.rounds) if record.rounds else (0,)
 
 
 def _points(lines: Sequence[str]) -> list[Point]:

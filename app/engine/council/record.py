@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import islice
 
-from app.core import council_parts
+from app.core import council_parts as data
 from app.core.council import Calibration, Participant
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
@@ -32,8 +32,8 @@ APART = 0.5
 
 
 def cruxes(
-    reading: council_parts.JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
-) -> list[council_parts.Claim]:
+    reading: data.JudgeReading, everybody: Collection[str], sides: Sequence[Collection[str]]
+) -> list[data.Claim]:
     """Return the claims that divide those who vote for what leads from the others, the most cited first, at most three.
 
     A claim counts where somebody holds it and somebody denies it, and where the share of those who hold it among the
@@ -41,14 +41,14 @@ def cruxes(
     claim that has the same sides and a statement in common.
     """
 
-    def divides(claim: council_parts.Claim) -> bool:
+    def divides(claim: data.Claim) -> bool:
         for side in sides:
             others = [one for one in everybody if one not in side]
             if side and others and abs(_share(claim, side) - _share(claim, others)) >= APART:
                 return bool(claim.holds and claim.denies)
         return False
 
-    found: list[council_parts.Claim] = []
+    found: list[data.Claim] = []
     for claim in (*reading.questions, *reading.claims):
         said = any(
             replies.same_words(one.text) == replies.same_words(claim.text)
@@ -60,11 +60,11 @@ def cruxes(
     return sorted(found, key=lambda one: -len(one.cites))[:MOST_CRUXES]
 
 
-def _share(claim: council_parts.Claim, people: Collection[str]) -> float:
+def _share(claim: data.Claim, people: Collection[str]) -> float:
     return sum(one in claim.holds for one in people) / len(people)
 
 
-def _sides(claim: council_parts.Claim) -> tuple[set[str], set[str]]:
+def _sides(claim: data.Claim) -> tuple[set[str], set[str]]:
     return {*claim.holds}, {*claim.denies}
 
 
@@ -105,17 +105,17 @@ class Sources:
                 plain += f"{_plain(page)} "
             self._files.append((file.name, plain, starts))
 
-    def look_up(self, text: str) -> council_parts.FileQuote:
+    def look_up(self, text: str) -> data.FileQuote:
         """Return where a quote is; of one with something left out, all parts must be in one file."""
         parts = [plain for one in _LEFT_OUT.split(text) if (plain := _plain(one).strip(" .,;:!?"))]
-        best = council_parts.FileQuote(text=text, found=QuoteState.MISSING)
+        best = data.FileQuote(text=text, found=QuoteState.MISSING)
         for name, source, starts in self._files:
             places = [_place(part, source) for part in parts]
             if not parts or any(place < 0 for place, _ in places):
                 continue
             page = bisect_right(starts, places[0][0]) if len(starts) > 1 else 0
             exact = all(whole for _, whole in places)
-            found = council_parts.FileQuote(
+            found = data.FileQuote(
                 text=text, found=QuoteState.EXACT if exact else QuoteState.NEARLY, file=name, page=page
             )
             if exact:
@@ -123,7 +123,7 @@ class Sources:
             best = found if best.found == QuoteState.MISSING else best
         return best
 
-    def check(self, text: str, others: Sequence[str] = ()) -> list[council_parts.FileQuote]:
+    def check(self, text: str, others: Sequence[str] = ()) -> list[data.FileQuote]:
         """Return what is quoted in a text, looked up; words of `others`, who are no source, are passed over."""
         if not self._files:
             return []
@@ -138,11 +138,9 @@ class Sources:
         ]
 
 
-def quotes_of(message: Message) -> list[council_parts.FileQuote]:
+def quotes_of(message: Message) -> list[data.FileQuote]:
     """Return the quotes of a statement as they were looked up when it ended."""
-    return [
-        quote for quote in message.data_as(council_parts.Quoting).quotes if quote.found in tuple(QuoteState)
-    ]
+    return [quote for quote in message.data_as(data.Quoting).quotes if quote.found in tuple(QuoteState)]
 
 
 def _quoted(text: str) -> Iterator[str]:
@@ -239,7 +237,7 @@ class Record:
             messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
-        self.new = [place for place in places if messages[place].data_as(council_parts.Question).is_new]
+        self.new = [place for place in places if messages[place].data_as(data.Question).is_new]
         """The places of the questions whose answers are compared by themselves."""
         self.since = messages[self.new[-1] :] if self.new else messages
         """The messages since the last of them: since all were asked, or a what-if round began."""
@@ -248,7 +246,7 @@ class Record:
         """The question that was asked last."""
         self.asked_all = messages[self.new[-1]].content if self.new else debate.topic
         """The text of the question that all were asked last."""
-        asked = self.since[0].data_as(council_parts.Question) if self.new else council_parts.Question()
+        asked = self.since[0].data_as(data.Question) if self.new else data.Question()
         self.concludes = asked.concludes
         """Whether all vote after the answers, without a turn before that."""
         # Who was not asked in a what-if round still says what it said before.
@@ -259,7 +257,7 @@ class Record:
         """What all were asked last, below the questions that it goes on from."""
         texts: list[str] = []
         for asked in (self.messages[place] for place in self.new):
-            texts = [*(texts if asked.data_as(council_parts.Question).follows else ()), asked.content.strip()]
+            texts = [*(texts if asked.data_as(data.Question).follows else ()), asked.content.strip()]
         if not self.debate.is_council:
             begun = {one.message for one in self.debate.what_ifs}
             texts = [self.debate.topic.strip()]
@@ -268,7 +266,7 @@ class Record:
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
-        wanted = self.question.data_as(council_parts.Question).to if self.question else ()
+        wanted = self.question.data_as(data.Question).to if self.question else ()
         return [one for one in self.debate.participants if not wanted or one.id in wanted]
 
     def last(
@@ -294,32 +292,29 @@ class Record:
 
     def count(self, part: str, *, number: int | None = None) -> int:
         """Return how many messages of a part (of a round) ended since all were asked."""
-        return sum(one.part == part and one.ended and number in (None, one.round) for one in self.since)
+        return sum(number in (None, one.round) for one in self._ended(part))
+
+    def _ended(self, part: str) -> list[Message]:
+        """Return the messages of a part that ended since all were asked."""
+        return [message for message in self.since if message.part == part and message.ended]
 
     def evidence(self) -> list[tuple[str, str]]:
         """Return what tools found for the answers since all were asked, as (the call, its result), by participant."""
         begun = self.since[0].id if self.since else ""
-        calls = {
-            (one.turn_id, call.id): f"{call.name} {call.arguments}"
-            for one in self.all
-            for call in one.tool_calls
-        }
-        found = [
-            (one.author.id, calls.get((one.turn_id, one.tool_call_id or ""), ""), one.content)
-            for one in self.all
-            if one.role == Role.TOOL and one.state == MessageState.DONE and one.id > begun
-        ]
+        called = ((message.turn_id, call) for message in self.all for call in message.tool_calls)
+        calls = {(turn, call.id): f"{call.name} {call.arguments}" for turn, call in called}
+        done = [one for one in self.all if one.role == Role.TOOL and one.state == MessageState.DONE]
         return [
-            (call, text) for each in self.debate.participants for who, call, text in found if who == each.id
+            (calls.get((result.turn_id, result.tool_call_id or ""), ""), result.content)
+            for each in self.debate.participants
+            for result in done
+            if result.id > begun and result.author.id == each.id
         ]
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
-        done = {
-            one.author.id: one
-            for one in self._heard
-            if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE and one.content.strip()
-        }
+        answers = (each for each in self._heard if each.part == CouncilPart.ANSWER and each.content.strip())
+        done = {answer.author.id: answer for answer in answers if answer.state == MessageState.DONE}
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
 
     def openings(self) -> dict[str, Message]:
@@ -340,7 +335,7 @@ class Record:
         found = {
             one.author.id: one
             for one in self._heard
-            if one.id in numbered or one.data_as(council_parts.Position).joined
+            if one.id in numbered or one.data_as(data.Position).joined
         }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
@@ -350,12 +345,12 @@ class Record:
         return [one for one in self.since if not one.part and is_said(one)]
 
     @cached_property
-    def compared(self) -> council_parts.Differences:
+    def compared(self) -> data.Differences:
         """What the call for the differences said, empty where there is none that could be read."""
-        read = [one.data for one in self.since if isinstance(one.data, council_parts.Differences)]
-        return read[-1] if read else council_parts.Differences()
+        read = [one.data for one in self.since if isinstance(one.data, data.Differences)]
+        return read[-1] if read else data.Differences()
 
-    def points(self, kind: str) -> tuple[council_parts.ComparedPoint, ...]:
+    def points(self, kind: str) -> tuple[data.ComparedPoint, ...]:
         """Return what the answers `differ` on, or what is `agreed`."""
         return self.compared.agreed if kind == "agreed" else self.compared.differ
 
@@ -393,21 +388,18 @@ class Record:
 
     def argued(self, number: int) -> str:
         """Return the option that the user wants argued again in a round, "" for none."""
-        return self.standing(self.held(council_parts.ArguedOption, CouncilPart.ARGUE, number=number).option)
+        return self.standing(self.held(data.ArguedOption, CouncilPart.ARGUE, number=number).option)
 
     def cast(self, who: str, number: int) -> list[Message]:
         """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
-        return [
-            one
-            for one in self.since
-            if one.part == CouncilPart.BALLOT and one.ended and one.author.id == who and one.round == number
-        ]
+        ballots = self._ended(CouncilPart.BALLOT)
+        return [ballot for ballot in ballots if (ballot.author.id, ballot.round) == (who, number)]
 
     def rewritten(self) -> dict[bool, list[Message]]:
         """Return the answers written anew for the blind pick that ended, the last first: of all (True), of one model alone."""
         found = [one for one in reversed(self.messages) if one.part == CouncilPart.REWRITE and one.ended]
         return {
-            side: [one for one in found if one.data_as(council_parts.Rewritten).of_panel == side]
+            side: [one for one in found if one.data_as(data.Rewritten).of_panel == side]
             for side in (True, False)
         }
 
@@ -426,31 +418,24 @@ class Record:
         if solo is not None and solo.state == MessageState.DONE:
             return solo
         return max(
-            self.answers().values(),
-            key=lambda one: one.data_as(council_parts.Position).confidence or 0,
-            default=None,
+            self.answers().values(), key=lambda one: one.data_as(data.Position).confidence or 0, default=None
         )
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, for the verdict asked for last, where it has ended."""
-        reads = ((one.data_as(council_parts.JudgeReading), one) for one in self.judgements(number))
+        reads = ((one.data_as(data.JudgeReading), one) for one in self.judgements(number))
         return next((one for read, one in reads if (read.judge, read.order) == (judge, order)), None)
 
     def judgements(self, number: int) -> list[Message]:
         """Return the readings after a round that ended, for the verdict asked for last."""
-        return [
-            one
-            for one in self.since
-            if one.part == CouncilPart.READING
-            and one.ended
-            and (one.round, one.data_as(council_parts.JudgeReading).asked) == (number, self.council.judged)
-        ]
+        read, wanted = self._ended(CouncilPart.READING), (number, self.council.judged)
+        return [one for one in read if (one.round, one.data_as(data.JudgeReading).asked) == wanted]
 
-    def readings(self) -> tuple[council_parts.JudgeReading, ...]:
+    def readings(self) -> tuple[data.JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
-        found: dict[str, dict[int, council_parts.JudgeReading]] = {}
+        found: dict[str, dict[int, data.JudgeReading]] = {}
         for one in self.judgements(self.rounds):
-            read = one.data_as(council_parts.JudgeReading)
+            read = one.data_as(data.JudgeReading)
             if read.choice and one.state == MessageState.DONE:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
@@ -469,7 +454,7 @@ class Record:
             return Vote(participant=who)
         for each in (one for one in self._voted if 0 < one <= number):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
-                said = self.held(council_parts.Position, part, who, number=each)
+                said = self.held(data.Position, part, who, number=each)
                 if said.choice:
                     return self._vote(who, each, said)
         return self.ballots.get(who) or Vote(participant=who)
@@ -498,11 +483,11 @@ class Record:
         if now.choice == before.choice:
             return Moved.STAYED, ()
         # A ballot is cast after its round was heard, what a turn says is said beside the others' turns.
-        heard = bool(self.held(council_parts.Position, CouncilPart.BALLOT, who, number=before.round).choice)
+        heard = bool(self.held(data.Position, CouncilPart.BALLOT, who, number=before.round).choice)
         said = {one.id: one for one in self.statements(number + 1) if one.round >= before.round + heard}
         # A ballot repeats what the turn before it came to, and may not name again what moved that.
         held = (
-            self.held(council_parts.Position, part, who, number=number)
+            self.held(data.Position, part, who, number=number)
             for part in (CouncilPart.BALLOT, CouncilPart.TURN)
         )
         named = [cite for one in held if self.standing(one.choice) == now.choice for cite in one.moved_by]
@@ -514,8 +499,8 @@ class Record:
     @cached_property
     def _judged_moves(self) -> dict[tuple[str, int], bool]:
         """By participant and round, whether what it cites argues for its new option, as a judge says."""
-        read = (one.data for one in self.since if isinstance(one.data, council_parts.JudgedMoves))
-        return {(one.participant, one.round): one.argues for data in read for one in data.moves}
+        read = (one.data for one in self.since if isinstance(one.data, data.JudgedMoves))
+        return {(one.participant, one.round): one.argues for judged in read for one in judged.moves}
 
     @cached_property
     def moves(self) -> tuple[Move, ...]:
@@ -560,9 +545,7 @@ class Record:
     @cached_property
     def joined(self) -> list[str]:
         """Who takes part with an answer that was given from outside."""
-        return [
-            who for who, answer in self.openings().items() if answer.data_as(council_parts.Position).joined
-        ]
+        return [who for who, answer in self.openings().items() if answer.data_as(data.Position).joined]
 
     def voters(self) -> list[str]:
         """Return the participants whose votes count: in a council those that have answered."""
@@ -587,9 +570,9 @@ class Record:
     def unread(self, who: str, number: int) -> bool:
         """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
         cast = self.cast(who, number)
-        return bool(cast) and not any(one.data_as(council_parts.Position).choice for one in cast)
+        return bool(cast) and not any(one.data_as(data.Position).choice for one in cast)
 
-    def options(self, before: int | None = None, cast: int | None = None) -> tuple[council_parts.Option, ...]:
+    def options(self, before: int | None = None, cast: int | None = None) -> tuple[data.Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
 
         Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
@@ -620,12 +603,12 @@ class Record:
         return {one.id: one.name for one in self.debate.participants}
 
     @cached_property
-    def edited(self) -> council_parts.EditedOptions:
+    def edited(self) -> data.EditedOptions:
         """The options as the user wrote them last."""
-        return self.held(council_parts.EditedOptions, CouncilPart.OPTIONS)
+        return self.held(data.EditedOptions, CouncilPart.OPTIONS)
 
     @cached_property
-    def _brought(self) -> list[tuple[int, council_parts.Option]]:
+    def _brought(self) -> list[tuple[int, data.Option]]:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
         openings = list(self.openings())
@@ -635,11 +618,9 @@ class Record:
             said += [] if number else [self.openings()[one] for one in self.joined]
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
             for message in filter(None, said):
-                held = message.data_as(council_parts.Position)
+                held = message.data_as(data.Position)
                 if text := replies.one_line(held.new):
-                    found.append(
-                        (number, council_parts.Option(id=held.choice, text=text, origin=message.part))
-                    )
+                    found.append((number, data.Option(id=held.choice, text=text, origin=message.part)))
         return found
 
     @cached_property
@@ -656,7 +637,7 @@ class Record:
         choice = self._same.get(choice, choice)
         return self.edited.became.get(choice, choice)
 
-    def _vote(self, who: str, number: int, said: council_parts.Position) -> Vote:
+    def _vote(self, who: str, number: int, said: data.Position) -> Vote:
         return Vote(
             participant=who,
             round=number,
@@ -665,7 +646,7 @@ class Record:
             moved_by=said.moved_by,
         )
 
-    def first_options(self) -> tuple[council_parts.Option, ...]:
+    def first_options(self) -> tuple[data.Option, ...]:
         """Return what can be held before anybody argued."""
         found = self._compared_options()
         if not self.edited.options:
@@ -679,7 +660,7 @@ class Record:
             for one in map(_option, self.edited.options)
         )
 
-    def _compared_options(self) -> tuple[council_parts.Option, ...]:
+    def _compared_options(self) -> tuple[data.Option, ...]:
         """Return the options: those given, those by the differences or found in the question, else by the short answers."""
         found = list(map(_option, self.compared.options)) or self._grouped()
         backers = {replies.same_words(one.text): one.backers for one in found}
@@ -698,10 +679,8 @@ class Record:
         found = {}
         openings = self.openings()
         for who in self.voters():
-            small = self.held(council_parts.Position, CouncilPart.BALLOT, who, number=0)
-            said = (
-                openings[who].data_as(council_parts.Position) if who in openings else council_parts.Position()
-            )
+            small = self.held(data.Position, CouncilPart.BALLOT, who, number=0)
+            said = openings[who].data_as(data.Position) if who in openings else data.Position()
             if who not in held and small.choice:
                 found[who] = self._vote(who, 0, small)
             else:
@@ -714,7 +693,7 @@ class Record:
         """Whether the options are the short answers, because nobody compared the answers."""
         return not self.compared.options
 
-    def _grouped(self) -> tuple[council_parts.Option, ...]:
+    def _grouped(self) -> tuple[data.Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence.
 
         In a debate they are Yes and No, if its question asks for one of them.
@@ -722,23 +701,17 @@ class Record:
         motion = asks_about_motion(self.asked_all)
         if not self.debate.is_council:
             plain = motion and not self.debate.options and not self.debate.ballots
-            words = yes_and_no(self.asked_all) if plain else ()
-            return tuple(
-                council_parts.Option(id=f"o{number}", text=word, origin="motion")
-                for number, word in enumerate(words, 1)
-            )
+            return replies.numbered_options(yes_and_no(self.asked_all) if plain else (), "motion")
         groups: dict[str, tuple[str, list[str]]] = {}
         for who, answer in self.answers().items():
-            text = replies.one_line(answer.data_as(council_parts.Position).answer) or first_sentence(
-                answer.content
-            )
+            text = replies.one_line(answer.data_as(data.Position).answer) or first_sentence(answer.content)
             side, word = side_of(text) if motion else ("", "")
             # "Yes, ban them" and "Yes" are the same vote on a motion.
             text = word[:1].upper() + word[1:] if side else text
             groups.setdefault(side or replies.same_words(text), (text, []))[1].append(who)
         origin, several = "motion" if motion else "answers", islice(groups.values(), replies.MOST_OPTIONS)
         return tuple(
-            council_parts.Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
+            data.Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
             for number, (text, backers) in enumerate(several, 1)
         )
 
@@ -751,5 +724,5 @@ def first_sentence(text: str) -> str:
     return replies.one_line(first[0] if first else line, replies.MOST_OPTION)
 
 
-def _option(stored: council_parts.Option) -> council_parts.Option:
+def _option(stored: data.Option) -> data.Option:
     return replace(stored, text=replies.one_line(stored.text), origin=stored.origin or "differences")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
-from app.core import council_parts
+from app.core import council_parts as data
 from app.core.council import Participant
 from app.core.definitions import Effort
 from app.core.files import with_files
@@ -33,6 +33,7 @@ from app.engine.debate.replies import (
     OTHER,
     confidence_of,
     each_once,
+    numbered_options,
     numbers_in,
     one_line,
     parts_of,
@@ -54,11 +55,13 @@ BALLOT_TOKENS = 400
 _MOST_SMALL = 6_000
 
 _TEXT = {"type": "string"}
+_NUMBER = {"type": "integer"}
+_NUMBERS = schema_list(_NUMBER)
 
 
-_QUOTES = schema_list(schema_object(answer={"type": "integer"}, text=_TEXT))
+_QUOTES = schema_list(schema_object(answer=_NUMBER, text=_TEXT))
 DIFFERENCES: Mapping[str, object] = schema_object(
-    options=schema_list(schema_object(text=_TEXT, answers=schema_list({"type": "integer"}))),
+    options=schema_list(schema_object(text=_TEXT, answers=_NUMBERS)),
     differ=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
     agreed=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
 )
@@ -104,23 +107,19 @@ def differences_request(record: Record, order: Sequence[Message], prompts: Promp
         text += "\n" + prompts.line(debate.language, "council-words", "given", options=given)
     elif asks_about_motion(question):
         text += "\n" + prompts.line(debate.language, "council-words", "motion")
-    return _to_helper(debate, text, schema=DIFFERENCES)
+    return to_model(record.council.helper, text, DIFFERENCES)
 
 
 def options_request(record: Record, prompts: Prompts) -> ModelRequest:
     """Return the request that looks for the answers that a debate's question can have."""
-    text = prompts.text(record.debate.language, "debate-options", question=record.whole_question)
-    return _to_helper(record.debate, text, schema=schema_object(options=schema_list(_TEXT)))
+    return _to_helper(record, "debate-options", prompts, schema=schema_object(options=schema_list(_TEXT)))
 
 
-def read_options(text: str) -> council_parts.Differences | None:
+def read_options(text: str) -> data.Differences | None:
     """Return the options that an answer names, each once; None where there are not two."""
     said = read_object(text) or {}
-    options = [
-        council_parts.Option(id=f"o{number}", text=option, origin="question")
-        for number, option in enumerate(each_once(as_list(said.get("options")))[:MOST_OPTIONS], 1)
-    ]
-    return council_parts.Differences(options=tuple(options)) if len(options) > 1 else None
+    options = numbered_options(each_once(as_list(said.get("options")))[:MOST_OPTIONS], "question")
+    return data.Differences(options=options) if len(options) > 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +127,11 @@ class ReaderView:
     """What one reader sees of a debate: the statements in order, the options in an order of its own, and which is argued `again`."""
 
     statements: tuple[Message, ...] = ()
-    options: tuple[council_parts.Option, ...] = ()
+    options: tuple[data.Option, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
     again: str = ""
 
-    def lettered(self) -> Iterator[tuple[str, council_parts.Option]]:
+    def lettered(self) -> Iterator[tuple[str, data.Option]]:
         """Yield the options with the letters under which this reader sees them."""
         return zip(LETTERS, self.options, strict=False)
 
@@ -162,8 +161,8 @@ def ballot_request(
     schema = schema_object(
         choice={"type": "string", "enum": letters},
         text=_TEXT,
-        confidence={"type": "integer"},
-        moved_by=schema_list({"type": "integer"}),
+        confidence=_NUMBER,
+        moved_by=_NUMBERS,
     )
     return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
 
@@ -183,7 +182,7 @@ def view_of(record: Record, reader: str, number: int, *, ballot: bool) -> Reader
     return ReaderView(tuple(statements), tuple(options), letters, again)
 
 
-def read_vote(text: str, view: ReaderView, message: str) -> council_parts.Position:
+def read_vote(text: str, view: ReaderView, message: str) -> data.Position:
     """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
     said = read_object(text) or {}
     choice, new = view.chosen(text), ""
@@ -192,7 +191,7 @@ def read_vote(text: str, view: ReaderView, message: str) -> council_parts.Positi
         same = next((option.id for option in view.options if same_words(option.text) == same_words(new)), "")
         choice = same or (f"x{message}" if new else "")
         new = "" if same else new
-    return council_parts.Position(
+    return data.Position(
         shown=tuple(option.id for option in view.options),
         new=new,
         choice=choice,
@@ -272,9 +271,7 @@ def merge_request(record: Record, order: Sequence[Message], prompts: Prompts) ->
     """Return the request for one answer made of all, with what supports each side."""
     lines = prompts.lines(record.debate.language, "council-words")
     answers = "\n".join([_numbered(record.debate, order), *_support(record, order, lines)])
-    question = record.whole_question
-    text = prompts.text(record.debate.language, "council-merge", question=question, answers=answers)
-    return _to_helper(record.debate, text)
+    return _to_helper(record, "council-merge", prompts, answers=answers)
 
 
 def _support(record: Record, order: Sequence[Message], lines: Mapping[str, str]) -> Iterator[str]:
@@ -310,9 +307,8 @@ def _support(record: Record, order: Sequence[Message], lines: Mapping[str, str])
 
 def rewrite_request(record: Record, text: str, characters: int, prompts: Prompts) -> ModelRequest:
     """Return the request that writes an answer anew for the blind pick, in about so many characters."""
-    debate = record.debate
-    told = {"question": record.whole_question, "text": without_names(text, debate), "characters": characters}
-    return _to_helper(debate, prompts.text(debate.language, "blind-answer", **told))
+    said = without_names(text, record.debate)
+    return _to_helper(record, "blind-answer", prompts, text=said, characters=characters)
 
 
 def numbered(record: Record) -> list[Message]:
@@ -323,7 +319,7 @@ def numbered(record: Record) -> list[Message]:
     return found
 
 
-def read_differences(text: str, order: Sequence[Message]) -> council_parts.Differences | None:
+def read_differences(text: str, order: Sequence[Message]) -> data.Differences | None:
     """Return what an answer says of the differences, None where it says nothing that counts.
 
     `order` are the answers as they were numbered. Each stands under one option at most, and words that are in no
@@ -332,19 +328,17 @@ def read_differences(text: str, order: Sequence[Message]) -> council_parts.Diffe
     said = read_object(text)
     if said is None:
         return None
-    options: list[council_parts.Option] = []
+    options: list[data.Option] = []
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option, answers = one_line(one.get("text")), numbers_in(one.get("answers"), len(order))
         backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
-            options.append(
-                council_parts.Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers))
-            )
+            options.append(data.Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
     if not options:
         return None
-    return council_parts.Differences(
+    return data.Differences(
         order=tuple(one.id for one in order),
         options=tuple(options),
         differ=_points(said.get("differ"), order),
@@ -376,8 +370,8 @@ def found_in(text: str, words: str) -> str:
     return found[0] if found else ""
 
 
-def _points(value: object, order: Sequence[Message]) -> tuple[council_parts.ComparedPoint, ...]:
-    points: list[council_parts.ComparedPoint] = []
+def _points(value: object, order: Sequence[Message]) -> tuple[data.ComparedPoint, ...]:
+    points: list[data.ComparedPoint] = []
     for one in objects_in(value)[:MOST_POINTS]:
         text = one_line(one.get("text"), MOST_QUOTE)
         if not text:
@@ -388,10 +382,10 @@ def _points(value: object, order: Sequence[Message]) -> tuple[council_parts.Comp
             for number in numbers_in([quote.get("answer")], len(order)):
                 answer = order[number - 1]
                 if found := found_in(answer.content, words[:MOST_QUOTE]):
-                    quotes.append(council_parts.Quote(message=answer.id, text=found))
+                    quotes.append(data.Quote(message=answer.id, text=found))
                     who.add(answer.author.id)
         only = who.pop() if len(who) == 1 and len(order) > 2 else ""
-        points.append(council_parts.ComparedPoint(text=text, quotes=tuple(quotes), only=only))
+        points.append(data.ComparedPoint(text=text, quotes=tuple(quotes), only=only))
     return tuple(points)
 
 
@@ -399,7 +393,7 @@ def _own_conversation(record: Record, speaker: Participant) -> list[Message]:
     """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
     said: list[Message] = []
     for one in record.all:
-        asked = one.data_as(council_parts.Question)
+        asked = one.data_as(data.Question)
         answers = one.part == CouncilPart.ANSWER and one.author.id == speaker.id
         if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
             said = [*(said if asked.follows else ()), one]
@@ -432,8 +426,12 @@ def _numbered(debate: Debate, order: Sequence[Message]) -> str:
     )
 
 
-def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:
-    return to_model(debate.council.helper if debate.council else "", text, schema)
+def _to_helper(
+    record: Record, prompt: str, prompts: Prompts, schema: Mapping[str, object] | None = None, **told: object
+) -> ModelRequest:
+    """Return the request that sends the helper a prompt with the question."""
+    text = prompts.text(record.debate.language, prompt, question=record.whole_question, **told)
+    return to_model(record.council.helper, text, schema)
 
 
 def to_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
@@ -445,9 +443,8 @@ MOST_CASE = 700
 MOST_CLAIMS = 12
 ORDERS = (1, 2)
 
-SomeClaim = TypeVar("SomeClaim", bound=council_parts.Claim)
+SomeClaim = TypeVar("SomeClaim", bound=data.Claim)
 
-_NUMBERS = schema_list({"type": "integer"})
 _LETTERS = schema_list(_TEXT)
 _POINTS = schema_list(schema_object(text=_TEXT, cites=_NUMBERS))
 
@@ -456,12 +453,7 @@ def reading_schema(shown: int, order: int) -> Mapping[str, object]:
     """Return the schema of a reading of so many options; the second asks only for the choice and its case."""
     choice = {"type": "string", "enum": [*LETTERS[:shown], NEITHER]}
     cases = schema_list(schema_object(option=_TEXT, text=_TEXT, cites=_NUMBERS))
-    first = {
-        "choice": choice,
-        "confidence": {"type": "integer"},
-        "cases": cases,
-        "values": {"type": "boolean"},
-    }
+    first = {"choice": choice, "confidence": _NUMBER, "cases": cases, "values": {"type": "boolean"}}
     if order != ORDERS[0]:
         return schema_object(**first)
     crux = schema_object(text=_TEXT, settled_by=_TEXT, yes=_LETTERS, no=_LETTERS, cites=_NUMBERS)
@@ -502,9 +494,7 @@ def reading_request(
     return to_model(judge, text, reading_schema(len(view.options), order))
 
 
-def read_reading(
-    text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]
-) -> council_parts.JudgeReading:
+def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> data.JudgeReading:
     """Return what a judge's reading says, with what was shown; without a choice where none can be read."""
     said = read_object(text) or {}
     choice = NEITHER
@@ -522,9 +512,9 @@ def read_reading(
         for given in objects_in(said.get(part)):
             yield one_line(given.get("text"), MOST_CASE), view.cited(given.get("cites")), given
 
-    def judged(part: str) -> tuple[council_parts.JudgedPoint, ...]:
+    def judged(part: str) -> tuple[data.JudgedPoint, ...]:
         some = islice(points(part), MOST_POINTS)
-        return tuple(council_parts.JudgedPoint(text=words, cites=cites) for words, cites, _ in some if words)
+        return tuple(data.JudgedPoint(text=words, cites=cites) for words, cites, _ in some if words)
 
     def claims(kind: type[SomeClaim], part: str, holds: str, denies: str) -> Iterator[SomeClaim]:
         for words, cites, given in points(part):
@@ -540,10 +530,10 @@ def read_reading(
                     settled_by=one_line(given.get("settled_by"), MOST_CASE),
                 )
                 # Who denies several parts at once may hold some of them; a question is asked as it is.
-                whole = no or kind is council_parts.JudgeQuestion
+                whole = no or kind is data.JudgeQuestion
                 yield from (claim,) if whole else (replace(claim, text=one) for one in parts_of(words))
 
-    return council_parts.JudgeReading(
+    return data.JudgeReading(
         judge=judge,
         order=order,
         # No other option than those shown can be chosen.
@@ -551,14 +541,14 @@ def read_reading(
         confidence=confidence_of(said.get("confidence")),
         shown=shown,
         cases=tuple(
-            council_parts.BestCase(option=by_letter[letter], text=words, cites=cites)
+            data.BestCase(option=by_letter[letter], text=words, cites=cites)
             for words, cites, given in points("cases")
             if (letter := one_line(given.get("option")).strip(" .()[]*").upper()) in by_letter and words
         ),
         agreed=judged("agreed"),
         open=judged("open"),
-        questions=tuple(islice(claims(council_parts.JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
-        claims=tuple(islice(claims(council_parts.Claim, "claims", "for", "against"), MOST_CLAIMS)),
+        questions=tuple(islice(claims(data.JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
+        claims=tuple(islice(claims(data.Claim, "claims", "for", "against"), MOST_CLAIMS)),
         unsupported=view.cited(said.get("unsupported")),
         values=said.get("values") is True,
     )
@@ -574,12 +564,12 @@ def moves_request(record: Record, judge: str, moves: Sequence[Move], prompts: Pr
         for number, one in enumerate(moves, 1)
     )
     told = {"question": record.whole_question, "moves": "\n\n".join(listed)}
-    judged = schema_object(move={"type": "integer"}, argues={"type": "boolean"})
+    judged = schema_object(move=_NUMBER, argues={"type": "boolean"})
     text = prompts.text(debate.language, "council-moves", **told)
     return to_model(judge, text, schema_object(moves=schema_list(judged)))
 
 
-def read_moves(text: str, moves: Sequence[Move]) -> council_parts.JudgedMoves | None:
+def read_moves(text: str, moves: Sequence[Move]) -> data.JudgedMoves | None:
     """Return what a judge says of these moves, in the order in which they were numbered; None where it says nothing of any."""
     found: dict[int, list[bool]] = {}
     for one in objects_in((read_object(text) or {}).get("moves")):
@@ -587,11 +577,11 @@ def read_moves(text: str, moves: Sequence[Move]) -> council_parts.JudgedMoves | 
             if isinstance(argues := one.get("argues"), bool):
                 found.setdefault(number, []).append(argues)
     judged = tuple(
-        council_parts.JudgedMove(participant=one.participant, round=one.round, argues=said[0])
+        data.JudgedMove(participant=one.participant, round=one.round, argues=said[0])
         for number, one in enumerate(moves, 1)
         if len(said := found.get(number, [])) == 1
     )
-    return council_parts.JudgedMoves(moves=judged) if judged else None
+    return data.JudgedMoves(moves=judged) if judged else None
 
 
 def dissent_request(record: Record, speaker: Participant, headline: str, prompts: Prompts) -> ModelRequest:
@@ -621,7 +611,7 @@ def objection_request(record: Record, model: str, view: ReaderView, prompts: Pro
     return to_model(model, with_seen(record.debate.context, text))
 
 
-def matched(said: council_parts.Position, record: Record, message: str) -> council_parts.Position:
+def matched(said: data.Position, record: Record, message: str) -> data.Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
     words = same_words(said.answer)
     texts = {one.id: same_words(one.text) for one in record.options()}
@@ -631,10 +621,10 @@ def matched(said: council_parts.Position, record: Record, message: str) -> counc
     return replace(said, choice=f"x{message}", new=said.answer) if said.answer else said
 
 
-def read_dissent(trailer: str) -> council_parts.Dissent:
+def read_dissent(trailer: str) -> data.Dissent:
     """Return what would show that a dissenter is right."""
     said = read_object(trailer) or {}
-    return council_parts.Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
+    return data.Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
 
 
 def tokens_written(messages: Sequence[Message]) -> int:
@@ -646,7 +636,5 @@ def tokens_written(messages: Sequence[Message]) -> int:
     return sum(
         one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
         for one in messages
-        if one.role == Role.ASSISTANT
-        and one.part not in apart
-        and not one.data_as(council_parts.Position).joined
+        if one.role == Role.ASSISTANT and one.part not in apart and not one.data_as(data.Position).joined
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.core.council import MIN_PARTICIPANTS
 from app.core.message import CouncilPart, MessageState
-from app.core.session import Council, Debate, DebateSession, Reason, Status, counted, joined
+from app.core.session import Council, Debate, DebateSession, Reason, Status
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
@@ -83,16 +83,13 @@ class CouncilRun(StepRun):
                 for step in due if goes_on else ():
                     if step not in self._at_work and step not in waiting:
                         self._at_work[step] = asyncio.create_task(self._take(step))
+                        self._at_work[step].add_done_callback(lambda _task: self._look_again())
                 if not self._at_work and not waiting:
                     if self._held or self._pausing or not self._wants_debate():
                         break
                     self._begin_debate()
                     continue
-                news = asyncio.create_task(self._news.wait())
-                try:
-                    await asyncio.wait({*self._at_work.values(), news}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    news.cancel()
+                await self._news.wait()
                 for step in [one for one, task in self._at_work.items() if task.done()]:
                     self._at_work.pop(step).result()
         finally:
@@ -116,12 +113,9 @@ class CouncilRun(StepRun):
 
     def _wants_debate(self) -> bool:
         """Say whether what is open is to be debated now, without being asked for."""
-        debate = self._live.debate_session.debate
-        council = debate.council
-        if council is None or not (council.wanted_rounds and council.helper) or council.rounds:
-            return False
-        record = Record(debate, self._live.messages)
-        if len(record.new) > 1:
+        record = Record(self._live.debate_session.debate, self._live.messages)
+        council = record.council
+        if not (council.wanted_rounds and council.helper) or council.rounds or len(record.new) > 1:
             return False
         result = outcome(record)
         return result.answered >= MIN_PARTICIPANTS and result.is_open
@@ -145,10 +139,5 @@ class CouncilRun(StepRun):
         answered = len(record.answers())
         ended = [record.last(CouncilPart.ANSWER, one.id, latest=True) for one in record.asked()]
         failed = sum(one is not None and one.state == MessageState.FAILED for one in ended)
-        if not answered:
-            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
-            return
-        reason: str = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
-        if failed:
-            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
-        self._live.change(status=Status.COMPLETED, reason=reason)
+        reason = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
+        self._complete(reason, failed, nobody=not answered)

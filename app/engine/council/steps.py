@@ -6,20 +6,19 @@ from dataclasses import dataclass, field, replace
 
 from app.core.catalog import RequestForm
 from app.core.council_parts import Dissent, FileQuote, JudgeReading, Position, Question, Quoting, Rewritten
-from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Message, MessageState, Role
+from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.provider import ModelRequest
-from app.core.session import Council, Debate, DebateTools, Reason
+from app.core.session import Council, Debate, DebateTools, Reason, Status, counted, joined
 from app.engine.council import requests
 from app.engine.council.director import CouncilStep, seen_by
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Move, Record, Sources
-from app.engine.council.verdicts import outcomes, told
+from app.engine.council.verdicts import last_verdict
 from app.engine.debate.director import participant_of
 from app.engine.debate.perspective import notes_sent
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.replies import TrailerCleaner, read_trailer
-from app.engine.debate.run import StatementRun, author_of
+from app.engine.debate.run import StatementRun, author_of, statement_by
 from app.engine.live_session import LiveSession
 from app.engine.request import AgentTurn
 from app.engine.turns.context import Services, TurnState
@@ -69,6 +68,15 @@ class StepRun(StatementRun):
             council = replace(council, helper=providers.helper(session), outsider=providers.outsider(session))
             council = replace(council, judges=providers.council_judges(session) if council.judges else ())
             self._live.change(debate=replace(session.debate, council=council))
+
+    def _complete(self, reason: str, failed: int, *, nobody: bool) -> None:
+        """End the session, in which so many turns failed: as failed where nobody could answer."""
+        if failed:
+            reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
+        if nobody:
+            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
+        else:
+            self._live.change(status=Status.COMPLETED, reason=reason)
 
     async def _take(self, step: CouncilStep) -> None:
         """Make one call; its message and what was read in it are one batch."""
@@ -129,16 +137,8 @@ class StepRun(StatementRun):
 
         rewritten = Rewritten(of_panel=step.order == 1) if step.part == CouncilPart.REWRITE else None
         reads, judged = step.part == CouncilPart.READING, debate.council.judged if debate.council else 0
-        message = Message(
-            id=new_id(),
-            turn_id=new_id(),
-            role=Role.ASSISTANT,
-            author=author,
-            part=step.part,
-            round=step.number,
-            retakes=step.retakes,
-            data=JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else rewritten,
-        )
+        data = JudgeReading(judge=step.model, order=step.order, asked=judged) if reads else rewritten
+        message = statement_by(author, part=step.part, round=step.number, retakes=step.retakes, data=data)
 
         def request(_: object) -> ModelRequest:
             given = self._providers.given(self._live.debate_session.debate, provider, model)
@@ -191,7 +191,7 @@ class StepRun(StatementRun):
             return requests.small_request(record, speaker)
         verdict = ""
         if record.question and record.question.data_as(Question).follows:
-            verdict = next((told(one) for one in reversed(outcomes(debate, self._live.messages))), "")
+            verdict = last_verdict(debate, self._live.messages)
         return requests.answer_request(record, speaker, prompts, verdict)
 
     def _to_write(self, record: Record, step: CouncilStep) -> tuple[str, int]:
@@ -200,8 +200,7 @@ class StepRun(StatementRun):
         others = [one for one in record.rewritten()[not of_panel] if one.state == MessageState.DONE]
         alone = record.alone.content if record.alone is not None else ""
         size = len(others[0].content) if others else min(max(len(alone), LEAST_SIZE), MOST_SIZE)
-        given = outcomes(record.debate, self._live.messages)
-        return (told(given[-1]) if given else "") if of_panel else alone, size
+        return last_verdict(record.debate, self._live.messages) if of_panel else alone, size
 
     async def _quotes(self, message: Message, view: requests.ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
@@ -244,11 +243,3 @@ class StepRun(StatementRun):
                 record = Record(self._live.debate_session.debate, self._live.messages)
                 said = requests.matched(said, record, message.id)
         return replace(message, data=replace(said, trailer=last.trailer.strip()))
-
-    def _spent_all(self) -> bool:
-        council = self._live.debate_session.debate.council
-        if council is None or not council.max_usd:
-            return False
-        said = (one.usage for one in self._live.messages if one.usage is not None)
-        used = (*said, *self._live.session.unsaid)
-        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd

@@ -100,14 +100,13 @@ def outcomes(debate: Debate, messages: Sequence[Message]) -> list[Given]:
 def _judged(stretch: Sequence[Message]) -> dict[tuple[int, int], int]:
     """Return where each reading of a judge begins that came to something, by the round and how often it was judged before."""
     first: dict[tuple[int, int], int] = {}
-    for place, one in enumerate(stretch):
-        if isinstance(one.data, JudgeReading) and one.ended:
-            first.setdefault((one.round, one.data.asked), place)
-    read = {
-        (one.round, one.data.asked)
-        for one in stretch
-        if isinstance(one.data, JudgeReading) and one.data.choice
-    }
+    read = set()
+    for place, message in enumerate(stretch):
+        if isinstance(message.data, JudgeReading) and message.ended:
+            key = message.round, message.data.asked
+            first.setdefault(key, place)
+            if message.data.choice:
+                read.add(key)
     return {key: place for key, place in first.items() if key in read}
 
 
@@ -163,10 +162,9 @@ def verdict_parts(
     Where there are several, the first heading of each says what it came after; behind the newest stands what changed.
     """
     given = outcomes(session.debate, messages)
-    ends = bool(given) and given[-1].messages is messages
-    shown = (
-        [*reversed(given)] if ends else [Given(debate=session.debate, messages=messages), *reversed(given)]
-    )
+    shown = [*reversed(given)]
+    if not given or given[-1].messages is not messages:
+        shown.insert(0, Given(debate=session.debate, messages=messages))
     found: list[tuple[str, list[Point]]] = []
     for one in shown:
         parts = council_parts(one.record, one.result, words)
@@ -201,9 +199,12 @@ def _held(given: Given) -> tuple[str, Mapping[str, str]]:
     return texts.get(given.result.headline, ""), held
 
 
-def told(given: Given) -> str:
-    """Return a verdict in a few sentences, for those who are asked what follows from something else."""
-    texts, result = given.record.texts, given.result
+def last_verdict(debate: Debate, messages: Sequence[Message]) -> str:
+    """Return the newest verdict in a few sentences, for those who are asked what follows from something else; "" for none."""
+    given = outcomes(debate, messages)
+    if not given:
+        return ""
+    texts, result = given[-1].record.texts, given[-1].result
     said = [texts[one] for one in result.leading]
     views = [f"{texts[one.option]}: {one_line(one.text, MOST_ANSWER)}" for one in result.minority if one.now]
     return "\n".join(filter(None, (" / ".join(said), one_line(result.text, MOST_ANSWER), *views)))

@@ -11,7 +11,7 @@ from app.core.session import Council, DebateSession, Reason, Status, has_ended, 
 from app.core.store import SessionStore
 from app.engine.chat.commands import checked_text, found_message
 from app.engine.chat.run import user_message
-from app.engine.debate.director import PARTICIPANT, copied, decide, forked, participant_of, with_what_if
+from app.engine.debate.director import copied, decide, forked, participant_of, turns_of, with_what_if
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
@@ -187,13 +187,7 @@ class Debates:
     async def turns(self, session_id: str) -> list[Message]:
         """Return the turns of a debate that another could go on from, in order."""
         live = await self._sessions.open(session_id)
-        return [
-            one
-            for one in live.whole_messages()
-            if one.author.kind == PARTICIPANT
-            and one.state == MessageState.DONE
-            and not (one.is_interim or one.part)
-        ]
+        return [turn for turn in turns_of([*live.whole_messages()]) if turn.state == MessageState.DONE]
 
     async def fork(self, session_id: str, message_id: str) -> str:
         """Start another debate that is the same up to a turn, paused after it; return its id."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.council import MIN_PARTICIPANTS, Participant, WhatIf
 from app.core.ids import new_id, utc_now
-from app.core.message import Message, MessageState, Prompt
+from app.core.message import Message, MessageState
 from app.core.session import Council, Debate, DebateSession, Reason, Status
 from app.engine.debate.modes import Why, mode_of
 from app.engine.director import Decision, Finish, Halt, Speak
@@ -116,13 +116,8 @@ def after_resume(debate: Debate, messages: Sequence[Message]) -> Debate:
     """Return the debate as it goes on after a pause: the failed turns that led to it are due again."""
     due = debate.due
     if debate.failures >= MAX_FAILURES:
-        due = tuple(dict.fromkeys((*(one.id for one in last_turns(messages, debate.failures)), *due)))
+        due = tuple(dict.fromkeys((*(turn.id for turn in turns_of(messages)[-debate.failures :]), *due)))
     return replace(debate, failures=0, due=due)
-
-
-def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
-    """Return the turns that were taken last, well or badly, in order."""
-    return _turns(messages)[-count:]
 
 
 def participant_of(debate: Debate, participant_id: str) -> Participant:
@@ -132,18 +127,18 @@ def participant_of(debate: Debate, participant_id: str) -> Participant:
 
 def answered(messages: Sequence[Message]) -> bool:
     """Say whether any participant could answer."""
-    return any(one.state == MessageState.DONE for one in _turns(messages))
+    return any(one.state == MessageState.DONE for one in turns_of(messages))
 
 
 def failed_turns(messages: Sequence[Message]) -> int:
     """Return how many turns have failed and were not taken again."""
-    turns = _turns(messages)
+    turns = turns_of(messages)
     retaken = {one.retakes for one in turns}
     return sum(one.state == MessageState.FAILED and one.id not in retaken for one in turns)
 
 
-def _turns(messages: Sequence[Message]) -> list[Message]:
-    """Return the turns that were taken to their end, well or badly."""
+def turns_of(messages: Sequence[Message]) -> list[Message]:
+    """Return the turns that were taken to their end, well or badly, in order."""
     turns = (one for one in messages if one.author.kind == PARTICIPANT and not one.part)
     return [one for one in turns if one.ended and not one.is_interim]
 
@@ -182,38 +177,16 @@ def _all_passed(messages: Sequence[Message], present: tuple[Participant, ...]) -
 
 
 def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
-    """Return copies of messages for another session, and their new ids by the old.
+    """Return copies of messages for another session, and the new ids of messages and turns by the old.
 
-    What they cite are the copies. Their usage is counted in the session in which they were said.
+    What they name are the copies. Their usage is counted in the session in which they were said.
     """
-    ids = {one.id: new_id() for one in messages}
-    turns = {one.turn_id: new_id() for one in messages}
-    copies = [
-        replace(
-            one,
-            id=ids[one.id],
-            turn_id=turns[one.turn_id],
-            parent_turn_id=turns.get(one.parent_turn_id or ""),
-            retakes=ids.get(one.retakes, ""),
-            answers=ids.get(one.answers or ""),
-            prompt=_with_answer(one.prompt, ids),
-            usage=None,
-            data=_with_ids(one.data, ids),
-        )
-        for one in messages
-    ]
-    return copies, ids
-
-
-def _with_answer(prompt: Prompt | None, ids: Mapping[str, str]) -> Prompt | None:
-    """Return a question with the new id of its answer; one that was answered stays so without it."""
-    if prompt is None or prompt.answered_by is None:
-        return prompt
-    return replace(prompt, answered_by=ids.get(prompt.answered_by, prompt.answered_by))
+    ids = {old: new_id() for message in messages for old in (message.id, message.turn_id)}
+    return [replace(_with_ids(message, ids), usage=None) for message in messages], ids
 
 
 def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
-    """Return a message's data with the new ids of messages in place of the old."""
+    """Return a value with new ids in place of the old, in all its parts; others stay as they are."""
     if isinstance(value, str):
         return ids.get(value, value)
     if isinstance(value, tuple):

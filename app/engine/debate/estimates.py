@@ -8,13 +8,12 @@ from functools import partial
 from itertools import chain
 
 from app.core.catalog import RequestForm
-from app.core.council import Participant, Seat
+from app.core.council import Seat
 from app.core.definitions import Agent, Group, WorkflowDefinition, role_of
 from app.core.errors import ProviderError
-from app.core.message import Message
 from app.core.model_facts import Price
 from app.core.provider import Models, ProviderStatus
-from app.core.session import AgentMode, Debate, GroupState
+from app.core.session import AgentMode, GroupState
 from app.core.texts import amount_text
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
@@ -193,11 +192,8 @@ def concluding_calls(
     """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
     said = [one.said[length] for one in speakers] * rounds
     if what == Conclusion.VERDICT:
-        dissents = [
-            (one.pair, _JUDGE + one.said[length] * rounds, _DISSENT)
-            for one in speakers[: _DISSENTERS[length]]
-        ]
-        return _verdict_calls(judge, sum(said), length, length) + (dissents if judge else [])
+        voters = [(speaker.pair, _JUDGE + speaker.said[length] * rounds) for speaker in speakers]
+        return verdict_calls(judge, _JUDGE + sum(said), voters, length)
     return [
         (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
         for after in (range(rounds + 1) if what == Conclusion.POLLS else (rounds,))
@@ -206,11 +202,15 @@ def concluding_calls(
     ]
 
 
-def _verdict_calls(judge: str, said: int, length: int, moves: int) -> list[Call]:
-    """Return the two readings of a "provider/model" that judges so many tokens, and so many of moves; none without a judge."""
-    seat = seat_of(judge)
-    written = (VERDICT, AGAIN, *[BALLOT] * moves) if seat[1] else ()
-    return [(seat, _JUDGE + said, each[length]) for each in written]
+def verdict_calls(judge: str, read: int, voters: Sequence[tuple[Seat, int]], length: int) -> list[Call]:
+    """Return the two readings of a "provider/model" that `read` so many tokens; none without a judge.
+
+    Where some of the voters, each with what it reads, hold something else, they write why, and the judge says of moves
+    whether they are argued for.
+    """
+    dissents = [(seat, own, _DISSENT) for seat, own in voters[: _DISSENTERS[length]]]
+    written = (VERDICT, AGAIN, *[BALLOT] * bool(dissents))
+    return [*((seat_of(judge), read, each[length]) for each in written), *dissents] if judge else []
 
 
 @dataclass(eq=False, repr=False)
@@ -257,33 +257,6 @@ class Estimates:
     def _checks(self, seats: Iterable[Seat]) -> list[Call]:
         """Return the calls that check those of these models that were not checked yet."""
         return [(seat, *CALL_TOKENS) for seat in dict.fromkeys(seats) for _ in range(self._voting.left(seat))]
-
-    def further(
-        self, debate: Debate, said: Sequence[Message], asked: Sequence[Participant], judge: str
-    ) -> Estimate:
-        """Return what is used when those `asked` speak once more after the end of a debate, and all vote as is wanted.
-
-        `judge` is the "provider/model" that reads all of it then, "" for nobody. Makes no call.
-        """
-        heard = [tokens_of(one.content) for one in said]
-        told = tokens_of(debate.topic) + sum(tokens_of(one.text) for one in debate.context) + _CUE
-        sent = {
-            one.id: tokens_of(system_prompt(debate, one, self._prompts), one.model) + told
-            for one in debate.participants
-        }
-        voters = debate.participants if asked and debate.votes else ()
-
-        def calls_of(length: int) -> list[Call]:
-            all_said, calls = [*heard], list[Call]()
-            for one in asked:
-                read = sent[one.id] + sum(all_said[-WINDOW:])
-                calls.append((one.seat, read, WRITTEN[length]))
-                all_said.append(SAID[length])
-            voted = sum(all_said[-WINDOW:])
-            calls += [(one.seat, sent[one.id] + voted, BALLOT[length]) for one in voters]
-            return calls + _verdict_calls(judge, sum(all_said), length, length * bool(voters))
-
-        return self.of_calls(calls_of)
 
     def conclusions(
         self, setup: DebateSetup, context_tokens: int, judge: str = ""

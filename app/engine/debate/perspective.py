@@ -72,11 +72,9 @@ class Turn:
 
     def pinned(self, shown: Sequence[Message]) -> list[Message]:
         """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
-        pinned = self.debate.pinned
-        wanted = set(pinned).difference(one.id for one in shown)
-        return sorted(
-            (one for one in self.readable() if one.id in wanted), key=lambda one: pinned.index(one.id)
-        )
+        known = {message.id for message in shown}
+        there = {message.id: message for message in self.readable() if message.id not in known}
+        return [there[pinned] for pinned in self.debate.pinned if pinned in there]
 
     def told_notes(self) -> str:
         """Return the notes that are sent: none before a statement that is made without knowing the others'."""
@@ -152,23 +150,18 @@ def transcript_request(turn: Turn, prompts: Prompts) -> ModelRequest:
     lines = prompts.lines("en", "transcript")
     parts = [lines["motion"].format(topic=motion_of(debate.topic))]
     parts += [f"{one.name} {_stance(one, lines, prompts)}." for one in debate.participants if one.role]
-    persona = _one_line(speaker.persona)
-    if persona:
+    if persona := _one_line(speaker.persona):
         parts.append(lines["persona"].format(name=speaker.name, text=_cut(persona, TRANSCRIPT_PERSONA)))
     context = " ".join((debate.instructions, *(f"{file.name}: {file.text}" for file in debate.context)))
-    context = _one_line(context)
-    if context:
+    if context := _one_line(context):
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
     for told in filter(None, (turn.told_notes(), turn.verdict)):
         parts.append(lines["notes"].format(text=_cut(_one_line(told), TRANSCRIPT_NOTES)))
     parts.append("")
     shown = turn.shown()
     for message in (*turn.pinned(shown), *shown):
-        said = [
-            message.content,
-            *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
-        ]
-        parts.append(f"{label_of(message.author)}: {_one_line(' '.join(said))}")
+        files = (f"{file.name}: {_cut(file.text, TRANSCRIPT_CONTEXT)}" for file in message.attachments)
+        parts.append(f"{label_of(message.author)}: {_one_line(' '.join((message.content, *files)))}")
     who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
     parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
     return ModelRequest(

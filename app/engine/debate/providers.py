@@ -1,6 +1,6 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -16,7 +16,7 @@ from app.engine.debate.director import participant_of
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import Turn, chat_request, notes_sent, transcript_request
-from app.engine.debate.setup import check_judge
+from app.engine.debate.setup import knows_judge
 from app.engine.director import Speak
 from app.engine.history import fits, tokens_of
 from app.engine.library.agents import AgentDirectory
@@ -75,13 +75,6 @@ class DebateProviders:
         found = _named(session, (*chosen, *(name_of(one.seat) for one in session.debate.participants)))
         return {one: name for one, name in found.items() if seat_of(one)[0] in usable}
 
-    def _able(self, session: DebateSession) -> Iterator[str]:
-        """Yield who can read a session, each a "provider/model": the judge chosen alone, else as in `outside`."""
-        chosen = [session.debate.judge] if "/" in session.debate.judge else self.outside(session)
-        for one in chosen:
-            if self.can_judge(seat_of(one)) and seat_of(one)[0] not in self.barred(session):
-                yield one
-
     def offered_judges(self, session: DebateSession) -> dict[str, str]:
         """Return whom the user can ask for a verdict, with their names: the default first, then all that are ready."""
         # Behind the chosen judge stand those whom the user can choose in its place.
@@ -128,7 +121,9 @@ class DebateProviders:
 
     def check_judge(self, judge: str, session: DebateSession) -> None:
         """Raise BadInput for a judge that cannot be asked, or not about this session."""
-        check_judge(judge, self.statuses())
+        if not knows_judge(judge, statuses := self.statuses()):
+            known = sorted(status.config.id for status in statuses)
+            raise BadInput("unknown_judge", judge=judge, providers=", ".join(known))
         if seat_of(judge)[0] in self.barred(session):
             raise BadInput("reader_elsewhere", model=judge)
 
@@ -191,21 +186,23 @@ class DebateProviders:
         may_read = self._may_read(used)
         ready = [one for one in self._ready(used) if one.config.id in may_read]
         usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
-        others = [(one.config.id, model) for one in ready for model in one.models]
-        found = [*(seat for seat in usual if family_of(seat[1]) not in families), *usual, *others]
+        every = [(one.config.id, model) for one in ready for model in one.models]
+        found = [*(seat for seat in usual if family_of(seat[1]) not in families), *usual, *every]
         usable = {one.config.id for one in ready}
         inside = [seat for seat in taking if seat[0] in usable]
-        return [
-            *dict.fromkeys(name_of(one) for one in (*(one for one in found if one not in taking), *inside))
-        ]
+        others = [seat for seat in found if seat not in taking]
+        return [*dict.fromkeys(map(name_of, (*others, *inside)))]
 
     def _may_read(self, used: set[str]) -> set[str]:
         """Return the providers that may be sent a session that uses these: these, and those that may read any."""
         return used | set(self._documents.settings().may_read_any)
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
-        """Return who reads a session at its end: the user's choice alone; none where the user wants none."""
-        return () if session.debate.judge == NO_JUDGE else tuple(islice(self._able(session), MOST_JUDGES))
+        """Return who reads a session at its end: the user's choice alone, else as in `outside`; none where the user wants none."""
+        judge, barred = session.debate.judge, self.barred(session)
+        chosen = [] if judge == NO_JUDGE else [judge] if "/" in judge else self.outside(session)
+        able = (one for one in chosen if self.can_judge(seat_of(one)) and seat_of(one)[0] not in barred)
+        return tuple(islice(able, MOST_JUDGES))
 
     def first_judge(self, session: DebateSession) -> str:
         """Return who reads a session at its end first, "" for nobody."""
@@ -288,12 +285,11 @@ class DebateProviders:
             return replace(given, text=context_text(given, words)) if given.data or given.pages else given
 
         def with_taken(message: Message) -> Message:
-            if not message.by_user or not message.attachments:
-                return message
-            return replace(message, attachments=tuple(map(shown, message.attachments)))
+            files = map(shown, message.attachments)
+            return replace(message, attachments=(*files,)) if message.by_user else message
 
         given = self.given(debate, speaker.provider, speaker.model)
-        return given, [with_taken(one) for one in messages]
+        return given, [with_taken(message) for message in messages]
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""

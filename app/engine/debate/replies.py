@@ -5,10 +5,10 @@ Two candidates are none: a vote that is in doubt is a blank, never a guess.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.core.council_parts import Position
+from app.core.council_parts import Option, Position
 from app.core.json_values import as_list, read_object
 from app.core.texts import clean_text
 from app.engine.turns.reply import ReplyCleaner
@@ -178,6 +178,13 @@ def each_once(texts: Sequence[object]) -> list[str]:
         if words := same_words(line):
             found.setdefault(words, line)
     return [*found.values()]
+
+
+def numbered_options(texts: Iterable[str], origin: str, sign: str = "o") -> tuple[Option, ...]:
+    """Return texts as options, whose ids are this sign and numbers from 1."""
+    return tuple(
+        Option(id=f"{sign}{number}", text=text, origin=origin) for number, text in enumerate(texts, 1)
+    )
 
 
 def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> str:

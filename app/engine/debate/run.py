@@ -120,7 +120,12 @@ class StatementRun(Run):
 
     def _spent_all(self) -> bool:
         """Whether the session may not spend any more."""
-        return False
+        council = self._live.debate_session.debate.council
+        if council is None or not council.max_usd:
+            return False
+        said = (one.usage for one in self._live.messages if one.usage is not None)
+        used = (*said, *self._live.session.unsaid)
+        return sum(one.cost_usd or 0.0 for one in used) >= council.max_usd
 
     def _look_again(self) -> None:
         """Look again at what is due: a check has ended."""
@@ -209,16 +214,13 @@ def author_of(participant: Participant) -> Author:
 
 def statement_of(debate: Debate, spoken: Speak, **fields: Any) -> Message:
     """Return the message of a turn that comes next."""
-    return Message(
-        id=new_id(),
-        turn_id=new_id(),
-        role=Role.ASSISTANT,
-        author=author_of(director.participant_of(debate, spoken.speaker)),
-        round=spoken.round,
-        why=spoken.why,
-        retakes=spoken.retakes,
-        **fields,
-    )
+    author = author_of(director.participant_of(debate, spoken.speaker))
+    return statement_by(author, round=spoken.round, why=spoken.why, retakes=spoken.retakes, **fields)
+
+
+def statement_by(author: Author, **fields: Any) -> Message:
+    """Return the message of a statement that comes next, in a turn of its own."""
+    return Message(id=new_id(), turn_id=new_id(), role=Role.ASSISTANT, author=author, **fields)
 
 
 SKIPPED = "skipped"
@@ -289,7 +291,7 @@ class HeldTurns:
             return ()
         debate, present = live.debate_session.debate, self._present(live.debate_session)
         if debate.failures >= director.MAX_FAILURES:
-            ids = {one.author.id for one in director.last_turns(live.said, debate.failures)}
+            ids = {turn.author.id for turn in director.turns_of(live.said)[-debate.failures :]}
         else:
             spoken = self._next(live)
             ids = {spoken.speaker} if spoken is not None else set()

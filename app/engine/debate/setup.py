@@ -18,7 +18,7 @@ from app.core.provider import ProviderStatus, last_part
 from app.core.texts import clean_text, trimmed
 from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
-from app.engine.debate.replies import MOST_OPTIONS, each_once
+from app.engine.debate.replies import MOST_OPTIONS, each_once, numbered_options, one_line
 from app.engine.library.agents import AgentModel
 from app.engine.names import USER_NAMES, normal
 from app.engine.providers import ProviderProblem
@@ -93,15 +93,10 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> sessio
 
 def given_options(texts: Sequence[str]) -> tuple[Option, ...]:
     """Return options as the user gave them, each once. Raises BadInput for a single one, or too many."""
-    options = _options(texts)
+    options = numbered_options(each_once(texts), "user", "u")
     if options and not MIN_OPTIONS <= len(options) <= MOST_OPTIONS:
         raise BadInput("options_count", count=len(options), least=MIN_OPTIONS, most=MOST_OPTIONS)
     return options
-
-
-def _options(texts: Sequence[str]) -> tuple[Option, ...]:
-    lines = enumerate(each_once(texts), 1)
-    return tuple(Option(id=f"u{number}", text=text, origin="user") for number, text in lines)
 
 
 def set_up_again(debate: session.Debate, offered: Sequence[Participant]) -> Draft:
@@ -146,7 +141,7 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
     debate = session.Debate(
         topic=setup.topic,
-        options=_options(setup.options),
+        options=numbered_options(each_once(setup.options), "user", "u"),
         mode=session.DebateMode(setup.mode),
         participants=participants,
         context=setup.context,
@@ -158,15 +153,7 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> session.
 
 def title_of(topic: str) -> str:
     """Return a topic as a title: one line, not too long, without characters that change the direction of text."""
-    line = " ".join("".join(c for c in topic if c.isprintable() or c.isspace()).split())
-    return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
-
-
-def check_judge(judge: str, statuses: Sequence[ProviderStatus]) -> None:
-    """Raise BadInput for a judge that cannot be asked."""
-    if not knows_judge(judge, statuses):
-        known = sorted(one.config.id for one in statuses)
-        raise BadInput("unknown_judge", judge=judge, providers=", ".join(known))
+    return one_line("".join(c for c in topic if c.isprintable() or c.isspace()), TITLE_LENGTH)
 
 
 def knows_judge(judge: str, statuses: Sequence[ProviderStatus]) -> bool:
@@ -217,13 +204,9 @@ def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple
     if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
         raise BadInput("nobody_ready", participants=tuple(problems))
     sided = with_sides(completed, [statuses[one.provider].config.kind for one in completed])
-    for participant in sided:
-        if (
-            setup.mode == session.DebateMode.ROLES
-            and not participant.role
-            and not participant.system_prompt.strip()
-        ):
-            raise BadInput("role_missing", name=participant.name)
+    without_role = [seat.name for seat in sided if not (seat.role or seat.system_prompt.strip())]
+    if setup.mode == session.DebateMode.ROLES and without_role:
+        raise BadInput("role_missing", name=without_role[0])
     return sided
 
 
@@ -324,10 +307,7 @@ def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
     first = status.models[0]
     second = next((one for one in status.models if family_of(one) != family_of(first)), first)
     name = second if second != first else f"{first} 2"
-    return [
-        Participant(id="local-1", name=first, provider=LOCAL, model=first),
-        Participant(id="local-2", name=name, provider=LOCAL, model=second),
-    ]
+    return [_seat("local-1", first, status, first), _seat("local-2", name, status, second)]
 
 
 def _seat(seat_id: str, name: str, status: ProviderStatus, model: str) -> Participant:

@@ -15,7 +15,7 @@ from app.core.session import DebateSession, Status
 from app.core.store import Documents
 from app.core.texts import clean_text, trimmed
 from app.engine.council.outcome import outcome
-from app.engine.council.record import Record, Vote
+from app.engine.council.record import Record
 from app.engine.debate.replies import one_line
 from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
 from app.engine.live_session import LiveSession
@@ -192,10 +192,7 @@ def entry_of(live: LiveSession) -> Decision:
     models = {each.id: f"{each.provider}/{each.model}" for each in debate.participants}
     votes = []
     for holder in record.voters():
-        first, last = (
-            record.ballots.get(holder, Vote(participant=holder)),
-            record.vote(holder, record.rounds),
-        )
+        first, last = record.vote(holder, 0), record.vote(holder, record.rounds)
         vote = CastVote(
             model=models[holder],
             before=texts.get(first.choice, ""),

@@ -1,15 +1,16 @@
 """A memo: one page about a decision, for a colleague. All of it is from the record; no model is called."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 
 from app.core.council import FAILED, HELD, Decision
-from app.core.message import Message
-from app.engine.council.outcome import in_full, judge_line, outcome, unread_lines
+from app.core.council_parts import JudgeReading
+from app.engine.council.outcome import CouncilOutcome, in_full, judge_line, outcome, unread_lines
 from app.engine.council.record import Record
-from app.engine.debate.replies import LETTERS, without_marks
+from app.engine.debate.replies import LETTERS, one_line, without_marks
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -58,7 +59,7 @@ class Memo:
     why: str
     facts: tuple[tuple[str, str], ...]
     # The labels of the decision, the options, those who held them at first and at the end, and of nobody.
-    labels: tuple[str, str, str, str, str]
+    labels: tuple[str, ...]
     options: tuple[MemoOption, ...]
     options_note: str
     parts: tuple[MemoPart, ...]
@@ -75,48 +76,35 @@ class _Writer:
     """Puts the record of a session and what was decided into the parts of the page."""
 
     def __init__(self, live: LiveSession, decision: Decision | None, prompts: Prompts, today: date) -> None:
-        session = live.session
+        session, debate = live.session, live.session.debate
         self._session, self._today = session, today
         self._decision = decision if decision is not None and decision.decided else None
-        self._messages: Sequence[Message] = list(live.whole_messages())
-        debate, chat = session.debate, session.chat
-        self._language = (
-            debate.language if debate is not None else chat.language if chat is not None else "en"
-        )
-        self._lines = prompts.lines(self._language, "export")
-        self._record = Record(debate, self._messages) if debate is not None else None
-        self._result = outcome(self._record) if self._record is not None else None
+        self._lines = prompts.lines(session.language, "export")
+        self._record = Record(debate, list(live.whole_messages())) if debate is not None else None
 
     def memo(self) -> Memo:
         """Return the memo."""
-        asked = self._record.asked_all if self._record is not None else self._session.title
-        title, lead = _split(asked)
-        words, decision = self._words, self._decision
-        parts = [*self._verdict(), *self._minority(), *self._settles()]
+        record, words, decision = self._record, self._words, self._decision
+        title, lead = _split(record.asked_all if record is not None else self._session.title)
+        options, parts = list[MemoOption](), list[MemoPart]()
+        if record is not None:
+            result, options = outcome(record), self._options(record)
+            told = (tell(record, result) for tell in (self._verdict, self._minority, self._settles))
+            parts = [part for part in chain.from_iterable(told) if part.paragraphs or part.notes]
+        holders = [holder for option in options for holder in (*option.first, *option.last)]
+        labels = ("decision", "options", "first", "last", "nobody")
         return Memo(
-            language=self._language,
+            language=self._session.language,
             title=title,
             lead=lead,
             head=(words("memo.title"), self._day(self._today)),
             decided=decision.decided if decision is not None else words("memo.undecided"),
             why=decision.why if decision is not None else "",
             facts=tuple(self._facts(decision)) if decision is not None else (),
-            labels=(
-                words("memo.decision"),
-                words("memo.options"),
-                words("memo.first"),
-                words("memo.last"),
-                words("memo.nobody"),
-            ),
-            options=tuple(self._options()),
-            options_note=words("memo.percent")
-            if any(
-                sure is not None
-                for option in self._options()
-                for _name, sure in (*option.first, *option.last)
-            )
-            else "",
-            parts=tuple(part for part in parts if part.paragraphs or part.notes),
+            labels=tuple(words(f"memo.{label}") for label in labels),
+            options=tuple(options),
+            options_note=words("memo.percent") if any(sure is not None for _name, sure in holders) else "",
+            parts=tuple(parts),
             foot=(self._origin(), words("memo.made")),
         )
 
@@ -142,18 +130,13 @@ class _Writer:
             found.append((words("memo.right_if"), decision.sign))
         return found
 
-    def _options(self) -> list[MemoOption]:
+    def _options(self, record: Record) -> list[MemoOption]:
         """Return the options of a council, with who held them by the first answers and at the end."""
-        record = self._record
-        if record is None:
-            return []
-        names = record.names
 
         def holders(option: str, number: int) -> tuple[Holder, ...]:
             votes = [record.vote(who, number) for who in record.openings()]
-            return tuple(
-                (names[vote.participant], vote.confidence) for vote in votes if vote.choice == option
-            )
+            held = (vote for vote in votes if vote.choice == option)
+            return tuple((record.names[vote.participant], vote.confidence) for vote in held)
 
         decided = self._decision.decided if self._decision is not None else ""
         return [
@@ -167,62 +150,43 @@ class _Writer:
             for letter, option in zip(LETTERS, record.options(), strict=False)
         ]
 
-    def _verdict(self) -> list[MemoPart]:
-        words, result, record = self._words, self._result, self._record
-        label = words("memo.verdict")
-        if record is None or result is None:
-            return []
-        texts = record.texts
+    def _verdict(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
+        words, texts = self._words, record.texts
         if not result.answered or not (record.debate.is_council or record.voted_rounds or result.judge):
-            return []
+            return
         held, everybody = result.after.votes.get(result.headline, 0), len(record.openings())
-        lead = words(f"council.state.{result.state}")
-        if result.headline:
-            lead = words("memo.by", option=texts[result.headline], count=held, all=everybody)
-        if result.headline and not held:
-            lead = texts[result.headline]
-        unread = unread_lines(result, record.names, words)
-        notes = [*filter(None, (judge_line(result, texts, words),)), *unread]
+        lead = texts.get(result.headline, "") or words(f"council.state.{result.state}")
+        if result.headline and held:
+            lead = words("memo.by", option=lead, count=held, all=everybody)
+        judged = [*filter(None, (judge_line(result, texts, words),))]
+        notes = (*judged, *unread_lines(result, record.names, words))
         said = _shortened(without_marks(result.text)) if result.headline else ""
-        return [MemoPart(label=label, paragraphs=((lead, said),), notes=tuple(notes))]
+        yield MemoPart(label=words("memo.verdict"), paragraphs=((lead, said),), notes=notes)
 
-    def _minority(self) -> list[MemoPart]:
-        words, result, record = self._words, self._result, self._record
-        label = words("memo.minority")
-        if record is None or result is None or not record.rounds:
-            return []
-        if not any(view.now for view in result.minority):
-            return [MemoPart(label=label, paragraphs=(("", words("memo.alike")),) if result.headline else ())]
-        names, texts = record.names, record.texts
-        paragraphs = []
-        for view in in_full(result):
-            who = ", ".join(names[each] for each in view.holders if each in names)
-            key = "memo.holds" if view.now else "memo.held"
-            paragraphs.append(
-                (
-                    words(key, names=who, option=texts.get(view.option, "")),
-                    _shortened(without_marks(view.text)),
-                )
-            )
-            if view.right_if:
-                paragraphs.append((words("memo.it_is_right_if"), view.right_if))
-        return [MemoPart(label=label, paragraphs=tuple(paragraphs))]
+    def _minority(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
+        words, names, texts = self._words, record.names, record.texts
+        if not record.rounds:
+            return
+        paragraphs = [("", words("memo.alike"))] if result.headline else []
+        if any(view.now for view in result.minority):
+            paragraphs = []
+            for view in in_full(result):
+                who = ", ".join(names[each] for each in view.holders if each in names)
+                key = "memo.holds" if view.now else "memo.held"
+                held = words(key, names=who, option=texts.get(view.option, ""))
+                paragraphs.append((held, _shortened(without_marks(view.text))))
+                if view.right_if:
+                    paragraphs.append((words("memo.it_is_right_if"), view.right_if))
+        yield MemoPart(label=words("memo.minority"), paragraphs=tuple(paragraphs))
 
-    def _settles(self) -> list[MemoPart]:
-        """Return what would settle it, and what all agree on."""
-        words, record, result = self._words, self._record, self._result
-        if record is None or result is None:
-            return []
+    def _settles(self, record: Record, result: CouncilOutcome) -> Iterator[MemoPart]:
+        """Yield what would settle it, and what all agree on."""
         points = [(crux.text, crux.settled_by) for crux in result.cruxes]
-        read = next((each for each in record.readings() if each.agreed or each.open), None)
-        agreed = [point.text for point in read.agreed] if read is not None else []
-        if not points and read is not None:
-            points = [("", point.text) for point in read.open]
-        alike = " ".join(text.rstrip(".。") + "." for text in agreed)
-        return [
-            MemoPart(label=words("memo.settles"), paragraphs=tuple(points), numbered=True),
-            MemoPart(label=words("memo.agreed"), paragraphs=(("", alike),) if alike else ()),
-        ]
+        read = next((each for each in record.readings() if each.agreed or each.open), JudgeReading())
+        points = points or [("", point.text) for point in read.open]
+        alike = " ".join(point.text.rstrip(".。") + "." for point in read.agreed)
+        yield MemoPart(label=self._words("memo.settles"), paragraphs=tuple(points), numbered=True)
+        yield MemoPart(label=self._words("memo.agreed"), paragraphs=(("", alike),) if alike else ())
 
     def _origin(self) -> str:
         """Return how it came about, in a sentence."""
@@ -240,17 +204,12 @@ class _Writer:
 def _split(question: str) -> tuple[str, str]:
     """Return the first sentence of a question as the title, and the rest."""
     first, *rest = _SENTENCE.split(" ".join(question.split()), maxsplit=1)
-    lead = " ".join(rest)
-    return _cut(first, MOST_TITLE), _cut(lead, MOST_LEAD)
+    return one_line(first, MOST_TITLE), one_line(" ".join(rest), MOST_LEAD)
 
 
 def _shortened(text: str) -> str:
     """Return the first sentences of a text on one line."""
     return " ".join(_SENTENCE.split(" ".join(text.split()))[:SENTENCES])
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def _day_of(iso: str) -> date | None:

@@ -37,11 +37,9 @@ def _markdown(memo: Memo) -> Iterator[str]:
         yield f"## {escape_markdown(options)}"
         rows = [f"|  |  | {escape_markdown(first)} | {escape_markdown(last)} |", "| --- | --- | --- | --- |"]
         for option in memo.options:
-            text = _cell(option.text)
+            text = f"**{_cell(option.text)}**" if option.chosen else _cell(option.text)
             held = (_cell(", ".join(_held(memo, holders))) for holders in (option.first, option.last))
-            rows.append(
-                f"| {option.letter} | {f'**{text}**' if option.chosen else text} | {' | '.join(held)} |"
-            )
+            rows.append(f"| {option.letter} | {text} | {' | '.join(held)} |")
         yield "\n".join(rows)
         yield f"*{escape_markdown(memo.options_note)}*" if memo.options_note else ""
     for part in memo.parts:
