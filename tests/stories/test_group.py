@@ -191,9 +191,9 @@ def test_the_six_tools_to_the_letter(crew: dict[str, WireServer]) -> None:
     assert [ok for _, ok, _ in told[4:7]] == [False] * 3
     assert [ok for _, ok, _ in told[7:10]] == [True, True, False]
     assert (told[10][1], told[11][1]) == (True, False)
-    assert "Members: ann (Ann), bo (Bo)." in told[11][2]
+    assert told[11][2] == "zoe is not a member. You may call: Ann, Bo."
     by_name = {name: (ok, content) for name, ok, content in told[12:14]}
-    assert by_name["switchAssistant"] == (True, "Handed over to bo.")
+    assert by_name["switchAssistant"] == (True, "Handed over to Bo.")
     assert by_name["clearPlan"][0] is False
     session_id = session_of(asked)
     done = moot("reply", session_id, "Yes", "--json")
