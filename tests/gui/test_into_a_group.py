@@ -104,7 +104,10 @@ async def test_the_menu_adds_one_or_all_selected_to_a_group_or_a_new_one(person,
 
     choose("browser", "Desk")
     await until(lambda: members(data_dir, "desk") == ["browser"])
+    await until(lambda: person.sees("toast_action"))
+    await person.settle()
     pick(person, 0, 2)
+    assert assistants.chosen() == ("assistant", "checker")
     choose("checker", "Desk")
     await until(lambda: members(data_dir, "desk") == ["browser", "assistant", "checker"])
     choose("browser", "Desk")

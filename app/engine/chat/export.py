@@ -153,7 +153,7 @@ class ChatDocument:
 
     def _call(self, item: Item, depth: int) -> Iterator[Entry]:
         call = item.call
-        if call.name in _GIVES:
+        if call.name in _GIVES and object_in(call.arguments) is not None:
             who, what = (_text(call, argument) for argument in _GIVES[call.name])
             child = self._turns.first(self._turns.child_turn(item.message.turn_id, call.id) or "")
             name = child.author.name if child is not None else self._name(who) or self._lines["unknown"]
