@@ -504,7 +504,7 @@ class GroupCommands(DefinitionCommands[Group]):
         )
         side.groups.chat_requested.connect(self.chat)
         side.groups.given.connect(
-            lambda group_id, agent_ids: self._tasks.start("add", self._add(group_id, agent_ids))
+            lambda group_id, agent_ids: self._tasks.add("add to a group", self._add(group_id, agent_ids))
         )
         self._listen(side.groups)
         bridge.groups_changed.connect(self.refresh)
@@ -560,7 +560,7 @@ class GroupCommands(DefinitionCommands[Group]):
         if added:
             self._offer_undo(
                 self._language("group.added", group=group.name, names=names),
-                lambda: self._tasks.start("take out", self._change_members(group_id, taken_out)),
+                lambda: self._tasks.add("take out", self._change_members(group_id, taken_out)),
             )
         else:
             self._toasts.show_toast(self._language("group.added.none", group=group.name))
