@@ -52,6 +52,10 @@ class Busy:
     limit: int | None = None
 
 
+COLOURS: Final = 8
+"""How many colours assistants have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An assistant: a name, a model, and what it may use.
@@ -59,7 +63,8 @@ class Agent:
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other assistant the
     first that is ready. `description` tells callers what to call the assistant for. `tools` are keys of the
     allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is told what the user wrote
-    in the settings under "About you". `folder` is where an external agent works with its own tools; without one it only
+    in the settings under "About you". `colour` is the number of one of COLOURS; where none
+    is given, as in an older file, it follows from the id. `folder` is where an external agent works with its own tools; without one it only
     speaks. `version` grows with every save.
     """
 
@@ -80,10 +85,15 @@ class Agent:
     creativity: str = Creativity.AUTO
     length: str = Length.AUTO
     knows_user: bool = True
+    colour: int = -1
     folder: str = ""
     enabled: bool = True
     busy: Busy | None = None
     version: int = 1
+
+    def __post_init__(self) -> None:
+        colour = self.colour if self.colour >= 0 else sum(self.id.encode())
+        object.__setattr__(self, "colour", colour % COLOURS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

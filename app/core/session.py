@@ -382,13 +382,18 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
-    """The group of a session; `members` are assistants' ids as they were when the session began."""
+    """The group of a session; `members` are assistants' ids, `names` their names, as they were when the session began."""
 
     id: str
     name: str
     members: tuple[str, ...]
+    names: tuple[str, ...] = ()
     turns_limit: int = 20
     ask_before_hand_over: bool = False
+
+    def name_of(self, member: str) -> str:
+        """Return what a member was called; its id in a session that does not say."""
+        return dict(zip(self.members, self.names, strict=False)).get(member, member)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """The plug for tools: what a tool is, what it returns, and who answers for the allow-list and MCP.
 
-Also the arguments of a call as rows, for those who are asked whether it may run: the window and the terminal.
+Also which assistant a call names, and the arguments of a call as rows, for those who are asked whether it may run.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -13,7 +13,7 @@ from app.core.definitions import Agent, ServerPrompt
 from app.core.message import Attachment, Author, Message, Prompt
 from app.core.servers import McpServer
 from app.core.session import AgentMode, Plan
-from app.core.texts import Texts, exact
+from app.core.texts import Texts, exact, fold
 
 
 class Control(StrEnum):
@@ -175,6 +175,39 @@ class ToolChoice:
 
 class ToolError(Exception):
     """A tool failed; the text tells the model what, where and what to do."""
+
+
+def told_of(agent: Agent) -> str:
+    """Return an assistant as models are told of it, never by its id: `Dana (Backend): Writes and fixes code`."""
+    role = f" ({agent.role})" if agent.role else ""
+    return " ".join(f"{agent.name}{role}{agent.description and ': '}{agent.description}".split())
+
+
+def assistants_called(name: str, agents: Sequence[Agent]) -> list[Agent]:
+    """Return whom a name stands for: those who are called so, else the ones told of so, else the one of that id.
+
+    Case and how letters are composed do not count.
+    """
+    wanted = fold(" ".join(name.split()))
+    ways: tuple[Callable[[Agent], Collection[str]], ...] = (
+        lambda one: (one.name,),
+        lambda one: (told_of(one), told_of(replace(one, description=""))),
+        lambda one: (one.id,),
+    )
+    found = ([one for one in agents if wanted in map(fold, way(one))] for way in ways)
+    return next(filter(None, found), [])
+
+
+def assistant_called(name: str, agents: Sequence[Agent], unknown: str) -> Agent:
+    """Return the one whom a name stands for. Raises ToolError: `unknown` and all names, or all it may stand for."""
+    found = assistants_called(name, agents)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        lines = "\n".join(f"- {told_of(one)}" for one in found)
+        raise ToolError(f"{name.strip()[:80]} is the name of several. Say which, by name and role:\n{lines}")
+    listed = ", ".join(dict.fromkeys(one.name for one in agents)) or "nobody"
+    raise ToolError(f"{name.strip()[:80]} {unknown}. You may call: {listed}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,8 @@ class Turns:
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self.messages: dict[str, Message] = {}
+        # The names of the authors, by their ids.
+        self.names: dict[str, str] = {}
         # The ids of the messages of each turn, summaries among them, and of each turn's first that is none.
         self._whole: dict[str, list[str]] = {}
         self._firsts: dict[str, str] = {}
@@ -75,6 +77,7 @@ class Turns:
         """Add a message or replace the one with its id, which keeps its place in the tree."""
         known = message.id in self.messages
         self.messages[message.id] = message
+        self.names[message.author.id] = message.author.name
         if known:
             return
         turn_id, parent = message.turn_id, message.parent_turn_id

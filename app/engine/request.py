@@ -17,7 +17,7 @@ from app.core.json_values import object_in
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role, ToolCall
 from app.core.provider import CachePlan, ModelRequest
 from app.core.session import AgentMode, AnswerChoice, Plan
-from app.core.tool import FILE_PARTS, FILES, is_object
+from app.core.tool import FILE_PARTS, FILES, is_object, told_of
 from app.engine import request_items
 from app.engine.history import pruned_calls, short_result, summary_for, turn_notes, usable_summaries
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory, AgentModel
@@ -481,7 +481,10 @@ def _sound(arguments: str) -> str:
 
 
 MOST_STEPS = 8
+SET_PLAN = "setPlan"
 REPORT_RESULT = "reportResult"
+# What these do is told in other places: by the plan, the next member's messages, the report.
+TOLD_ELSEWHERE = frozenset((SET_PLAN, "checkDone", "clearPlan", SWITCH_ASSISTANT, REPORT_RESULT))
 
 
 def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = False) -> Agent:
@@ -513,7 +516,7 @@ def told_to_lead(
     session = live.group_session
     group, language = session.group, session.chat.language
     left = group.turns_limit - turns_used(live) - (0 if begun else 1)
-    lines = [f"- {one.id} ({one.name}): {one.description or one.role or one.name}" for one in members]
+    lines = [f"- {told_of(one)}" for one in members]
     notes = prompts.text(language, "orchestrator", group=group.name, members="\n".join(lines))
     state = prompts.text(
         language,

@@ -9,7 +9,7 @@ from typing import Final
 from app.core.message import Prompt, PromptType
 from app.core.session import Plan, PlanItem
 from app.core.texts import clean_text
-from app.core.tool import Control, ToolContext, ToolError, ToolResult
+from app.core.tool import Control, ToolContext, ToolError, ToolResult, assistant_called
 from app.tools.declared import Declared, checked_text
 
 MAX_ITEMS: Final = 100
@@ -133,19 +133,12 @@ async def switch_assistant(context: ToolContext, assistant: str, instruction: st
 
     Args:
         context: The session.
-        assistant: The member's id or exact name.
+        assistant: The member's name.
         instruction: What the member shall do, complete.
     """
     checked_text("switchAssistant: argument `instruction`", instruction, MAX_TEXT)
-    wanted = assistant.strip().casefold()
-    members = context.members
-    found = [one for one in members if one.id.casefold() == wanted]
-    found = found or [one for one in members if one.name.casefold() == wanted]
-    if len(found) != 1:
-        what = "is the name of more than one member: use an id" if found else "is not a member"
-        listed_members = ", ".join(f"{one.id} ({one.name})" for one in members) or "nobody"
-        raise ToolError(f"switchAssistant: {assistant[:80]!r} {what}. Members: {listed_members}.")
-    return ToolResult(content=f"Handed over to {found[0].id}.", control=Control.END)
+    member = assistant_called(assistant, context.members, "is not a member")
+    return ToolResult(content=f"Handed over to {member.name}.", control=Control.END)
 
 
 async def set_plan(context: ToolContext, items: list[str]) -> ToolResult:

@@ -175,7 +175,7 @@ async def test_a_plan_that_is_none_is_refused(tmp_path: Path, items: list[str]) 
 async def test_an_unknown_member_is_answered_with_the_list(tmp_path: Path) -> None:
     made = bench(tmp_path, acting(calling(hand("zoe"))))
     session_id = await run(made)
-    assert "Members: ann (Ann), bo (Bo)." in tool_results(made, session_id)[0]
+    assert tool_results(made, session_id)[0] == "zoe is not a member. You may call: Ann, Bo."
 
 
 async def test_what_ends_the_turn_wins_over_the_calls_behind_it(tmp_path: Path) -> None:

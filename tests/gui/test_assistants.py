@@ -266,7 +266,8 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     assert heard == ["browser", "assistant"]
     menu = side(person).menu_of("browser")
     texts = [action.text().split("\t")[0] for action in menu.actions() if action.text()]
-    assert texts == ["Chat", "View", "Duplicate", "Share as file…", "Move up", "Move down"]
+    wanted = ["Chat", "View", "Duplicate", "Share as file…", "Add to group…", "Move up", "Move down"]
+    assert texts == wanted
     menu.deleteLater()
 
 
@@ -363,6 +364,44 @@ def test_a_new_assistant_takes_no_others_colour():
     after = colours_of([Agent(id="01m80gq86qfnaheharercj1y5r", name="y"), *reversed(agents)])
     assert {one: after[one] for one in before} == before
     assert len(set(after.values())) == 3
+
+
+@pytest.mark.slow
+async def test_a_colour_is_chosen_in_the_form_and_kept(qapp, data_dir):
+    folder = data_dir / "assistants"
+    folder.mkdir(parents=True)
+    (folder / "old.json").write_text('{"version": 1, "id": "old", "name": "Old", "mood": "good"}', "utf-8")
+    async with at_window(data_dir) as person:
+        person.unfold_team()
+        first = {row.id: row.colour for row in side(person).rows.rows}
+        assert first["old"] == sum(b"old") % 8, "a file without a colour always has the same"
+        agent_id = await make(person, "New")
+        shown = {row.id: row.colour for row in side(person).rows.rows}
+        assert {one: shown[one] for one in first} == first
+        assert shown[agent_id] not in first.values()
+        assert "colour" not in kept(data_dir, "old"), "nobody has written there"
+        side(person).edit_requested.emit("old")
+        await until(lambda: editor(person).definition_id == "old")
+        await person.choose("assistant_colour", "Pink")
+        assert editor(person)._avatar._index == 5, "it is shown at once"
+        await until(lambda: kept(data_dir, "old").get("colour") == 5)
+        assert kept(data_dir, "old")["mood"] == "good"
+    async with at_window(data_dir) as person:
+        now = {row.id: row.colour for row in side(person).rows.rows}
+        assert now == {**shown, "old": 5}
+
+
+@pytest.mark.slow
+async def test_a_ready_made_group_recolours_nobody(person):
+    agent_id = await make(person, "Mine")
+    before = {row.id: row.colour for row in side(person).rows.rows}
+    groups = person.window.controller.engine.groups
+    await groups.bring_in(groups.ready_made()["release-crew"])
+    await until(lambda: len(side(person).ids()) > len(before))
+    after = {row.id: row.colour for row in side(person).rows.rows}
+    assert {one: after[one] for one in before} == before
+    assert len(set(after.values())) == min(8, len(after)), "as many colours as there are"
+    assert agent_id in before
 
 
 @pytest.mark.slow

@@ -116,6 +116,17 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     assert not person.sees("toast"), "what was just allowed does not ask again"
     await until(lambda: "add" in page(person).tools.text())
     assert person.window.side_bar.providers_button.text().endswith("1 MCP server")
+    assistants = person.window.controller.engine.assistants
+    mine = await assistants.save(Agent(id="", name="Mine & Co"))
+    for names in (("proper",), ()):
+        page(person).give.choices.aboutToShow.emit()
+        entries = {one.text(): one for one in page(person).give.choices.actions()}
+        assert [one for one in entries if entries[one].isEnabled()] == ["Mine && Co"], (
+            "others cannot be changed"
+        )
+        assert entries["Mine && Co"].isChecked() == (not names)
+        entries["Mine && Co"].trigger()
+        await until(lambda names=names: assistants.find(mine.id).mcp_servers == names)
     person.find("server_enabled").click()
     await until(lambda: states(person) == {"proper": ServerState.OFF})
 

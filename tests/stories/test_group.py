@@ -191,9 +191,9 @@ def test_the_six_tools_to_the_letter(crew: dict[str, WireServer]) -> None:
     assert [ok for _, ok, _ in told[4:7]] == [False] * 3
     assert [ok for _, ok, _ in told[7:10]] == [True, True, False]
     assert (told[10][1], told[11][1]) == (True, False)
-    assert "Members: ann (Ann), bo (Bo)." in told[11][2]
+    assert told[11][2] == "zoe is not a member. You may call: Ann, Bo."
     by_name = {name: (ok, content) for name, ok, content in told[12:14]}
-    assert by_name["switchAssistant"] == (True, "Handed over to bo.")
+    assert by_name["switchAssistant"] == (True, "Handed over to Bo.")
     assert by_name["clearPlan"][0] is False
     session_id = session_of(asked)
     done = moot("reply", session_id, "Yes", "--json")
@@ -255,7 +255,7 @@ def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None
     assert (done.status, done.err) == (0, "")
     order = [
         "[x] Colour",
-        "→ ann: Design it in blue.",
+        "→ Ann: Design it in blue.",
         "Ann:",
         "Designed in blue.",
         "→ Bo:",
@@ -267,11 +267,14 @@ def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None
     assert done.out.count(REPORT) == 1
     shown = look("show", session_id, "--lang", "en").out
     assert "Plan, 4 of 4 done:" in shown
-    assert "→ ann: Design it in blue." in shown
+    assert "→ Ann: Design it in blue." in shown
     assert "Your turn" in look("sessions", "--lang", "en").out
     written = look("export", session_id, "--format", "md").out
-    for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to ann**", REPORT):
+    for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to Ann**", REPORT):
         assert line in written.splitlines()
+    parts = [written.index(one) for one in (REPORT, "## Plan", "## How it was done", "Designed in blue.")]
+    assert parts == sorted(parts)
+    assert written.count(REPORT) == 1 and "checkDone" not in written and "{" not in written
     page = look("export", session_id, "--format", "html").out
     assert "<li>☑ Check</li>" in page
     document = json.loads(look("export", session_id, "--format", "json").out)
@@ -320,3 +323,37 @@ def test_orchestrator_and_member_read_a_pdf(crew: dict[str, WireServer], tmp_pat
         asked = heard(crew[model].requests[0])
         for words in ("When did sales fall?", "report.pdf", "[page 2]", "fell by 3 percent in summer"):
             assert words in asked
+
+
+IDS = ("01m8h9bd3mq2w1x0zk4v7t5ras", "01m8h9bd3mq2w1x0zk4v7t5rat")
+
+
+def test_two_of_a_name_are_told_apart_and_nobody_sees_an_id(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    write_group(data_dir, members=IDS)
+    roles = ("Backend", "QA")
+    for agent_id, provider, role in zip(IDS, ("openai", "gemini"), roles, strict=True):
+        document = {"version": 1, "id": agent_id, "name": "Dana", "role": role, "provider": provider}
+        document |= {"model": f"{provider}-wire", "description": f"{role} things"}
+        (data_dir / "assistants" / f"{agent_id}.json").write_text(json.dumps(document), encoding="utf-8")
+    in_order(
+        wire_home,
+        [call("switchAssistant", assistant="Dana", instruction="Check it.")],
+        [call("switchAssistant", assistant="dana (qa)", instruction="Check it.")],
+    )
+    done = moot("ask", "crew", "Make it.", "--lang", "en")
+    assert (done.status, done.err) == (0, "")
+    assert "Dana is the name of several. Say which, by name and role:" in done.out
+    requests = wire_home["anthropic"].requests
+    assert "- Dana (Backend): Backend things\n- Dana (QA): QA things" in heard(requests[0])
+    assert [len(wire_home[one].requests) for one in ("openai", "gemini")] == [0, 1]
+    session_id = done.out.splitlines()[1].split(" · ")[1]
+    texts = [done.out, *(heard(request) for server in wire_home.values() for request in server.requests)]
+    for command in (("show",), ("export", "--format", "md"), ("export", "--format", "html")):
+        texts.append(look(command[0], session_id, *command[1:], "--lang", "en").out)
+        assert "Dana" in texts[-1]
+    assert not [text for text in texts for agent_id in IDS if agent_id in text]
+    exported = texts[-2]
+    assert "- Members: Dana, Dana" in exported.splitlines()
+    assert exported.index(REPORT) < exported.index("## How it was done") < exported.index("Bo did it.")

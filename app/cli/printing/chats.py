@@ -1,6 +1,6 @@
 """How the command line prints chats, groups and workflows: messages, tool calls, questions, plans and steps."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from app.cli.printing.lines import lines_text, named_text, one_line
 from app.cli.printing.sessions import marks, status_text
@@ -19,7 +19,7 @@ from app.core.message import (
     ToolCall,
     user_name,
 )
-from app.core.session import Plan, Reason, Session, Status
+from app.core.session import GroupState, Plan, Reason, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
@@ -27,20 +27,21 @@ from app.engine.chat.commands import answers_of, takes_reason
 from app.engine.history import summary_line
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
-from app.engine.request import REPORT_RESULT, instruction_of
+from app.engine.request import REPORT_RESULT, TOLD_ELSEWHERE, instruction_of
 
 MOST_OF_LINE = 300
 MOST_OF_CALL = 200
 MOST_OF_RESULT = 200
 _INDENT = "    "
-# Other lines show what these did: the plan, the next member's messages, the report.
-_TOLD_ELSEWHERE = frozenset(("setPlan", "checkDone", "clearPlan", SWITCH_ASSISTANT, REPORT_RESULT))
 
 
-def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
-    """Return a step as one line: its state and name, then assistant, reason and artifacts, if there are any."""
+def step_line(step: WorkflowStep | None, state: StepState, texts: Texts, names: Mapping[str, str]) -> str:
+    """Return a step as one line: its state and name, then assistant, reason and artifacts, if there are any.
+
+    `names` are those of the assistants that have spoken, by id.
+    """
     name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
-    details = [state.assistant_id, step_reason(state, texts), state.artifacts]
+    details = [names.get(state.assistant_id, ""), step_reason(state, texts), state.artifacts]
     parts = [name, *(detail for detail in details if detail.strip())]
     line = one_line(" · ".join(parts))
     return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
@@ -95,6 +96,7 @@ class ChatPrinter:
         self._texts = texts
         self._session_id = ""
         self._steps: dict[str, WorkflowStep] = {}
+        self._group: GroupState | None = None
         self._turns = Turns()
         # The depths of turns that have said nothing yet.
         self._depths: dict[str, int] = {}
@@ -105,7 +107,7 @@ class ChatPrinter:
 
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
         """Take over a session and its messages without printing them."""
-        self._session_id = session.id
+        self._session_id, self._group = session.id, session.group
         if session.workflow is not None:
             self._steps = {step.id: step for step in session.workflow.definition.steps}
         self._turns = Turns(messages)
@@ -138,7 +140,7 @@ class ChatPrinter:
             case events.PlanChanged():
                 return self._say(self.plan(event.plan))
             case events.StepChanged():
-                return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
+                return self._say(self._step(event.step))
             case CriterionChecked(criterion=criterion):
                 return self._say(self._criterion(criterion))
             case _:
@@ -160,13 +162,13 @@ class ChatPrinter:
         if session.plan is not None:
             yield self.plan(session.plan)
         if session.workflow is not None:
-            steps = (
-                step_line(self._steps.get(step.id), step, self._texts) for step in session.workflow.steps
-            )
-            yield "\n" + "".join(steps)
+            yield "\n" + "".join(map(self._step, session.workflow.steps))
         if session.criteria:
             yield f"\n  {self._texts('criteria.title')}\n"
             yield from map(self._criterion, session.criteria)
+
+    def _step(self, state: StepState) -> str:
+        return step_line(self._steps.get(state.id), state, self._texts, self._turns.names)
 
     def _criterion(self, criterion: Criterion) -> str:
         """Return a criterion as one line: its state, what shows that, and who says so."""
@@ -297,14 +299,15 @@ class ChatPrinter:
             return ""
         if call.name == SWITCH_ASSISTANT:
             member, instruction = instruction_of(call)
-            return f"  → {one_line(member)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
+            name = self._turns.names.get(member) or (self._group.name_of(member) if self._group else member)
+            return f"  → {one_line(name)}: {_cut(one_line(instruction), MOST_OF_CALL)}\n"
         if call.name == STEP and self._steps:
             return f"\n  {one_line(self._texts('cli.step_call', **step_of(call)))}\n"
         arguments = one_line(call.arguments)
         return f"{_indent(depth)}> {one_line(call.name)} {_cut(arguments, MOST_OF_CALL)}".rstrip() + "\n"
 
     def _result(self, name: str, content: str, depth: int, *, ok: bool) -> str:
-        if ok and name in _TOLD_ELSEWHERE:
+        if ok and name in TOLD_ELSEWHERE:
             return ""
         outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
         # The sub-agent's own messages stand right above.

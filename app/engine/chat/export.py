@@ -1,20 +1,30 @@
 """A chat as a document for people: the chosen version, with sub-agents below the call they answer."""
 
+import json
 from collections.abc import Iterator
 
 from app.core.criteria import CriterionState, shown_by
-from app.core.definitions import SWITCH_ASSISTANT
+from app.core.definitions import STEP, SWITCH_ASSISTANT
+from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.texts import closed
-from app.core.turns import ItemKind, Turns
+from app.core.turns import Item, ItemKind, Turns
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
 from app.engine.export.formats import marks, message_as_markdown, moment, named, said_by
+from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.request import instruction_of
+from app.engine.request import ORCHESTRATOR, SET_PLAN, TOLD_ELSEWHERE
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000
+DEEPEST_ARGUMENT = 6
+# Which arguments of a call say who does what.
+_GIVES = {
+    SWITCH_ASSISTANT: ("assistant", "instruction"),
+    SUB_AGENT: ("name", "task"),
+    STEP: ("assistant", "step"),
+}
 
 
 class ChatDocument:
@@ -23,6 +33,8 @@ class ChatDocument:
     def __init__(self, live: LiveSession, prompts: Prompts) -> None:
         self._session = live.chat_session
         self._messages = live.shown()
+        self._turns = Turns(self._messages)
+        self._colours: dict[str, int] = {}
         self._lines = prompts.lines(self._session.chat.language, "export")
         self._doubts = prompts.lines(self._session.chat.language, "criteria")
         self._approvals = {
@@ -32,17 +44,31 @@ class ChatDocument:
         }
 
     def parts(self) -> Iterator[DocumentPart]:
-        """Yield it part by part."""
+        """Yield it part by part: of a group first the report, and the way to it last."""
         yield DocumentHead(
             title=self._session.title, language=self._session.chat.language, facts=self._facts()
         )
+        report = self._report()
+        if report is not None:
+            yield Section(heading=self._lines["report"])
+            yield self._said(report, 0)
         yield from self._outcome()
         if plan := self._session.plan:
             items = tuple(ListItem(text=item.text, done=item.done) for item in plan.items)
             yield Section(heading=self._lines["plan"], text=plan.goal, lines=items)
         if steps := self._steps():
             yield Section(heading=self._lines["steps"], lines=steps)
-        yield from self._entries()
+        if report is not None:
+            yield Section(heading=self._lines["way"])
+        yield from self._entries(report)
+
+    def _report(self) -> Message | None:
+        """Return what the orchestrator of a group reported last."""
+        if self._session.group is None:
+            return None
+        said = (one for one in reversed(self._messages) if one.author.id == ORCHESTRATOR and one.content)
+        whole = (one for one in said if (one.role, one.state) == (Role.ASSISTANT, MessageState.DONE))
+        return next((one for one in whole if not one.tool_calls), None)
 
     def _outcome(self) -> Iterator[Section]:
         """Yield what was asked for and how its criteria stand, where it has some."""
@@ -83,55 +109,72 @@ class ChatDocument:
         lines = []
         for state in self._session.workflow.steps:
             word = named(self._lines, "step", state.state)
-            details = [word, state.assistant_id, state.reason, state.artifacts]
+            details = [word, self._turns.names.get(state.assistant_id, ""), state.reason, state.artifacts]
             step = steps.get(state.id)
             name = f"{step.name} ({step.role})" if step is not None else state.id
             lines.append(ListItem(text=" ".join(" · ".join([name, *filter(None, details)]).split())))
         return tuple(lines)
 
     def _members(self) -> list[str]:
-        """Return the names of a group's members, those who never spoke by their ids."""
+        """Return the names of a group's members."""
         assert self._session.group is not None
-        names = {one.author.id: one.author.name for one in self._messages}
-        return [names.get(member, member) for member in self._session.group.members]
+        return [self._name(member) for member in self._session.group.members]
 
-    def _entries(self) -> Iterator[Entry]:
-        """Yield what each message and call shows, in the order of reading."""
-        colours: dict[str, int] = {}
-        turns = Turns(self._messages)
-        for item in turns.read(turns.roots()):
+    def _name(self, called: str) -> str:
+        """Return the name of an assistant that a call names by its id; any other name as it is."""
+        group = self._session.group
+        return self._turns.names.get(called) or (group.name_of(called) if group is not None else called)
+
+    def _entries(self, report: Message | None) -> Iterator[Entry]:
+        """Yield what each message and call shows, in the order of reading, but for the report."""
+        for item in self._turns.read(self._turns.roots()):
             message, depth = item.message, len(item.called)
-            if item.kind == ItemKind.TOGETHER:
+            if item.kind == ItemKind.TOGETHER or (item.kind == ItemKind.SAID and message is report):
                 continue
             if item.kind == ItemKind.CALL:
-                yield self._call(item.call, depth)
+                yield from self._call(item, depth)
             elif message.prompt is not None and message.role in (Role.TOOL, Role.SYSTEM):
                 yield self._question(message, message.prompt, depth)
             elif message.role == Role.TOOL:
-                yield self._result(message, depth)
+                yield from self._result(message, item.call, depth)
             elif (message.answers or "") not in self._approvals and _says_something(message):
-                spoke = message.author.id
-                yield Entry(
-                    heading=said_by(message, self._lines),
-                    body=message_as_markdown(message),
-                    notes=tuple(marks(message, self._lines)),
-                    files=message.attachments,
-                    colour=USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours))),
-                    depth=depth,
-                )
+                yield self._said(message, depth)
 
-    def _call(self, call: ToolCall, depth: int) -> Entry:
-        if call.name == SWITCH_ASSISTANT:
-            member, instruction = instruction_of(call)
-            heading = self._lines["hands_over"].format(name=member)
-            return Entry(heading=heading, body=closed(_cut(instruction)), depth=depth)
-        heading = self._lines["call"].format(name=call.name)
-        return Entry(heading=heading, notes=(_cut(call.arguments),), depth=depth)
+    def _said(self, message: Message, depth: int) -> Entry:
+        spoke, colours = message.author.id, self._colours
+        return Entry(
+            heading=said_by(message, self._lines),
+            body=message_as_markdown(message),
+            notes=tuple(marks(message, self._lines)),
+            files=message.attachments,
+            colour=USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours))),
+            depth=depth,
+        )
 
-    def _result(self, message: Message, depth: int) -> Entry:
-        heading = self._lines["result" if message.state == MessageState.DONE else "result_failed"]
-        notes = (_cut(message.content),) if message.content else ()
-        return Entry(heading=heading, notes=notes, files=message.attachments, depth=depth)
+    def _call(self, item: Item, depth: int) -> Iterator[Entry]:
+        call = item.call
+        if call.name in _GIVES and object_in(call.arguments) is not None:
+            who, what = (_text(call, argument) for argument in _GIVES[call.name])
+            child = self._turns.first(self._turns.child_turn(item.message.turn_id, call.id) or "")
+            name = child.author.name if child is not None else self._name(who) or self._lines["unknown"]
+            yield Entry(
+                heading=self._lines["hands_over"].format(name=name), body=closed(_cut(what)), depth=depth
+            )
+        elif call.name == SET_PLAN or call.name not in TOLD_ELSEWHERE:
+            plan = self._lines["plan"] if call.name == SET_PLAN else ""
+            heading = plan or self._lines["call"].format(name=call.name)
+            yield Entry(heading=heading, notes=(_told(call.arguments),), depth=depth)
+
+    def _result(self, message: Message, call: ToolCall, depth: int) -> Iterator[Entry]:
+        done, content = message.state == MessageState.DONE, message.content
+        if done and (call.name in TOLD_ELSEWHERE or call.name in _GIVES):
+            # What it made stands in the plan, or above.
+            return
+        if call.name == SUB_AGENT:
+            content = str((object_in(content) or {}).get("error", content))
+        heading = self._lines["result" if done else "result_failed"]
+        notes = (_cut(content),) if content else ()
+        yield Entry(heading=heading, notes=notes, files=message.attachments, depth=depth)
 
     def _question(self, message: Message, prompt: Prompt, depth: int) -> Entry:
         heading = self._lines["asks"].format(name=message.author.name)
@@ -143,7 +186,7 @@ class ChatDocument:
             because = (prompt.denied_because,) if prompt.denied_because else ()
             said = (named(self._lines, "answer", prompt.answer.partition("-")[0]), *because)
         return Entry(
-            heading=heading, notes=(f"{prompt.called} {prompt.arguments}".strip(), *said), depth=depth
+            heading=heading, notes=(f"{prompt.called} {_told(prompt.arguments)}".strip(), *said), depth=depth
         )
 
 
@@ -153,3 +196,23 @@ def _says_something(message: Message) -> bool:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_OF_TOOL else text[:MOST_OF_TOOL] + " …"
+
+
+def _text(call: ToolCall, argument: str) -> str:
+    return str((object_in(call.arguments) or {}).get(argument, ""))
+
+
+def _told(arguments: str) -> str:
+    """Return a call's arguments as people write them: `items: Design, Build`."""
+    values = object_in(arguments)
+    return _cut(arguments if values is None else _plain(values))
+
+
+def _plain(value: object, depth: int = 0) -> str:
+    if depth > DEEPEST_ARGUMENT:
+        return "…"
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plain(one, depth + 1)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(_plain(one, depth + 1) for one in value)
+    return value if isinstance(value, str) else json.dumps(value)

@@ -79,10 +79,12 @@ class Groups(Definitions[Group]):
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
+        known = ((one, self._directory.agent(one)) for one in group.members)
         state = GroupState(
             id=group.id,
             name=group.name,
             members=group.members,
+            names=tuple(agent.name if agent else one for one, agent in known),
             turns_limit=group.turns_limit,
             ask_before_hand_over=group.ask_before_hand_over,
         )
@@ -127,7 +129,8 @@ class Groups(Definitions[Group]):
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.interrupt(live)
-        name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
+        gone = session.group.name_of(hangs.speaker)
+        name = next((one.name for one in members if one.id == hangs.speaker), gone)
         author = Author(id=hangs.speaker, name=name, path=(hangs.speaker,))
         live.finish_message(no_answer(hangs, author, Failure(kind="skipped")))
         self._sessions.run(live)
@@ -166,4 +169,4 @@ class Groups(Definitions[Group]):
 
 
 def _same(one: Agent, other: Agent) -> bool:
-    return replace(one, id="", version=1) == replace(other, id="", version=1)
+    return replace(one, id="", version=1, colour=0) == replace(other, id="", version=1, colour=0)

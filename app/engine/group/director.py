@@ -9,7 +9,7 @@ from app.core.definitions import SWITCH_ASSISTANT, Agent
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.texts import fold
-from app.core.tool import Control
+from app.core.tool import Control, assistants_called
 from app.core.turns import is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
@@ -79,7 +79,6 @@ def addressed(text: str, members: Sequence[Agent]) -> str:
 
 
 def _member_id(call: ToolCall, members: Sequence[Agent]) -> str:
-    wanted = instruction_of(call)[0].strip().casefold()
-    by_id = [one.id for one in members if one.id.casefold() == wanted]
-    by_name = [one.id for one in members if one.name.casefold() == wanted]
-    return (by_id or by_name or [wanted])[0]
+    wanted = instruction_of(call)[0].strip()
+    found = assistants_called(wanted, members)
+    return found[0].id if found else wanted

@@ -55,7 +55,8 @@ class GroupRun(ChatRun):
     async def _hand_over(self, members: tuple[Agent, ...], spoken: Speak) -> None:
         agent = next((one for one in members if one.id == spoken.speaker), None)
         if agent is None:
-            author = Author(id=spoken.speaker, name=spoken.speaker, path=(spoken.speaker,))
+            name = self._live.group_session.group.name_of(spoken.speaker)
+            author = Author(id=spoken.speaker, name=name, path=(spoken.speaker,))
             self._fail(author, spoken)
             return
         await self._take(agent, spoken, members=members)

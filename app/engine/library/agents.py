@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, provider_kind
 from app.core.council import Participant
-from app.core.definitions import STEP_TOOLS, WORKFLOW, Agent, Effort, Group, roles_of
+from app.core.definitions import COLOURS, STEP_TOOLS, WORKFLOW, Agent, Effort, Group, roles_of
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
@@ -20,7 +20,18 @@ from app.core.provider import ProviderStatus
 from app.core.session import AgentMode, GroupState
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.tool import FILE_PARTS, FILES, ServerStatus, Tool, ToolChoice, ToolError, Tools
+from app.core.tool import (
+    FILE_PARTS,
+    FILES,
+    ServerStatus,
+    Tool,
+    ToolChoice,
+    ToolError,
+    Tools,
+    assistant_called,
+    assistants_called,
+    told_of,
+)
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
 
@@ -31,7 +42,7 @@ MAX_SUMMARY = 6_000
 PARAMETERS: Mapping[str, object] = {
     "type": "object",
     "properties": {
-        "name": {"type": "string", "description": "The name or id of the assistant to call."},
+        "name": {"type": "string", "description": "The name of the assistant to call."},
         "task": {"type": "string", "description": "What it shall do, complete: it sees nothing else."},
         "context": {"type": "object", "description": "Facts it needs, as an object."},
         "options": {
@@ -54,7 +65,7 @@ class Delegation:
 
 def description(callable_agents: Sequence[Agent]) -> str:
     """Return the description of the tool for a model: whom it may call, and for what."""
-    lines = [f"- {one.id}: {one.description or one.role or one.name}" for one in callable_agents]
+    lines = [f"- {told_of(one)}" for one in callable_agents]
     return "Give a task to another assistant and get its summary. Available:\n" + "\n".join(lines)
 
 
@@ -82,11 +93,11 @@ def delegation(
         raise ToolError(f"`options.mode` must be {AgentMode.DEFAULT} or {AgentMode.SETTINGS}.")
     agent = _named(name, caller, agents)
     if agent.id in stack:
-        raise ToolError(
-            f"{agent.id} is already at work above you ({' > '.join(stack)}); it cannot be called."
-        )
+        names = {one.id: one.name for one in agents}
+        above = " > ".join(names.get(one, one) for one in stack)
+        raise ToolError(f"{agent.name} is already at work above you ({above}); it cannot be called.")
     if not agent.enabled:
-        raise ToolError(f"{agent.id} is switched off.")
+        raise ToolError(f"{agent.name} is switched off.")
     deepest = _deepest((*_above(stack, agents), caller, agent))
     if _depth(stack) > deepest:
         raise ToolError(f"Too deep: at most {deepest} levels of assistants. Do it yourself.")
@@ -141,19 +152,10 @@ def _deepest(agents: Sequence[Agent]) -> int:
 
 
 def _named(name: str, caller: Agent, agents: Sequence[Agent]) -> Agent:
-    """Return the agent of an id or exact name that the caller may call."""
+    """Return the agent that the caller may call by a name."""
     allowed = [one for agent_id in caller.sub_agents for one in agents if one.id == agent_id]
-    wanted = name.strip().casefold()
-    for one in allowed:
-        if one.id.casefold() == wanted:
-            return one
-    named = [one for one in allowed if one.name.casefold() == wanted]
-    if len(named) == 1:
-        return named[0]
-    listed = ", ".join(one.id for one in allowed) or "nobody"
-    known = any(wanted in (one.id.casefold(), one.name.casefold()) for one in agents)
-    what = "is not on your list" if known else "is unknown"
-    raise ToolError(f"{name.strip()[:80]} {what}. You may call: {listed}.")
+    known = assistants_called(name, agents)
+    return assistant_called(name, allowed, "is not on your list" if known else "is unknown")
 
 
 Readers = Agent | Group | Sequence[Participant] | None
@@ -179,7 +181,7 @@ _KIND = LibraryKind(
         *("tools", "sub_agents", "pages", "max_depth", "max_steps"),
         *_STYLE,
     ),
-    silent=("enabled", "busy", "knows_user", "folder"),
+    silent=("enabled", "busy", "knows_user", "folder", "colour"),
 )
 
 
@@ -215,7 +217,11 @@ class Assistants(Definitions[Agent]):
             raise BadInput("assistant_model")
         if not 0 <= agent.max_depth <= MAX_DEPTH or not 1 <= agent.max_steps <= MAX_STEPS:
             raise BadInput("assistant_limits", depth=MAX_DEPTH, steps=MAX_STEPS)
-        return agent
+        if self.get(agent.id) is not None:
+            return agent
+        # A new one, also a copy, gets a colour that few others have.
+        taken = [one.colour for one in self.all()]
+        return replace(agent, colour=min(range(COLOURS), key=taken.count))
 
     def _to_share(self, definition: Agent) -> dict[str, Any]:
         document = super()._to_share(definition)

@@ -14,6 +14,7 @@ from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
+from app.core.tool import assistants_called
 from app.core.turns import last_answer
 from app.engine.library.agents import SUB_AGENT
 from app.engine.live_session import LiveSession
@@ -94,7 +95,13 @@ def guided_request(
 
 
 def _delegations(helpers: Sequence[Agent], words: str) -> tuple[ToolCall, ...]:
-    return tuple(_call(SUB_AGENT, {"name": helper.id, "task": words.strip()}) for helper in helpers)
+    names = [_called(helper, helpers) for helper in helpers]
+    return tuple(_call(SUB_AGENT, {"name": name, "task": words.strip()}) for name in names)
+
+
+def _called(agent: Agent, agents: Sequence[Agent]) -> str:
+    """Return by what a call finds an assistant among others: its name, unless another has it too."""
+    return agent.name if assistants_called(agent.name, agents) == [agent] else agent.id
 
 
 def _question(words: str) -> tuple[ToolCall, ...]:
@@ -188,7 +195,8 @@ def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], too
 
     def hand_over(words: str) -> tuple[ToolCall, ...]:
         instruction = f"{one_line(words)}\nStep: {step}\nThe user's request: {task}"
-        return (*done, _call(SWITCH_ASSISTANT, {"assistant": member.id, "instruction": instruction}))
+        called = _called(member, members)
+        return (*done, _call(SWITCH_ASSISTANT, {"assistant": called, "instruction": instruction}))
 
     values = {"task": task, "names": member.name, "step": step}
     return Offer(key="hand", values=values, calls=hand_over)

@@ -486,7 +486,7 @@ class ToolCalls:
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:
-            busy = f"{job.agent.id} has too much to do now ({refused.reason})."
+            busy = f"{job.agent.name} has too much to do now ({refused.reason})."
             raise ToolError(failed(busy)) from refused
         except asyncio.CancelledError:
             if child.turn_id not in self._stopped:

@@ -5,7 +5,7 @@ what runs them.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
@@ -503,6 +503,9 @@ class GroupCommands(DefinitionCommands[Group]):
             ("side.import_group", self.bring_in),
         )
         side.groups.chat_requested.connect(self.chat)
+        side.groups.given.connect(
+            lambda group_id, agent_ids: self._tasks.add("add to a group", self._add(group_id, agent_ids))
+        )
         self._listen(side.groups)
         bridge.groups_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
@@ -541,6 +544,31 @@ class GroupCommands(DefinitionCommands[Group]):
     def _name_it(self) -> None:
         self._made_page().name_it()
 
+    async def _add(self, group_id: str, agent_ids: Sequence[str]) -> None:
+        """Add assistants to a group, "" for a new one, and offer to take them out again."""
+        if not group_id:
+            await self._show_to_name(self._make_of(agent_ids))
+            return
+        group = self.definitions.find(group_id)
+        added = [one for one in agent_ids if one not in group.members]
+
+        def taken_out(members: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(one for one in members if one not in added)
+
+        await self._change_members(group_id, lambda members: (*taken_out(members), *added))
+        names = ", ".join(self._engine.assistants.find(one).name for one in added)
+        if added:
+            self._offer_undo(
+                self._language("group.added", group=group.name, names=names),
+                lambda: self._tasks.add("take out", self._change_members(group_id, taken_out)),
+            )
+        else:
+            self._toasts.show_toast(self._language("group.added.none", group=group.name))
+
+    async def _make_of(self, agent_ids: Sequence[str]) -> Group:
+        made = await self.make()
+        return await self.definitions.change(made.id, lambda group: replace(group, members=tuple(agent_ids)))
+
     async def _make_member(self, group_id: str) -> None:
         """Make an assistant that is a member, and select its name to be typed."""
         agent = await self._assistants.make()
@@ -575,7 +603,7 @@ class GroupCommands(DefinitionCommands[Group]):
         group_id = self._made_page().definition_id
         names = {agent.id: agent.name for agent in self._engine.assistants.all()}
         self._offer_undo(
-            self._language("group.removed", name=names.get(agent_id, agent_id)),
+            self._language("group.removed", name=names.get(agent_id, self._language("group.member.gone"))),
             lambda: self._tasks.start(f"put back {agent_id}", self._put_back(group_id, agent_id, place)),
         )
 

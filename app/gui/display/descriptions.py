@@ -12,7 +12,6 @@ from app.core.catalog import provider_kind
 from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.events import RetryScheduled
-from app.core.ids import is_id
 from app.core.message import Message, Usage
 from app.core.provider import ProviderStatus
 from app.core.servers import McpServer, shown_line
@@ -370,13 +369,8 @@ def time_text(seconds: int, words: Callable[..., str]) -> str:
 
 
 def colours_of(agents: Sequence[Agent]) -> dict[str, int]:
-    """Return the index of each assistant's colour, by its id.
-
-    It does not depend on their order: built-in assistants come first, then the user's by age, so that a new one takes
-    nobody's colour.
-    """
-    ids = sorted((agent.id for agent in agents), key=lambda agent_id: (is_id(agent_id), agent_id))
-    return {agent_id: place for place, agent_id in enumerate(ids)}
+    """Return the number of each assistant's colour, by its id."""
+    return {agent.id: agent.colour for agent in agents}
 
 
 def names_of(agents: Sequence[Agent]) -> dict[str, str]:

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QItemSelectionModel, QMargins, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter, QWidget
 
 from app.core.council import Panel
 from app.core.definitions import Agent, Group
 from app.core.provider import ProviderStatus
+from app.core.texts import visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import colours_of, short_model
 from app.gui.navigation.session_list import SessionList
@@ -105,6 +106,8 @@ class PartnerList(ItemList):
     chat_requested = Signal(str)
     duplicate_requested = Signal(str)
     share_requested = Signal(str)
+    # A row, "" for a new one, is to get rows of the list that it takes from.
+    given = Signal(str, object)
     # Selecting a row starts a chat; the arrow keys only move the focus.
     SELECTS = QItemSelectionModel.SelectionFlag.NoUpdate
 
@@ -112,6 +115,8 @@ class PartnerList(ItemList):
         rows = PartnerRows()
         super().__init__(look, name, STYLE, rows, ordered=True)
         self._language, self._partners, self._begins = language, rows, begins
+        self._takes: PartnerList | None = None
+        self.taker: PartnerList | None = None
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._on_clicked)
         look.changed.connect(self._fit)
@@ -127,6 +132,16 @@ class PartnerList(ItemList):
         self.setFixedHeight(self.rows_height())
         self.viewport().update()
 
+    def take_from(self, other: "PartnerList") -> None:
+        """Let rows of another list, of which several can be selected, be given to a row of this one."""
+        self._takes, other.taker = other, self
+        other.setSelectionMode(self.SelectionMode.ExtendedSelection)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the ids of the selected rows in order."""
+        selected = {index.row() for index in self.selectedIndexes()}
+        return tuple(row_id for place, row_id in enumerate(self.ids()) if place in selected)
+
     def mark(self, row_id: str) -> None:
         """Mark the row whose page is in front, "" for none."""
         self._partners.in_front = row_id
@@ -140,6 +155,8 @@ class PartnerList(ItemList):
         menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
         menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))
         menu.addAction(words("assistant.share"), lambda: self.share_requested.emit(row_id))
+        if self.taker is not None:
+            self._offer_takers(menu, self.taker, row_id)
         menu.addSeparator()
         self.add_moves(menu, words, row_id)
         if not fixed:
@@ -147,13 +164,54 @@ class PartnerList(ItemList):
             menu.addAction(f"{words('assistant.delete')}\tDel", lambda: self.delete_requested.emit(row_id))
         return menu
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in ENTER and self.current_id():
+    def _offer_takers(self, menu: QMenu, taker: "PartnerList", row_id: str) -> None:
+        """Offer to give a row, or the selected ones if it is among them, to a row of another list."""
+        chosen = self.chosen()
+        ids = chosen if row_id in chosen else (row_id,)
+        offers = menu.addMenu(self._language("assistant.add_to_group"))
+        for row in taker.rows.rows:
+            offers.addAction(visible(row.title).replace("&", "&&"), partial(taker.given.emit, row.id, ids))
+        offers.addAction(self._language("group.new"), partial(taker.given.emit, "", ids))
+
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:
+        if self._is_given(event):
+            event.accept()
+        else:
+            super().dragEnterEvent(event)
+
+    def dragMoveEvent(self, event: QtGui.QDragMoveEvent) -> None:
+        if not self._is_given(event):
+            super().dragMoveEvent(event)
+            return
+        index = self.indexAt(event.position().toPoint())
+        self.selectionModel().select(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        event.setAccepted(index.isValid())
+
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        if self._takes is not None:
+            self.clearSelection()
+
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:
+        if self._takes is None or not self._is_given(event):
+            super().dropEvent(event)
+            return
+        self.clearSelection()
+        if (row := self._item_at(self.indexAt(event.position().toPoint()))) is not None:
+            event.acceptProposedAction()
+            self.given.emit(row.id, self._takes.chosen())
+
+    def _is_given(self, event: QtGui.QDropEvent) -> bool:
+        return self._takes is not None and event.source() is self._takes
+
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        picks = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        if event.key() in ENTER and self.current_id() and not picks:
             self._ask_for_chat()
         else:
             super().keyPressEvent(event)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
+    def focusOutEvent(self, event: QtGui.QFocusEvent) -> None:
         super().focusOutEvent(event)
         if event.reason() != Qt.FocusReason.PopupFocusReason:
             self.clearSelection()
@@ -165,6 +223,9 @@ class PartnerList(ItemList):
         wanted.emit(partner.id)
 
     def _on_clicked(self) -> None:
+        picks = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if self.taker is not None and QtGui.QGuiApplication.keyboardModifiers() & picks:
+            return
         # The main area shows the chat now, not the row's page.
         self.clearSelection()
         self._ask_for_chat()
@@ -272,16 +333,16 @@ class FootButton(ShorteningButton):
     ) -> None:
         """Show a text; `tip` is the shortcut, or with a tone of `chip_colours` a note, which a screen reader says too."""
         self._note, self._tone = tip, tone
-        keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 2 * EDGE if tip else 0
+        keys = QtGui.QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 2 * EDGE if tip else 0
         keys += len(self.faces) * (FACE + 4)
         super().show_words(words, "" if tone else tip, short=short, taken=keys)
         if tone and tip:
             self.setAccessibleName(f"{words}, {tip}")
         self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:
         super().paintEvent(event)
-        painter, room = QPainter(self), self.rect().adjusted(0, 0, -EDGE, 0)
+        painter, room = QtGui.QPainter(self), self.rect().adjusted(0, 0, -EDGE, 0)
         if self._note and self._tone:
             painter.setFont(sized(self.font(), 11, 520))
             size = painter.fontMetrics().size(0, self._note).grownBy(QMargins(EDGE, 3, EDGE, 3))
@@ -358,6 +419,7 @@ class SideBar(QFrame):
         self.panels = PartnerList(language, look, "panel_list", begins="panel.ask")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
+        self.groups.take_from(self.assistants)
         self.panel_section = SideSection(
             language, look, self.panels, "panel", add="panel.add", none="panel.none"
         )
@@ -451,7 +513,7 @@ class SideBar(QFrame):
             parts.append(self._language("side.servers", count=self._servers))
         self.providers_button.show_words(" · ".join(parts), short=parts[0] if parts else "")
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit_head()
         # In this frame: the button is not painted where it was.

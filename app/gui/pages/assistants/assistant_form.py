@@ -12,7 +12,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
 from app.core.catalog import PROGRAM
-from app.core.definitions import Agent, Busy
+from app.core.definitions import COLOURS, Agent, Busy
 from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.texts import exact
@@ -70,6 +70,7 @@ class AssistantForm(Form):
         self.servers = ChipList(language, look, "assistant_servers")
         self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
+        self.colour = named("assistant_colour", Choice(look))
         self.deep = NumberBox("assistant_depth", 0, DEEPEST)
         self.steps = NumberBox("assistant_steps", 1, MOST_STEPS)
         self._limits = Sentence(language, "assistant.limits.row", self.deep, self.steps)
@@ -115,6 +116,11 @@ class AssistantForm(Form):
             ),
             # None is the policy of the role.
             Field("busy", self.busy, fits=lambda _policy: True),
+            Field(
+                "colour",
+                self.colour,
+                options=[(place, f"assistant.colour.{place}") for place in range(COLOURS)],
+            ),
             Field(
                 "knows_user", named("assistant_knows_user", WrappedTick(look)), text="assistant.knows_user"
             ),

@@ -42,7 +42,6 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._embedded = embedded
         self._shown: Agent | None = None
         self._built_in = False
-        self._colour = 0
         self._others: Sequence[str] = ()
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
@@ -64,14 +63,12 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self.form.changed.connect(self._on_changed)
         language.follow(self._show_banner)
 
-    def show_assistant(
-        self, agent: Agent, colour: int, *, built_in: bool, others: Sequence[str] = ()
-    ) -> None:
-        """Show an assistant in a speaker's colour; the same one again keeps unsaved changes.
+    def show_assistant(self, agent: Agent, *, built_in: bool, others: Sequence[str] = ()) -> None:
+        """Show an assistant; the same one again keeps unsaved changes.
 
         `others` are the names that its letters are told apart from.
         """
-        self._colour, self._others = colour, others
+        self._others = others
         if self.definition_id == agent.id and not self._built_in:
             if self._is_changed_elsewhere(agent):
                 self.show_stored(agent)
@@ -157,7 +154,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
             return
         name = self.form.name.text().strip() or self._definition.name
         self._title.setText(name)
-        self._avatar.set_speaker(name, self._colour, letters=told_apart(name, self._others))
+        self._avatar.set_speaker(name, self.form.colour.value(), letters=told_apart(name, self._others))
         self._chat.setEnabled(self._definition.enabled)
 
     def _show_banner(self) -> None:
@@ -353,7 +350,6 @@ class AssistantsPage(QWidget):
         agents = tuple(self._agents.values())
         self.editor.show_assistant(
             self._agents[agent_id],
-            colours_of(agents)[agent_id],
             built_in=agent_id in self._built_in,
             others=[one.name for one in agents if one.id != agent_id],
         )

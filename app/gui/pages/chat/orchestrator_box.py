@@ -76,7 +76,7 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     members = tuple(
         MemberWork(
             agent_id=agent_id,
-            name=known[agent_id].name if agent_id in known else agent_id,
+            name=known[agent_id].name if agent_id in known else session.group.name_of(agent_id),
             doing=GONE if agent_id not in known else doing if agent_id == busy else RESTING,
             helpers=helpers if agent_id == busy else 0,
         )

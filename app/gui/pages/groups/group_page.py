@@ -131,7 +131,8 @@ class GroupForm(Form):
         gone = {member for member in self.members if member not in known}
         marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
         marks |= dict.fromkeys(gone, self._language("group.member.gone"))
-        agents = [known.get(member, Agent(id=member, name=member, enabled=False)) for member in self.members]
+        name = self._language("group.gone")
+        agents = [known.get(member, Agent(id=member, name=name, enabled=False)) for member in self.members]
         colours = colours_of(self._choices.agents)
         self.cards.show_assistants(agents, self._choices.tools, marks, chosen, colours=colours)
         self._fit_cards()
@@ -322,10 +323,9 @@ class GroupPage(DefinitionEditor[Group]):
         self._empty.setVisible(roomy and agent is None)
         self._chat.setEnabled(any(one in self._agents for one in self.form.members))
         if agent is not None:
-            colour = colours_of(tuple(self._agents.values()))[agent.id]
             shown = [self._agents[one].name for one in self.form.members if one in self._agents]
             others = [name for name in shown if name != agent.name]
-            self.editor.show_assistant(agent, colour, built_in=agent.id in self._built_in, others=others)
+            self.editor.show_assistant(agent, built_in=agent.id in self._built_in, others=others)
         else:
             words = self._language
             self._empty_title.setText(words("group.gone" if member else "group.nobody"))

@@ -5,15 +5,17 @@ The permissions given for good or for a session have each a Revoke.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
 from app.core.servers import McpServer, parted
-from app.core.texts import exact
+from app.core.texts import exact, visible
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.permissions import Permission
@@ -24,7 +26,7 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.controls import Button, TickBox, button
+from app.gui.widgets.controls import Button, MenuButton, TickBox, button, ticked
 from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
@@ -59,6 +61,8 @@ class ServersPage(QWidget):
         self.tools = named("server_tools", plain_label("hint", wrap=True))
         self._unasked = named("server_unasked", plain_label("hint", wrap=True))
         self.ask_again = self._button("link", "ask_again", "ask again", engine.servers.ask_again)
+        self.give = say(MenuButton(look, "users", "server_give", chevron=True), language, "server.give")
+        self.give.choices.aboutToShow.connect(self._offer)
         self._changed = plain_label("warn", wrap=True)
         self._plain = named("server_plain", plain_label("warn", wrap=True))
         self.enabled = say(named("server_enabled", TickBox(look)), language, "server.enabled")
@@ -116,6 +120,7 @@ class ServersPage(QWidget):
             self.tools,
             self._unasked,
             (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
+            (self.give, 0, Qt.AlignmentFlag.AlignLeft),
             self.enabled,
             STRETCH,
             hbox(self._remove, self._logout, self.log, STRETCH, edit, self._restart, self.login, self.allow),
@@ -150,6 +155,7 @@ class ServersPage(QWidget):
         show_or_hide(self._changed, words("server.changed", tools=changed) if changed else "")
         plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
         show_or_hide(self._plain, words("server.plain", names=plain) if plain else "")
+        self.give.setVisible(status.state == ServerState.CONNECTED)
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
         self.login.setVisible(status.needs_login)
@@ -163,6 +169,25 @@ class ServersPage(QWidget):
         if self._status is not None:
             server = self._status.server.name
             self._tasks.start(f"{name} {server}", self._do(act(server)))
+
+    def _offer(self) -> None:
+        """Fill the menu of who has the chosen server's tools; those that come with Moot cannot be changed."""
+        assistants, server = self._engine.assistants, self.list.current_id()
+        self.give.clear()
+        for agent in assistants.all():
+            act = partial(self._start, f"give to {agent.id}", partial(self._give_to, agent.id))
+            shown = visible(agent.name).replace("&", "&&")
+            entry = ticked(self.give.choices, shown, server in agent.mcp_servers, lambda _on, act=act: act())
+            entry.setEnabled(not assistants.is_built_in(agent.id))
+
+    async def _give_to(self, agent_id: str, server: str) -> None:
+        """Give an assistant a server's tools, or take them from it."""
+
+        def change(agent: Agent) -> Agent:
+            rest = tuple(one for one in agent.mcp_servers if one != server)
+            return replace(agent, mcp_servers=rest if rest != agent.mcp_servers else (*rest, server))
+
+        await self._engine.assistants.change(agent_id, change)
 
     def _on_login(self) -> None:
         if self._status is not None:
