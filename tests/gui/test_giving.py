@@ -168,6 +168,7 @@ async def test_the_first_page_says_it_too(qapp, data_dir, wire_home, wire_server
         assert who(person) == {"one": "other", "two": "architect"}
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_the_editor_has_assistant_criteria_and_gate_and_offers_no_circle(qapp, data_dir):
     steps = [
         {"id": "one", "name": "First", "role": "Architect", "prompt": "Do it.", "assistant": "Other & co"},

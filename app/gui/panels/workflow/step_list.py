@@ -227,7 +227,9 @@ def _actions(state: definitions.StepState, *, open_: bool) -> tuple[str, tuple[s
             return STOP, ()
         case ("waiting", "no_marker"):
             return ACCEPT, (RETRY, GIVE, SKIP)
-        case ("waiting", "cut" | definitions.QUEUED):
+        case ("waiting", "cut"):
+            return "", (SKIP,)
+        case ("waiting", definitions.QUEUED):
             return "", (GIVE, SKIP)
         case ("waiting", "question"):
             return ANSWER, (RETRY, GIVE, SKIP)
