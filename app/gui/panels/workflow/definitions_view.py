@@ -341,7 +341,8 @@ class StepForm(Form):
         self._place = place
         self.name = named(f"step_name_{place}", QLineEdit(maxLength=MOST_NAME))
         self.role = named(f"step_role_{place}", QLineEdit(maxLength=MOST_NAME))
-        self._roles = QCompleter(self.role)
+        self._known = QStringListModel(self.role)
+        self._roles = QCompleter(self._known, self.role)
         self._roles.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.role.setCompleter(self._roles)
         chevron = look.icon("chevron-down", "text_2", side=14)
@@ -406,7 +407,7 @@ class StepForm(Form):
         """Set who can do it, and the roles that are known."""
         known = [role.upper() if len(role) < 3 else role.capitalize() for role in ROLES]
         known += [one.role for one in agents if one.role]
-        self._roles.setModel(QStringListModel([*dict.fromkeys(known)]))
+        self._known.setStringList([*dict.fromkeys(known)])
         # The file may name somebody by id or name, and stays as it is.
         now = str(self.assistant.currentData() or self._step.assistant)
         who = {now if now in (one.id, one.name) else one.id: visible(one.name) for one in agents}
