@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "ask": ("chats.ask",),
     "workflow": ("chats.workflow",),
     "step": ("chats.step",),
+    "give": ("chats.give",),
     "extend": ("debates.extend",),
     "reply": ("sessions.reply",),
     "retry": ("chats.retry",),

@@ -4,9 +4,10 @@ Also the roles that assistants have in a team, and the names by which each is kn
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
@@ -226,7 +227,8 @@ class WorkflowStep:
     """One step of a definition: its role, its prompt, and the steps it depends on.
 
     `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks. `done_means` are its
-    criteria. A `gate` has no assistant: it checks what was made so far.
+    criteria. A `gate` has no assistant: it checks what was made so far. `assistant` is the id or name of who does it, whatever
+    the role says.
     """
 
     id: str
@@ -237,6 +239,7 @@ class WorkflowStep:
     when_skipped: str = WhenSkipped.SATISFIES
     done_means: tuple[str, ...] = ()
     gate: bool = False
+    assistant: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +259,8 @@ class StepState:
 
     `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice; `turn_id` is the turn
     of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it says it made, `result` its text for the
-    steps after it. `started_at` is since when it runs, `seconds` for how long it ran before: waiting does not count.
+    steps after it. `started_at` is since when it runs, `seconds` for how long it ran before: waiting does not count. `given_to`
+    is the id of the assistant that the user gave it to.
     """
 
     id: str
@@ -273,6 +277,7 @@ class StepState:
     ended_at: str = ""
     seconds: float = 0.0
     criteria: tuple[Criterion, ...] = ()
+    given_to: str = ""
 
     @property
     def queued(self) -> bool:
@@ -307,8 +312,8 @@ class Fault:
         return self.field if self.place is None else f"steps[{self.place}].{self.field}"
 
 
-def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None) -> list[Fault]:
-    """Return what keeps a definition from running; `roles` are those some assistant has, if that matters."""
+def faults(definition: WorkflowDefinition) -> list[Fault]:
+    """Return what keeps a definition from running, whoever is there."""
     if len(definition.steps) > MOST_STEPS:
         return [Fault("too_many_steps", field="steps", detail=f"{len(definition.steps)} > {MOST_STEPS}")]
     found: list[Fault] = []
@@ -319,8 +324,6 @@ def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None)
         places.setdefault(step.id, place)
         if step.gate and not step.done_means:
             found.append(Fault("gate_without_criteria", place, "done_means"))
-        if roles is not None and not step.gate and step.role.casefold() not in roles:
-            found.append(Fault("unknown_role", place, "role", step.role))
     if not definition.steps:
         found.append(Fault("no_steps", field="steps"))
     for place, step in enumerate(definition.steps):
@@ -358,11 +361,16 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "pm": ("project manager", "product manager"),
     "designer": ("디자이너",),
     "architect": ("아키텍트",),
-    "fe": ("frontend", "front-end", "프론트엔드"),
-    "be": ("backend", "back-end", "백엔드"),
+    "fe": ("frontend", "front-end", "front end", "프론트엔드"),
+    "be": ("backend", "back-end", "back end", "백엔드"),
     "qa": ("tester", "quality assurance", "테스터"),
 }
 _ALIASES = {name: role for role, names in ROLES.items() for name in (role, *names)}
+# What finds a role in a text; an abbreviation counts in capitals alone, as `be` is also a word.
+_IN_TEXT = {
+    role: re.compile(rf"(?<![A-Za-z])(?:{role.upper()}|(?i:{'|'.join(names)}))(?![A-Za-z])")
+    for role, names in ((role, names if len(role) < 3 else (role, *names)) for role, names in ROLES.items())
+}
 
 
 def role_of(text: str) -> str:
@@ -374,3 +382,21 @@ def role_of(text: str) -> str:
 def roles_of(agent: Agent) -> frozenset[str]:
     """Return the roles an assistant fills: its own, and those it is called as, as the ready-made architect is."""
     return frozenset(map(role_of, (agent.role, agent.id, agent.name)))
+
+
+def distance(agent: Agent, role: str) -> int | None:
+    """Return how far an assistant is from a role: 0 for one that fills it, 1 or 2 where its role or name, or its description,
+    has a word for it, else None.
+    """
+    if role_of(role) in roles_of(agent):
+        return 0
+    words, texts = _words_for(role), (f"{agent.role}\n{agent.name}", agent.description)
+    return next((place for place, text in enumerate(texts, 1) if words.search(text)), None)
+
+
+@lru_cache(maxsize=256)
+def _words_for(role: str) -> re.Pattern[str]:
+    """Return what finds a role in a text: the names of the known roles that it has, else the role itself."""
+    wanted = role_of(role)
+    known = [words.pattern for one, words in _IN_TEXT.items() if one == wanted or words.search(role)]
+    return re.compile("|".join(known) or rf"(?i)(?<!\w){re.escape(wanted)}(?![A-Za-z0-9])")

@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
 
 from app.core.definitions import Agent, Busy, role_of
 from app.core.errors import BadInput, NotFound
@@ -22,7 +21,7 @@ from app.core.owned_tasks import end_tasks, start_owned
 from app.core.session import Reason
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.engine.library.agents import AgentDirectory
+from app.engine.library.agents import MADE_FOR, AgentDirectory
 
 DEFAULT_DEPTH = 3
 DEFAULT_LIMIT = 2
@@ -47,9 +46,6 @@ class Refusal(StrEnum):
     CROSSED = "crossed"
     DEQUEUED = "dequeued"
 
-
-# The start of the id of a temporary assistant, made for a role that no assistant has.
-MADE_FOR: Final = "role-"
 
 ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
 
@@ -636,13 +632,8 @@ class Queues:
         if job is None or not job.work.may_move:
             return []
         now = self._directory.agent(job.agent_id)
-        role = role_of(now.role if now else job.agent_id.removeprefix(MADE_FOR))
-        free = [
-            one
-            for one in self._directory.agents()
-            if one.enabled and one.id != job.agent_id and self._slots.can_accept(one.id)
-        ]
-        return sorted(free, key=lambda one: role_of(one.role) != role)
+        fitting = self._directory.fitting(now.role if now else job.agent_id.removeprefix(MADE_FOR))
+        return [one for one in fitting if one.id != job.agent_id and self._slots.can_accept(one.id)]
 
     def take_out(self, job_id: str) -> None:
         """Remove a waiting task; its chat, step or caller is told."""
@@ -664,6 +655,14 @@ class Queues:
             raise BadInput("assistant_busy", assistant=agent.name)
         if not self._slots.send(job_id, agent_id):
             raise BadInput("job_stays")
+
+    def give(self, session_id: str, assistant: str) -> None:
+        """Give the first task of a session that waits to another assistant, by id or name. Raises BadInput where none does."""
+        for job in self._slots.jobs():
+            if job.work.session_id == session_id and job.place is not None and job.work.may_move:
+                self.send(job.id, self._directory.taker(assistant).id)
+                return
+        raise BadInput("nothing_to_give")
 
     async def hold(self, agent_id: str, held: bool) -> None:
         """Let an assistant begin no further task, also after a restart, or release it; running tasks go on.

@@ -30,7 +30,7 @@ from app.core.store import (
 from app.core.texts import choose_language
 from app.core.tool import Tools
 from app.engine import providers
-from app.engine.availability import MADE_FOR, Availability, Queues, Slots, Strategy, policy_of
+from app.engine.availability import Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats, Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections, LocalModels
@@ -47,7 +47,7 @@ from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
 from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
-from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
+from app.engine.library.agents import MADE_FOR, AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.definitions import PROMPT_KIND, Definitions, Folders
 from app.engine.live_session import LiveSession
 from app.engine.permissions import Permissions

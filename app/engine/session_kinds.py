@@ -13,7 +13,6 @@ from time import perf_counter
 from typing import TypeVar
 
 from app.core.council import Decision
-from app.core.definitions import role_of
 from app.core.errors import BadInput
 from app.core.json_values import as_object
 from app.core.session import ExportFormat, Session, code_of_session
@@ -133,8 +132,9 @@ class WorkflowKind(ChatKind):
 
     def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the providers of everybody in a step's role, and of the first model."""
-        steps = session.workflow.definition.steps if session.workflow else ()
-        agents = [agent for step in steps for agent in directory.in_role(role_of(step.role))]
+        work = session.workflow
+        steps = zip(work.definition.steps, work.steps, strict=False) if work else ()
+        agents = [agent for step, state in steps for agent in directory.workers(step, state.given_to)]
         return {directory.model_of(one).provider for one in agents} | {directory.first_model().provider}
 
     def details(self, live: LiveSession) -> dict[str, object]:

@@ -30,10 +30,10 @@ from app.core.session import (
 from app.core.settings import RunLimits, Settings
 from app.core.store import Documents, SessionStore
 from app.core.texts import Texts, amount_text, visible
-from app.engine.availability import MADE_FOR, Job, Queues
+from app.engine.availability import Job, Queues
 from app.engine.chat.run import open_questions
 from app.engine.export.event_lines import fields_of
-from app.engine.library.agents import AgentDirectory
+from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.questions import question_text
 from app.engine.sessions import Sessions
@@ -73,8 +73,8 @@ class WorkRow:
     """The work of one session.
 
     `who` are the names of those who hold it, `says` is what happens now as a sentence, `since` when it last changed (ISO
-    8601). `stands` says how far it is. `job` is the task that waits in a queue, "" for none. `criteria` are those of a session
-    that is open.
+    8601). `stands` says how far it is. `job` is the task that waits in a queue, `step` the step that failed and can be given
+    to somebody else, "" for none. `criteria` are those of a session that is open.
     """
 
     id: str
@@ -91,6 +91,7 @@ class WorkRow:
     reason_code: str = ""
     stands: str = ""
     job: str = ""
+    step: str = ""
     criteria: tuple[Criterion, ...] = ()
 
     @property
@@ -298,7 +299,11 @@ class _Maker:
         place, name, why = self._step(StepStatus.FAILED)
         reason = reason_text(why or self.summary.reason, self.texts) or self.texts("status.error")
         says = self.texts("work.failed", reason=f"{name}: {reason}" if place else reason)
-        return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE)
+        work = self._session.workflow if self._session else None
+        step = work.definition.steps[place - 1] if work and place else None
+        if step is None or step.gate:
+            return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE)
+        return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE, action=WorkAction.GIVE, step=step.id)
 
     def _put_aside(self) -> str:
         if self._code == RESTART:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.criteria import CRITERIA
-from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep, faults
+from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
 from app.core.events import Notice
 from app.core.message import MessageState, Role
@@ -212,12 +212,14 @@ async def test_a_gate_without_budget_waits_and_is_checked_once_it_is_extended() 
     assert session_of(made, session_id).status == Status.COMPLETED
 
 
-def test_a_gate_needs_criteria_and_no_role() -> None:
+async def test_a_gate_needs_criteria_and_no_role() -> None:
+    faults = bench(lambda _: ends(WORK)).engine.workflows.faults
     gate = step("gate", role="nobody", gate=True)
-    found = faults(WorkflowDefinition(id="w", name="W", steps=(gate,)), ["qa"])
+    found = faults(WorkflowDefinition(id="w", name="W", steps=(gate,)))
     assert [(one.code, one.field) for one in found] == [("gate_without_criteria", "done_means")]
     whole = WorkflowDefinition(id="w", name="W", steps=(replace(gate, done_means=(SKY,)),))
-    assert faults(whole, ["qa"]) == []
+    assert faults(whole) == []
+    assert [one.code for one in faults(replace(whole, steps=(step("a", role="nobody"),)))] == ["unknown_role"]
 
 
 async def test_a_definition_with_too_long_criteria_does_not_run() -> None:

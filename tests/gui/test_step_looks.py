@@ -1,11 +1,22 @@
 """How the steps of a workflow read: what was cut, what counts as done, how long it was worked on."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.core.definitions import Agent, StepState, WorkflowDefinition, WorkflowStep
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
-from app.gui.display.appearance import Language
-from app.gui.panels.workflow.step_list import SKIP, STOP, any_runs, done_count, looks_of, made_of
+from app.gui.display.appearance import Language, Look
+from app.gui.panels.workflow.step_list import (
+    GIVE,
+    SKIP,
+    STOP,
+    StepRow,
+    any_runs,
+    done_count,
+    looks_of,
+    made_of,
+)
 from app.storage.paths import resources_dir
 
 NIGHT = {"started_at": "2026-11-21T20:00:00Z", "ended_at": "2026-11-22T08:00:00Z"}
@@ -50,6 +61,28 @@ def test_a_queued_step_does_not_ask_for_the_user(qapp):
     asks = StepState(id="b", state="waiting", reason="question", attempt=1)
     first, second = looks_of(session(waits, asks, status=Status.RUNNING), {}, {}, korean)
     assert (first.text, second.text) == ("대기 중", "답변 필요")
+    row = StepRow(korean, Look(qapp, resources_dir(), "light"), "a")
+    for look, said in ((first, "a, QA, 대기 중"), (second, "b, QA, 답변 필요")):
+        row.show_look(look)
+        assert row.accessibleName() == said
+
+
+def test_what_failed_stopped_or_waits_can_be_given_to_somebody_else(words):
+    states = [
+        StepState(id="a", state="failed", reason="server"),
+        StepState(id="b", state="failed", reason="said_blocked"),
+        StepState(id="c", state="cancelled", reason="by_user"),
+        StepState(id="d", state="waiting", reason="busy"),
+        StepState(id="e", state="waiting", reason="no_marker"),
+        StepState(id="f", state="running"),
+        StepState(id="g", state="done"),
+        StepState(id="h", state="pending"),
+    ]
+    shown = session(*states, status=Status.RUNNING)
+    assert [look.id for look in looks_of(shown, {}, {}, words) if GIVE in look.others] == [*"abcde"]
+    gates = tuple(replace(step, gate=True) for step in shown.workflow.definition.steps)
+    work = replace(shown.workflow, definition=replace(shown.workflow.definition, steps=gates))
+    assert not any(GIVE in look.others for look in looks_of(replace(shown, workflow=work), {}, {}, words))
 
 
 def test_what_a_failure_blocks_is_not_counted_as_done():

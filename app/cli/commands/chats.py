@@ -323,6 +323,8 @@ async def workflow(
     async def start() -> str:
         await run.warm_up()
         limits = _limits(run, budget_minutes, budget_calls, budget_usd)
+        if not run.arguments.json:
+            await run.out.complain(one_line(workflows.who_does_what(wanted, run.texts)))
         return await workflows.start(text, wanted.id, done_means=done_means, limits=limits)
 
     return await run.follow(start, ChatPrinter(run.texts))
@@ -337,7 +339,24 @@ async def step(
     """Retry, skip or accept a step, and follow the workflow from there."""
     workflows = run.moot.engine.workflows
     live = await run.open(session)
-    if live.session.workflow is None:
-        raise BadInput("not_a_workflow", title=live.session.title)
     act = {"retry": workflows.retry, "skip": workflows.skip, "accept": workflows.accept}[action]
     return await run.go_on(live, lambda: act(live.id, step))
+
+
+async def give(
+    run: CommandRun,
+    session: SessionId,
+    step: Annotated[str, Typed(text="step_id", metavar="STEP", nargs="?")] = "",
+    *,
+    assistant: Annotated[str, Typed(text="give_to", metavar="WHO")],
+) -> int:
+    """Give a step, or without one the message that waits in a queue, to another assistant, and follow the session."""
+    engine, live = run.moot.engine, await run.open(session)
+
+    async def send() -> None:
+        if step:
+            await engine.workflows.give(live.id, step, assistant)
+        else:
+            engine.queues.give(live.id, assistant)
+
+    return await run.go_on(live, send)

@@ -9,7 +9,7 @@ from itertools import chain
 
 from app.core.catalog import RequestForm
 from app.core.council import Seat
-from app.core.definitions import Agent, Group, WorkflowDefinition, role_of
+from app.core.definitions import Agent, Group, WorkflowDefinition
 from app.core.errors import ProviderError
 from app.core.model_facts import Price
 from app.core.provider import Models, ProviderStatus
@@ -309,9 +309,7 @@ class Estimates:
         """Return what the steps of a workflow will use, each with what those it depends on came to."""
         steps = []
         for step in definition.steps:
-            role = role_of(step.role)
-            fitting = self._directory.in_role(role)
-            speaker = self._agent(next(iter(fitting), Agent(id=role, name=step.role, role=step.role)))
+            speaker = self._agent(self._directory.workers(step)[0])
             told = sum(tokens_of(text, speaker.pair[1]) for text in (command, step.prompt))
             steps.append((replace(speaker, sent=speaker.sent + _TOOL + told), len(step.depends_on)))
         return estimate_steps(steps, self._prices)

@@ -98,7 +98,7 @@ def workflow_object(work: WorkflowState) -> dict[str, object]:
     for step in work.definition.steps:
         state = states.get(step.id, StepState(id=step.id))
         steps.append(
-            fields_of(step, "id", "name", "role", "depends_on", "done_means", "gate")
+            fields_of(step, "id", "name", "role", "depends_on", "done_means", "gate", "assistant")
             | fields_of(state, "state", "reason", "artifacts", "assistant_id", "attempt", "criteria")
         )
     return {"definition_id": work.definition.id, "command": work.command, "steps": steps}

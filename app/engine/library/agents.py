@@ -5,13 +5,24 @@ The tool `subAgent` is the only way to delegate: who may be called, and what the
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from app.core.catalog import EMBEDDED, PROGRAM, ProviderKind, provider_kind
 from app.core.council import Participant
-from app.core.definitions import COLOURS, STEP_TOOLS, WORKFLOW, Agent, Effort, Group, roles_of
-from app.core.errors import BadInput
+from app.core.definitions import (
+    COLOURS,
+    STEP_TOOLS,
+    WORKFLOW,
+    Agent,
+    Effort,
+    Group,
+    WorkflowStep,
+    distance,
+    role_of,
+)
+from app.core.errors import BadInput, MootError
 from app.core.events import AssistantsChanged
 from app.core.files import SeenAs
 from app.core.message import Consent, Message, Prompt
@@ -161,6 +172,8 @@ def _named(name: str, caller: Agent, agents: Sequence[Agent]) -> Agent:
 Readers = Agent | Group | Sequence[Participant] | None
 """Who reads a file: an assistant, a group, the participants of a debate, or any assistant."""
 
+# The start of the id of a temporary assistant, made for a role that no assistant has.
+MADE_FOR: Final = "role-"
 # Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
 GIVEN = (ORCHESTRATION, STEP_TOOLS, FILE_PARTS)
@@ -409,9 +422,43 @@ class AgentDirectory:
         """Save that an external agent may work in a folder for good. Raises StorageError."""
         await self._documents.change_consents(lambda known: known | {consent})
 
-    def in_role(self, role: str) -> list[Agent]:
-        """Return the assistants that are switched on and have a role, or are called as it."""
-        return [one for one in self.agents() if one.enabled and role in roles_of(one)]
+    def fitting(self, role: str) -> list[Agent]:
+        """Return the assistants that are switched on, those that fit a role first, as `workers` takes them."""
+        return sorted((one for one in self.agents() if one.enabled), key=lambda one: self._rank(one, role))
+
+    def taker(self, id_or_name: str) -> Agent:
+        """Return the assistant that shall do some work. Raises NotFound, BadInput for one that is switched off."""
+        agent = self._assistants.find(id_or_name)
+        if not agent.enabled:
+            raise BadInput("assistant_disabled", assistant=agent.name)
+        return agent
+
+    def named(self, id_or_name: str) -> Agent | None:
+        """Return the assistant that could do some work, None where there is none of that id or name."""
+        with suppress(MootError):
+            return self.taker(id_or_name)
+        return None
+
+    def workers(self, step: WorkflowStep, given_to: str = "") -> list[Agent]:
+        """Return who may do a step: whom the user gave it to, else whom it names.
+
+        Else it is the user's own assistants that fit its role, of which those with the role come before those whose role or
+        name has a word for it, and these before those whose description has. Then those that come with the program, in
+        the same way, and at last a temporary one.
+        """
+        for name in filter(None, (given_to, step.assistant)):
+            if agent := self.named(name):
+                return [agent]
+        fitting = self.fitting(step.role)
+        best = self._rank(fitting[0], step.role) if fitting else (True,)
+        if best[0]:
+            role = role_of(step.role)
+            return [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
+        return [one for one in fitting if self._rank(one, step.role) == best]
+
+    def _rank(self, agent: Agent, role: str) -> tuple[bool, bool, int]:
+        far = distance(agent, role)
+        return far is None, self._assistants.is_built_in(agent.id), far or 0
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
         """Return the members of a group that are still there and switched on, in order, with the tools for files."""

@@ -20,6 +20,7 @@ from app.core.message import Attachment
 from app.core.session import Folder, Session
 from app.core.store import Definition, DefinitionStore, Documents
 from app.core.texts import clean_text, name_order
+from app.engine.names import normal
 
 MAX_NAME = 80
 MAX_SHARED = 1_000_000
@@ -100,9 +101,9 @@ class Definitions(Generic[Definition]):
 
     def find(self, id_or_name: str) -> Definition:
         """Return a definition by id or exact name. Raises NotFound, BadInput where two have the name."""
-        wanted, everyone = id_or_name.strip().casefold(), self.all()
+        wanted, everyone = normal(id_or_name).strip().casefold(), self.all()
         found = [one for one in everyone if one.id.casefold() == wanted]
-        found = found or [one for one in everyone if one.name.casefold() == wanted]
+        found = found or [one for one in everyone if normal(one.name).casefold() == wanted]
         kind = self._kind.name
         if not found:
             raise NotFound(f"{kind}_not_found", **{kind: id_or_name})

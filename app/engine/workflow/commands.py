@@ -11,6 +11,7 @@ from app.core.definitions import (
     ROLES,
     STEP_ENDED,
     WORKFLOW,
+    Agent,
     Fault,
     StepState,
     StepStatus,
@@ -27,11 +28,12 @@ from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
 from app.core.settings import RunLimits
+from app.core.texts import Texts, visible
 from app.core.usage import UsageEntry
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.director import Halt
-from app.engine.library.agents import AgentDirectory
+from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
@@ -41,6 +43,7 @@ from app.engine.workflow.director import begun, call_id, changes, decide, reopen
 from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"
+NOBODY: Mapping[str, str] = {}
 
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
@@ -70,6 +73,17 @@ def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> Workflo
     words = set(re.findall(r"[\w-]+(?:\.[\w-]+)*", answer.casefold(), re.ASCII))
     named = [one for one in definitions if one.id.casefold() in words]
     return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
+
+
+def is_temporary(agent: Agent) -> bool:
+    """Say whether an assistant is made for a role that nobody fits."""
+    return agent.id.startswith(MADE_FOR)
+
+
+def with_assistants(definition: WorkflowDefinition, assistants: Mapping[str, str]) -> WorkflowDefinition:
+    """Return a definition in which these assistants do these steps, by the steps' ids."""
+    steps = (replace(step, assistant=assistants.get(step.id, step.assistant)) for step in definition.steps)
+    return replace(definition, steps=tuple(steps))
 
 
 def _holds(text: str, keyword: str) -> bool:
@@ -105,13 +119,15 @@ class Workflows(Definitions[WorkflowDefinition]):
         """Return what keeps a definition from running, each with its place."""
         # A temporary assistant can be made for a known role that nobody has.
         roles = frozenset(ROLES).union(*map(roles_of, self._directory.agents()))
-        steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
-        return [
-            replace(fault, detail=definition.steps[fault.place].role)
-            if fault.code == "unknown_role" and fault.place is not None
-            else fault
-            for fault in faults(replace(definition, steps=steps), roles)
-        ]
+        found, directory = faults(definition), self._directory
+        for place, step in enumerate(definition.steps):
+            if step.gate:
+                continue
+            if step.assistant and directory.named(step.assistant) is None:
+                found.append(Fault("unknown_assistant", place, "assistant", step.assistant))
+            elif role_of(step.role) not in roles and is_temporary(directory.workers(step)[0]):
+                found.append(Fault("unknown_role", place, "role", step.role))
+        return found
 
     async def duplicate(self, definition_id: str, name: str) -> WorkflowDefinition:
         """Save a copy under another name, without keywords: two definitions with the same keywords would not be recognised."""
@@ -143,9 +159,13 @@ class Workflows(Definitions[WorkflowDefinition]):
         folder: str = "",
         done_means: Sequence[str] = (),
         limits: RunLimits | None = None,
+        assistants: Mapping[str, str] = NOBODY,
     ) -> str:
-        """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
-        definition = self.find(definition_id)
+        """Start a workflow and return its session's id; `assistants` are who the user chose for steps, by their ids.
+
+        Raises BadInput for one that cannot run.
+        """
+        definition = with_assistants(self.find(definition_id), assistants)
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
         chat = Chat(
@@ -161,6 +181,47 @@ class Workflows(Definitions[WorkflowDefinition]):
         begins = begun_with(message, folder, done_means=done_means)
         session = WorkflowSession(**begins, chat=chat, workflow=work, unsaid=unsaid)
         return await self._sessions.start(session, message)
+
+    def who_does_what(self, definition: WorkflowDefinition, texts: Texts) -> str:
+        """Return one line that says who would do which steps; those of temporary assistants stand together."""
+        parts: dict[str, list[str]] = {}
+        for step in definition.steps:
+            workers = () if step.gate else self._directory.workers(step)
+            names = " / ".join(visible(one.name) for one in workers if not is_temporary(one))
+            if workers:
+                parts.setdefault(names or texts("workflow.who.temporary"), []).append(visible(step.name))
+        each = (
+            texts("workflow.who.part", name=name, steps=", ".join(steps)) for name, steps in parts.items()
+        )
+        return texts("workflow.who", parts=", ".join(each))
+
+    def takers(self, session_id: str, step_id: str) -> list[Agent]:
+        """Return the assistants that a step of an open session can be given to, those that fit its role first."""
+        live = self._sessions.live(session_id)
+        work = self._work(live) if live is not None else None
+        return [
+            agent
+            for step, state in (zip(work.definition.steps, work.steps, strict=False) if work else ())
+            if step.id == step_id
+            for agent in self._directory.fitting(step.role)
+            if agent.id != state.assistant_id
+        ]
+
+    async def give(self, session_id: str, step_id: str, assistant: str) -> None:
+        """Let another assistant, by id or name, go on at once with a step that failed, waits or was stopped.
+
+        Raises BadInput for any other step, NotFound where there is no such step or assistant.
+        """
+        live, state = await self._at(session_id, step_id)
+        agent, run, work = self._directory.taker(assistant), self._sessions.running(live.id), self._work(live)
+        if isinstance(run, WorkflowRun) and run.give(step_id, agent):
+            return
+        ended = state.state in (StepStatus.FAILED, StepStatus.CANCELLED, StepStatus.WAITING)
+        cut = state.state == StepStatus.READY and live.session.status != Status.RUNNING
+        if not (ended or cut) or any(step.gate for step in work.definition.steps if step.id == step_id):
+            raise BadInput("step_not_given", step=step_id)
+        given = tuple(replace(one, given_to=agent.id) if one is state else one for one in work.steps)
+        self._change(live, changes(work.steps, reopened(work.definition, given, step_id)), closed=state)
 
     async def accept(self, session_id: str, step_id: str) -> None:
         """Accept a step that did not say it was done, or whose criteria are not met."""
@@ -259,6 +320,10 @@ class Workflows(Definitions[WorkflowDefinition]):
             criteria_of(step.done_means)
         for fault in self.faults(definition):
             raise BadInput(f"workflow_{fault.code}", field=fault.path, detail=fault.detail)
+
+    def _to_share(self, definition: WorkflowDefinition) -> dict[str, Any]:
+        # An assistant of the same name is somebody else there.
+        return super()._to_share(with_assistants(definition, {step.id: "" for step in definition.steps}))
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[WorkflowDefinition]:
         shared, steps = super()._from_shared(document), document["steps"]

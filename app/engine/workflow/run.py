@@ -20,7 +20,7 @@ from app.core.message import Author, Message, MessageState, Role, ToolCall, new_
 from app.core.owned_tasks import end_tasks
 from app.core.session import Reason, Status, WorkflowState
 from app.core.tool import FILES, read_arguments
-from app.engine.availability import MADE_FOR, NotFree, Refusal, SentTo
+from app.engine.availability import NotFree, Refusal, SentTo
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, told_missing
 from app.engine.director import Ask, Call, Decision, Finish, Halt
@@ -212,6 +212,18 @@ class WorkflowRun(ChatRun):
         if self._state(step_id).state == definitions.StepStatus.WAITING and self._cancel_step(step_id):
             self._left_out.add(step_id)
 
+    def give(self, step_id: str, agent: definitions.Agent) -> bool:
+        """Let a step that waits for a slot go to another assistant; false where it does not wait."""
+        if not self._state(step_id).queued or not self._cancel_step(step_id):
+            return False
+        self._left_out.add(step_id)
+        self._hand_on(step_id, agent)
+        return True
+
+    def _hand_on(self, step_id: str, agent: definitions.Agent) -> None:
+        state = replace(self._state(step_id), given_to=agent.id)
+        self._finish(state, definitions.StepStatus.READY, "", f"Given to {agent.name}.")
+
     def _cancel_step(self, step_id: str) -> bool:
         task = self._at_work.get(step_id)
         return task is not None and not task.done() and task.cancel()
@@ -320,9 +332,9 @@ class WorkflowRun(ChatRun):
         if step.gate:
             await self._take_gate(step)
             return
-        agent = self._agent_for(step)
         # It may have stopped waiting since it was found ready.
         while self._state(step_id).state == definitions.StepStatus.READY:
+            agent = self._agent_for(step)
             self._begin_attempt(step, agent)
             try:
                 await self._attempt(tree, step, agent)
@@ -335,11 +347,7 @@ class WorkflowRun(ChatRun):
                 reason = Reason.BY_USER if state == definitions.StepStatus.CANCELLED else refused.reason
                 self._finish(self._state(step_id), state, reason)
             except SentTo as sent:
-                other = self._services.directory.agent(sent.agent_id) or agent
-                self._finish(
-                    self._state(step_id), definitions.StepStatus.READY, "", f"Given to {other.name}."
-                )
-                agent = other
+                self._hand_on(step_id, self._services.directory.agent(sent.agent_id) or agent)
                 continue
             except asyncio.CancelledError:
                 task = asyncio.current_task()
@@ -598,13 +606,9 @@ class WorkflowRun(ChatRun):
         return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
     def _agent_for(self, step: definitions.WorkflowStep) -> definitions.Agent:
-        """Return the assistant of a step's role that has least to do; a temporary one where there is none."""
-        slots, directory = self._services.slots, self._services.directory
-        role = definitions.role_of(step.role)
+        """Return who may do a step and has least to do."""
         had = self._state(step.id)
-        agents = directory.in_role(role)
+        agents = self._services.directory.workers(step, had.given_to)
         if had.assistant_id and not self._answered(had):
             agents = [one for one in agents if one.id == had.assistant_id] or agents
-        if agents:
-            return min(agents, key=lambda one: slots.load(one.id))
-        return definitions.Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)
+        return min(agents, key=lambda one: self._services.slots.load(one.id))

@@ -4,8 +4,9 @@ import asyncio
 import base64
 from pathlib import PurePath
 
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QMenu
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.events import Event, FileWritten
@@ -13,7 +14,7 @@ from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import Plan, PlanItem, Session, WorkflowSession
 from app.core.session_files import FileVersion
-from app.core.texts import exact
+from app.core.texts import exact, visible
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
@@ -27,9 +28,10 @@ from app.gui.pages.chat.orchestrator_box import work_of
 from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
-from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
+from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
 from app.gui.transcript.transcript_model import group_id
+from app.gui.widgets.text import named
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
@@ -159,9 +161,21 @@ class WorkflowController(Controller):
         session_id, workflows = self._page.session_id, self._engine.workflows
         if session_id and action == ANSWER:
             self._answer(step_id)
+        elif session_id and action == GIVE:
+            self._offer_takers(session_id, step_id)
         elif session_id:
             commands = {ACCEPT: workflows.accept, RETRY: workflows.retry, SKIP: workflows.skip}
             self._start(commands.get(action, workflows.stop_step)(session_id, step_id))
+
+    def _offer_takers(self, session_id: str, step_id: str) -> None:
+        """Open the menu of those whom a step can be given to."""
+        workflows, below = self._engine.workflows, self.panel.work.steps.rows[step_id].more
+        menu = named("step_takers", QMenu(below))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for agent in workflows.takers(session_id, step_id):
+            given = menu.addAction(visible(agent.name).replace("&", "&&")).triggered
+            self._run(given, lambda *_on, one=agent.id: workflows.give(session_id, step_id, one))
+        menu.popup(below.mapToGlobal(below.rect().bottomLeft()))
 
     def _on_linked(self, address: str, text: str) -> None:
         if address in self._page.files.ids():

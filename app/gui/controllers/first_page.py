@@ -8,10 +8,12 @@ from PySide6.QtWidgets import QAbstractButton, QMenu
 
 from app.core.catalog import EMBEDDED
 from app.core.council import MIN_PARTICIPANTS, Ends
+from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
 from app.engine.voting import seat_of
+from app.engine.workflow.commands import with_assistants
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateController
@@ -20,9 +22,10 @@ from app.gui.display.descriptions import council_estimate_text, estimate_text, m
 from app.gui.files.user_files import is_seen
 from app.gui.pages.chat.chat_composer import short_name, unmarked
 from app.gui.panels.debate.setup_view import SetupView
+from app.gui.panels.workflow.workflow_panel import offer_assistants
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK
 from app.gui.widgets.controls import ticked
-from app.gui.widgets.text import named, plain_tip
+from app.gui.widgets.text import named, plain_tip, show_or_hide
 from app.gui.window_frame import WindowFrame
 
 # What `window.ini` calls the mode used last, and the group or workflow that works.
@@ -55,6 +58,8 @@ class FirstPageController(Controller):
         self._pages, self._views, self._chats = pages, views, chats
         self._debates, self._setup = debates, setup
         self._first, self._page = parts.window.first_page, parts.window.chat_page
+        # Who the user chose for steps of the workflow that works, by the steps' ids.
+        self._assistants: dict[str, str] = {}
         # Whether what the user has done was looked up in all sessions.
         self._looked = False
         self._first.show_mode(self.mode)
@@ -98,6 +103,7 @@ class FirstPageController(Controller):
             self._chats.show_new("", self._group_id())
             return
         mode = self.mode
+        self._first.who.hide()
         if not self._looked:
             self._looked = True
             self._keep_done({one.kind for one in self._engine.sessions()})
@@ -280,8 +286,9 @@ class FirstPageController(Controller):
             estimate, lacks = self._engine.estimates.group(group), ""
             price = most_text(words, estimate)
         elif kind == WORKFLOW:
-            workflow = self._engine.workflows.find(chosen)
+            workflow = self._workflow(chosen)
             name = workflow.name
+            show_or_hide(self._first.who, self._engine.workflows.who_does_what(workflow, words.texts))
             estimate, lacks = self._engine.estimates.workflow(workflow, self._page.composer.box.text()), ""
             price = estimate_text(words, estimate, "steps")
         self._first.work.show_words(short_name(name), plain_tip(name))
@@ -305,13 +312,27 @@ class FirstPageController(Controller):
             steps = ", ".join(step.name for step in workflow.steps)
             self._add(WORKFLOW, workflow.id, workflow.name, steps)
         menu.addSeparator()
+        kind, chosen = self._with
+        if kind == WORKFLOW:
+            inside = QMenu(words("workflow.who.menu"), menu)
+            offer_assistants(inside, words, self._engine, self._workflow(chosen), self._choose_assistant)
+            menu.addMenu(inside)
         menu.addAction(self._page.chat_composer.done_means)
+
+    def _workflow(self, definition_id: str) -> WorkflowDefinition:
+        """Return a workflow with whom the user chose for its steps."""
+        return with_assistants(self._engine.workflows.find(definition_id), self._assistants)
+
+    def _choose_assistant(self, step_id: str, agent_id: str) -> None:
+        self._assistants[step_id] = agent_id
+        self.refresh()
 
     def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
         menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
         ticked(menu, unmarked(name), (kind, chosen) == self._with, act, parts)
 
     def _choose_work(self, kind: str, chosen: str) -> None:
+        self._assistants = {}
         self._state.keep(WITH, f"{kind}/{chosen}")
         self._choose_mode(WORK)
 
@@ -389,8 +410,9 @@ class FirstPageController(Controller):
                 self.folder_id,
                 done_means=self._chats.new_means,
                 limits=self._chats.take_limits(),
+                assistants=self._assistants,
             )
-            self._chats.new_means = ()
+            self._chats.new_means, self._assistants = (), {}
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)

@@ -234,12 +234,18 @@ class WorkController(Controller):
             (self._sessions.resume if resumes else self.session_requested.emit)(row_id)
 
     def _offer_takers(self, page: WorkPage, row: WorkRow) -> None:
-        """Open the menu of those who could take what waits."""
-        queues, menu = self._engine.queues, page.list.new_menu()
+        """Open the menu of those who could take what waits, or the step that failed."""
+        queues, workflows, menu = self._engine.queues, self._engine.workflows, page.list.new_menu()
         menu.setObjectName("work_takers")
-        for agent in queues.takers(row.job):
-            name = visible(agent.name).replace("&", "&&")
-            menu.addAction(name, partial(self._try, partial(queues.send, row.job, agent.id)))
+
+        def give(agent_id: str) -> None:
+            if row.step:
+                self._start(workflows.give(row.id, row.step, agent_id))
+            else:
+                self._try(partial(queues.send, row.job, agent_id))
+
+        for agent in workflows.takers(row.id, row.step) if row.step else queues.takers(row.job):
+            menu.addAction(visible(agent.name).replace("&", "&&"), partial(give, agent.id))
         menu.popup(page.list.viewport().mapToGlobal(page.list.button_of(row.id).bottomLeft()))
 
     async def _tell(self, session_id: str, text: str) -> None:

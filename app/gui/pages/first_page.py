@@ -19,7 +19,7 @@ from app.gui.widgets.boxes import STRETCH, FlowBox, centred, frame, hbox, put_in
 from app.gui.widgets.choices import DECIDE, WORK, BeginSwitch
 from app.gui.widgets.controls import Button, MenuButton, ShorteningButton
 from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
-from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 # Between the cards, and beside what stands in the column, in pixels.
 SPACE, SIDE = 12, 28
@@ -186,6 +186,7 @@ class FirstPage(QObject):
         for menu in (self.how, self.ends, self.work):
             menu.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             menu.choices.setToolTipsVisible(True)
+        self.who = named("work_who", Paragraph("hint"))
         self.offers = ServerOffers(language, look, "first_offer")
         self._model = OfferLine(look, "first_model", "download", "accent")
         self._other = ShorteningButton("link", "first_better_model")
@@ -256,7 +257,7 @@ class FirstPage(QObject):
         self._about.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         row = frame("", hbox(self.mode, (self._about, 1), margins=(SIDE, 0, SIDE, 0), spacing=14))
         vbox(STRETCH, heading, tall(22), centred(row, MAX_COLUMN + 2 * SIDE), inside=self.over)
-        below = vbox(self.offers, self._model, self._cards, margins=(SIDE, 8, SIDE, 14), spacing=8)
+        below = vbox(self.who, self.offers, self._model, self._cards, margins=(SIDE, 8, SIDE, 14), spacing=8)
         vbox(centred(frame("", below), MAX_COLUMN + 2 * SIDE), STRETCH, inside=self.under)
         self._model.hide()
         self._cards.hide()

@@ -421,7 +421,9 @@ class WorkDetails(Details):
             runs = row.state in (WorkState.RUNNING, WorkState.WAITING) or bool(questions)
             set_shown(self.buttons[PAUSE], runs)
             set_shown(self.buttons[STOP], runs)
-            set_shown(self.buttons[RESUME], row.action == WorkAction.RESUME)
+            # The step that failed can also be tried again by the same assistant.
+            again = row.action == WorkAction.RESUME or bool(row.step and row.reason_code)
+            set_shown(self.buttons[RESUME], again)
         says = " · ".join(filter(None, (exact(row.says), row.stands))) if row is not None else ""
         show_or_hide(self._says, "" if questions else says)
         self._show_card()

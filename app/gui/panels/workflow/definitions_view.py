@@ -6,17 +6,17 @@ The graph has the steps in layers from top to bottom, with lines to those that d
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QSizePolicy, QWidget
 
-from app.core.definitions import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
+from app.core.definitions import ROLES, Agent, Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
 from app.core.texts import visible
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.panels.workflow.step_list import depths, in_order
+from app.gui.panels.workflow.step_list import behind, depths, in_order
 from app.gui.widgets.boxes import STRETCH, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
-from app.gui.widgets.controls import Choice, TextBox, button, icon_button, scrolling
+from app.gui.widgets.controls import Choice, TextBox, TickBox, button, icon_button, scrolling
 from app.gui.widgets.form import DefinitionEditor, Field, Form
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
@@ -26,7 +26,7 @@ STYLE = ListStyle(height=34)
 
 
 class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
-    """Lists workflows and edits one; `faults` says what keeps one from running.
+    """Lists workflows and edits one; `faults` says what keeps one from running, `agents` who could do its steps.
 
     Signals: new_requested(), bring_in_requested(), delete_requested(id), step_removed(definition as it was, step).
     """
@@ -37,10 +37,14 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     step_removed = Signal(object, object)
 
     def __init__(
-        self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
+        self,
+        language: Language,
+        look: Look,
+        faults: Callable[[WorkflowDefinition], list[Fault]],
+        agents: Callable[[], Sequence[Agent]],
     ) -> None:
         super().__init__(language, "workflow_state")
-        self._look, self._faults = look, faults
+        self._look, self._faults, self._agents = look, faults, agents
         self._definitions: dict[str, WorkflowDefinition] = {}
         self._built_in: frozenset[str] = frozenset()
         self.list = say(ItemList(look, "workflow_definitions", STYLE), language, name="tab.definitions")
@@ -87,6 +91,9 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     def show_definitions(self, definitions: Sequence[WorkflowDefinition], built_in: frozenset[str]) -> None:
         """Show these definitions; the one being edited keeps its changes."""
         self._definitions, self._built_in = {one.id: one for one in definitions}, built_in
+        for form in self.forms:
+            form.offer_people(self._agents())
+        self._check()
         wanted = self.definition_id if self.definition_id in self._definitions else ""
         with QSignalBlocker(self.list):
             self.list.show_rows([RowItem(id=one.id, title=self._title_of(one)) for one in definitions])
@@ -160,9 +167,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
             self.show_definition(item.id)
 
     def _on_changed(self) -> None:
-        steps = [form.step() for form in self.forms]
-        for place, form in enumerate(self.forms):
-            form.offer([*steps[:place], *steps[place + 1 :]])
+        self._offer_steps()
         self._check()
         self.state.touch()
 
@@ -238,16 +243,24 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
     def _show_steps(self, steps: Sequence[WorkflowStep]) -> None:
         empty(self._steps)
         self.forms = []
-        fixed = self.definition_id in self._built_in
+        fixed, agents = self.definition_id in self._built_in, self._agents()
         for place, step in enumerate(steps):
             form = StepForm(self._language, self._look, place)
-            form.show_step(step, [one for one in steps if one is not step], len(steps), fixed=fixed)
+            form.show_step(step, agents, len(steps), fixed=fixed)
             form.changed.connect(lambda _name: self._on_changed())
             form.moved.connect(lambda move, at=place: self._on_moved(at, move))
             form.removed.connect(lambda at=place: self._on_removed(at))
             self._steps.addWidget(form)
             self.forms.append(form)
+        self._offer_steps()
         self._put_in_order()
+
+    def _offer_steps(self) -> None:
+        """Offer to each step those that it can depend on: none behind it, as that would make a circle."""
+        steps = tuple(form.step() for form in self.forms)
+        for form, step in zip(self.forms, steps, strict=True):
+            later = behind(steps, step.id)
+            form.offer([one for one in steps if one.id not in later or one.id in step.depends_on])
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom."""
@@ -255,7 +268,7 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         stops: list[QWidget] = [self.list, *tools, self.name, self.keywords]
         for form in self.forms:
             stops += [form.name, form.role, form.up, form.down, form.remove, form.prompt]
-            stops += [*form.after.stops, form.skipped]
+            stops += [form.assistant, form.means, form.gate, *form.after.stops, form.skipped]
         put_in_tab_order([*stops, self.add])
 
     def _lay_out(self) -> None:
@@ -328,6 +341,16 @@ class StepForm(Form):
         self._place = place
         self.name = named(f"step_name_{place}", QLineEdit(maxLength=MOST_NAME))
         self.role = named(f"step_role_{place}", QLineEdit(maxLength=MOST_NAME))
+        self._known = QStringListModel(self.role)
+        self._roles = QCompleter(self._known, self.role)
+        self._roles.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.role.setCompleter(self._roles)
+        chevron = look.icon("chevron-down", "text_2", side=14)
+        self._pick = self.role.addAction(chevron, QLineEdit.ActionPosition.TrailingPosition)
+        self._pick.triggered.connect(self._offer_roles)
+        self.assistant = named(f"step_assistant_{place}", Choice(look))
+        self.means = named(f"step_means_{place}", TextBox(lines=1, most=6, submits=False))
+        self.gate = named(f"step_gate_{place}", TickBox(look))
         self.prompt = named(f"step_prompt_{place}", TextBox(lines=2, most=8, submits=False))
         self.after = ChipList(language, look, f"step_after_{place}")
         self.skipped = named(f"step_skipped_{place}", Choice(look))
@@ -343,14 +366,20 @@ class StepForm(Form):
         super().__init__(
             language,
             hbox((self.name, 3), (self.role, 2), *self._tools, spacing=6),
+            self.assistant,
             self.prompt,
+            self.means,
+            self.gate,
             hbox(say(plain_label("hint"), language, "step.after"), (self.after, 1), spacing=8),
             self.skipped,
             self.error,
             inner=(
                 Field("name", self.name, hint="step.field.name"),
                 Field("role", self.role, hint="step.field.role"),
+                Field("assistant", self.assistant),
                 Field("prompt", self.prompt, hint="step.field.prompt"),
+                Field("done_means", self.means, get=_means_text, put=_means_of, hint="step.field.means"),
+                Field("gate", self.gate, text="step.field.gate"),
                 Field("depends_on", self.after, label="step.after", hint="step.after.none"),
                 Field("when_skipped", self.skipped, options=[(skip, f"step.skip.{skip}") for skip in skips]),
             ),
@@ -359,12 +388,11 @@ class StepForm(Form):
         self.setProperty("kind", "card")
         self.lay_out().layout().setContentsMargins(10, 9, 10, 9)
 
-    def show_step(
-        self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool
-    ) -> None:
-        """Show a step out of `count`; `others` are those it can depend on, `fixed` makes it read-only."""
+    def show_step(self, step: WorkflowStep, agents: Sequence[Agent], count: int, *, fixed: bool) -> None:
+        """Show a step out of `count`; `agents` are those that can do it, `fixed` makes it read-only."""
         self._step = step
-        self.offer(others)
+        self.offer_people(agents)
+        self._pick.setVisible(not fixed)
         self.fill(step, fixed=fixed)
         self.up.setEnabled(self._place > 0)
         self.down.setEnabled(self._place < count - 1)
@@ -374,6 +402,21 @@ class StepForm(Form):
     def offer(self, others: Sequence[WorkflowStep]) -> None:
         """Set the steps it can depend on."""
         self.after.set_offers([ChipOption(one.id, one.name or one.id) for one in others])
+
+    def offer_people(self, agents: Sequence[Agent]) -> None:
+        """Set who can do it, and the roles that are known."""
+        known = [role.upper() if len(role) < 3 else role.capitalize() for role in ROLES]
+        known += [one.role for one in agents if one.role]
+        self._known.setStringList([*dict.fromkeys(known)])
+        # The file may name somebody by id or name, and stays as it is.
+        now = str(self.assistant.currentData() or self._step.assistant)
+        who = {now if now in (one.id, one.name) else one.id: visible(one.name) for one in agents}
+        none = self._language("step.assistant.none")
+        self.assistant.offer(({"": none, now: now or none} | who).items())
+
+    def _offer_roles(self) -> None:
+        self._roles.setCompletionPrefix("")
+        self._roles.complete()
 
     def step(self) -> WorkflowStep:
         """Return the step as edited."""
@@ -385,13 +428,26 @@ class StepForm(Form):
         named: tuple[tuple[QWidget, str], ...] = (
             (self.name, "step.field.name"),
             (self.role, "step.field.role"),
+            (self.assistant, "step.field.assistant"),
             (self.prompt, "step.field.prompt"),
+            (self.means, "step.field.means"),
+            (self.gate, "step.field.gate"),
             (self.skipped, "step.field.skipped"),
         )
+        self.assistant.setItemText(0, words("step.assistant.none"))
+        self._pick.setToolTip(words("step.roles"))
         for widget, key in named:
             widget.setAccessibleName(words("step.of", number=number, field=words(key)))
         for tool, key in ((self.up, "queue.up"), (self.down, "queue.down"), (self.remove, "step.remove")):
             name_button(tool, words("step.of", number=number, field=words(key)))
+
+
+def _means_text(step: WorkflowStep) -> str:
+    return "\n".join(step.done_means)
+
+
+def _means_of(text: str) -> dict[str, tuple[str, ...]]:
+    return {"done_means": tuple(filter(None, (line.strip() for line in text.splitlines())))}
 
 
 BOX = 28

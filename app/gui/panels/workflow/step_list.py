@@ -26,7 +26,7 @@ from app.gui.widgets.controls import ENTER, button, icon_button, keep_place
 from app.gui.widgets.item_list import STEPS
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, show_or_hide
 
-ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
+ACCEPT, RETRY, GIVE, SKIP, STOP, ANSWER = "accept", "retry", "give", "skip", "stop", "answer"
 CUT = "cut"
 TONES: dict[str, str] = {
     definitions.StepStatus.DONE: "ok",
@@ -94,6 +94,14 @@ def depths(definition: definitions.WorkflowDefinition) -> dict[str, int]:
     return depth
 
 
+def behind(steps: Sequence[definitions.WorkflowStep], step_id: str) -> list[str]:
+    """Return the id of a step and those of all that depend on it."""
+    found = [step_id]
+    for one in found:
+        found += [step.id for step in steps if one in step.depends_on and step.id not in found]
+    return found
+
+
 def in_order(
     definition: definitions.WorkflowDefinition, depth: Mapping[str, int]
 ) -> list[definitions.WorkflowStep]:
@@ -134,8 +142,8 @@ def looks_of(
         if not runs and _is_cut(state):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=definitions.StepStatus.WAITING, reason=CUT)
-        agent = agents.get(state.assistant_id)
-        who = agent.name if agent else step.role
+        agent = agents.get(state.assistant_id or step.assistant)
+        who = agent.name if agent else step.assistant or step.role
         text, tone = words.texts.named("step", state.state), TONES.get(state.state, "neutral")
         if state.queued or state.reason == CUT:
             # It does not need the user.
@@ -158,6 +166,8 @@ def looks_of(
         )
         links = (*links, *((path, path) for path in named))[:MOST_LINKS]
         action, others = _actions(state, open_=session.status not in ENDED or bool(session.reason))
+        if step.gate:
+            others = tuple(one for one in others if one != GIVE)
         looks.append(
             StepLook(
                 id=step.id,
@@ -216,17 +226,17 @@ def _actions(state: definitions.StepState, *, open_: bool) -> tuple[str, tuple[s
         case ("running", _):
             return STOP, ()
         case ("waiting", "no_marker"):
-            return ACCEPT, (RETRY, SKIP)
+            return ACCEPT, (RETRY, GIVE, SKIP)
         case ("waiting", "cut"):
             return "", (SKIP,)
+        case ("waiting", definitions.QUEUED):
+            return "", (GIVE, SKIP)
         case ("waiting", "question"):
-            return ANSWER, (RETRY, SKIP)
+            return ANSWER, (RETRY, GIVE, SKIP)
         case ("failed", "criteria_unmet"):
-            return RETRY, (ACCEPT, SKIP)
-        case ("failed", _):
-            return RETRY, (SKIP,)
-        case ("cancelled", _):
-            return RETRY, (SKIP,)
+            return RETRY, (GIVE, ACCEPT, SKIP)
+        case ("failed" | "cancelled", _):
+            return RETRY, (GIVE, SKIP)
         case ("skipped", "by_user"):
             return RETRY, ()
         case ("done", _):
@@ -362,10 +372,10 @@ class StepRow(QFrame):
         self._below.setVisible(bool(self._why.text() or shown.action or not self.more.isHidden()))
         if had_focus and not (self.action.isVisible() or self.more.isVisible()):
             self.setFocus()
-        said = words(
-            "step.said", name=shown.name, who=shown.who, state=words.texts.named("step", shown.state)
-        )
-        self.setAccessibleName(said)
+        # What waits for a busy assistant does not need the user.
+        waits = shown.state == definitions.StepStatus.WAITING and shown.tone == "neutral"
+        state = shown.text if waits else words.texts.named("step", shown.state)
+        self.setAccessibleName(words("step.said", name=shown.name, who=shown.who, state=state))
         self.setAccessibleDescription(self._why.text())
         self.setToolTip(plain_tip(words("step.role", role=shown.role)))
 

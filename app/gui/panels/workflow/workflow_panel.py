@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.definitions import STEP_ENDED, WorkflowDefinition
@@ -14,10 +14,11 @@ from app.core.message import Attachment
 from app.core.session import Status, WorkflowSession, resumable
 from app.core.texts import has_hangul, visible
 from app.engine.engine import Engine
-from app.engine.workflow.commands import by_keyword
+from app.engine.workflow.commands import by_keyword, with_assistants
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import estimate_text, state_of
 from app.gui.files.user_files import LONG_PASTE, pasted_text
+from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
@@ -25,10 +26,28 @@ from app.gui.panels.workflow.step_list import StepList, StepLook, done_count
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, TextBox, button, scrolling
+from app.gui.widgets.controls import Choice, MenuButton, TextBox, button, scrolling, ticked
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, restyle, say, show_or_hide
 
 WORK, DEFINITIONS = 0, 1
+Choose = Callable[[str, str], object]
+
+
+def offer_assistants(
+    menu: QMenu, words: Language, engine: Engine, definition: WorkflowDefinition, choose: Choose
+) -> None:
+    """Offer in a menu who does each step of a workflow; `choose` is told a step and an assistant, "" for who fits its role."""
+    agents = [agent for agent in engine.assistants.all() if agent.enabled]
+    for step in definition.steps:
+        if step.gate:
+            continue
+        inside = named(f"who_{step.id}", QMenu(unmarked(visible(step.name)), menu))
+        fits = words("workflow.who.role", role=visible(step.role))
+        ticked(inside, unmarked(fits), not step.assistant, partial(choose, step.id, ""))
+        for agent in agents:
+            chosen = step.assistant in (agent.id, agent.name)
+            ticked(inside, unmarked(visible(agent.name)), chosen, partial(choose, step.id, agent.id))
+        menu.addMenu(inside)
 
 
 class StartBox(QFrame):
@@ -54,6 +73,11 @@ class StartBox(QFrame):
         say(self.box, language, name="workflow.command", hint="workflow.command.hint")
         self.choice = say(named("workflow_choice", Choice(look)), language, name="workflow.which")
         self.start = say(button("primary", "workflow_start", self._on_start), language, "workflow.start")
+        # Who the user chose for steps of the workflow that would start, by the steps' ids.
+        self._assistants: dict[str, str] = {}
+        self.who = MenuButton(look, "users", "workflow_who", chevron=True)
+        self.who.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._who = Paragraph("hint")
         self._hint = Paragraph("hint")
         self._estimate = Paragraph("hint")
         self._limit = say(Paragraph("warn"), language, "chat.not_english")
@@ -67,8 +91,9 @@ class StartBox(QFrame):
         self.box.submitted.connect(self._on_start)
         self.box.focus_changed.connect(lambda focused: restyle(self, focused=focused))
         self.choice.activated.connect(self._on_picked)
-        for wanted in (self.choice.currentIndexChanged, self.box.focus_changed):
-            wanted.connect(lambda _value: self._show_estimate())
+        self.who.choices.aboutToShow.connect(self._fill_who)
+        self.choice.currentIndexChanged.connect(lambda _place: self._choose_assistants({}))
+        self.box.focus_changed.connect(lambda _value: self._show_estimate())
 
     def refresh(self) -> None:
         """Show the workflows as they are, and what the models that are ready make of the command."""
@@ -79,6 +104,7 @@ class StartBox(QFrame):
         self.choice.offer([("", self._language("workflow.choose")), *offered])
         self._say(self._hint_key)
         self._show_limit()
+        self._show_who()
         # The start of the program must not wait for prices.
         self._show_estimate(ask=self.isVisible())
 
@@ -103,8 +129,8 @@ class StartBox(QFrame):
     def _lay_out(self) -> None:
         self._limit.hide()
         self._estimate.hide()
-        foot = hbox(self.choice, STRETCH, self.start, spacing=8)
-        parts = self._title, self.strip, self.box, self._hint, self._limit, self._estimate, foot
+        foot = hbox(self.choice, self.who, STRETCH, self.start, spacing=8)
+        parts = self._title, self.strip, self.box, self._hint, self._limit, self._who, self._estimate, foot
         vbox(*parts, inside=self, margins=(12, 9, 10, 10), spacing=6)
         self._title.setBuddy(self.box)
 
@@ -125,6 +151,34 @@ class StartBox(QFrame):
         self.start.setEnabled(True)
         self._say("")
 
+    @property
+    def _wanted(self) -> WorkflowDefinition | None:
+        """The workflow that would start, with whom the user chose."""
+        chosen = next((one for one in self._definitions if one.id == self.chosen()), None)
+        return with_assistants(chosen, self._assistants) if chosen else None
+
+    def _choose_assistants(self, assistants: dict[str, str]) -> None:
+        self._assistants = assistants
+        self._show_who()
+        self._show_estimate()
+
+    def _fill_who(self) -> None:
+        self.who.clear()
+        if wanted := self._wanted:
+            menu = self.who.choices
+            offer_assistants(menu, self._language, self._engine, wanted, self._choose_assistant)
+
+    def _choose_assistant(self, step_id: str, agent_id: str) -> None:
+        self._choose_assistants({**self._assistants, step_id: agent_id})
+
+    def _show_who(self) -> None:
+        """Show who would do which steps, and the button that changes it."""
+        words, wanted = self._language, self._wanted
+        who = self._engine.workflows.who_does_what(wanted, words.texts) if wanted else ""
+        show_or_hide(self._who, who)
+        self.who.setVisible(bool(who))
+        self.who.show_words(words("workflow.who.menu"))
+
     def _on_start(self) -> None:
         words, chosen = self.words(), self.chosen()
         if not words:
@@ -142,7 +196,7 @@ class StartBox(QFrame):
         self.start.setEnabled(False)
         try:
             session_id = await self._engine.workflows.start(
-                command, definition_id, attachments, self._folder()
+                command, definition_id, attachments, self._folder(), assistants=self._assistants
             )
         finally:
             self.start.setEnabled(True)
@@ -170,11 +224,11 @@ class StartBox(QFrame):
     def _show_estimate(self, *, ask: bool = True) -> None:
         """Show what the workflow would cost; `ask` fetches prices that are not known."""
         sent = "\n".join((self.box.text(), *(one.text for one in self.strip.attachments())))
-        chosen = self.chosen()
-        if not sent.strip() or not chosen:
+        wanted = self._wanted
+        if not sent.strip() or not wanted:
             self._estimate.hide()
             return
-        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), sent)
+        estimate = self._engine.estimates.workflow(wanted, sent)
         show_or_hide(self._estimate, estimate_text(self._language, estimate, "steps"))
         if ask and estimate.unasked:
             self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))
@@ -285,7 +339,7 @@ class WorkflowPanel(RightPanel):
         self, language: Language, look: Look, engine: Engine, tasks: Tasks, folder: Callable[[], str]
     ) -> None:
         work = WorkView(language, look, engine, tasks, folder)
-        definitions = DefinitionsView(language, look, engine.workflows.faults)
+        definitions = DefinitionsView(language, look, engine.workflows.faults, engine.assistants.all)
         super().__init__(
             language,
             look,
