@@ -639,7 +639,7 @@ def at_limit(session: "Session | SessionSummary") -> bool:
 def short_reason(session: "Session | SessionSummary", texts: Texts) -> str:
     """Return in a few words what has stopped, paused or failed a session; "" where its status says it all."""
     code, blanks = _with_numbers(session.reason.split("+", 1)[0])
-    if session.status == Status.STOPPED and code == Reason.BY_USER:
+    if session.status in (Status.STOPPED, Status.IDLE) and code == Reason.BY_USER:
         return texts("status.stopped_by_user")
     if session.status == Status.PAUSED and reason_code(code) == RESTART:
         return texts("status.paused_closed")

@@ -223,6 +223,9 @@ class SessionFiles(Protocol):
     async def list(self, session_id: str) -> tuple[FileVersion, ...]:
         """Return the newest version of each file that is there, by path."""
 
+    async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
+        """Return how many files each of these sessions has."""
+
     async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
         """Return all that was written, moved and deleted, the oldest first."""
 

@@ -197,7 +197,7 @@ class Engine:
         )
         self.journal = Journal(documents, bus, self._language, self._sessions.live)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
-        self.criteria = Criteria(self._sessions)
+        self.criteria = Criteria(self._sessions, metered, prompts, self._language)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
         self.servers = Servers(

@@ -3,14 +3,13 @@
 A row is made of the index, and of a session that is open anyway; no log is read for it.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
 
-from app.core.criteria import Criterion
+from app.core.criteria import Criterion, CriterionState
 from app.core.definitions import Agent, StepStatus
 from app.core.message import Message, PromptType
 from app.core.session import (
@@ -23,13 +22,15 @@ from app.core.session import (
     Status,
     code_of_session,
     main_code,
+    paused_text,
     reason_code,
     reason_text,
     resumable,
+    short_reason,
 )
 from app.core.settings import RunLimits, Settings
 from app.core.store import Documents, SessionStore
-from app.core.texts import Texts, amount_text, visible
+from app.core.texts import Texts, visible
 from app.engine.availability import Job, Queues
 from app.engine.chat.run import open_questions
 from app.engine.export.event_lines import fields_of
@@ -108,16 +109,6 @@ NEVER = "~"
 _ORDER = {state: place for place, state in enumerate(WorkState)}
 # Why work was put aside without anything being wrong.
 _PUT_ASIDE = ("", Reason.BY_USER, Reason.FORKED, Reason.FROM_FILE)
-# The settings that hold the numbers of limits.
-_SETTINGS: Mapping[str, str] = {
-    Reason.BUDGET_MODEL_CALLS: "max_model_calls",
-    Reason.BUDGET_TOOL_ROUNDS: "max_tool_rounds",
-    Reason.BUDGET_SUB_AGENT_RUNS: "max_sub_agent_runs",
-    Reason.BUDGET_MINUTES: "max_minutes",
-    Reason.BUDGET_COST: "max_cost_usd",
-    "budget_month": "max_month_usd",
-}
-_IN_USD = (Reason.BUDGET_COST, "budget_month")
 
 
 @dataclass(eq=False, repr=False)
@@ -137,29 +128,38 @@ class AllWork:
 
         Of what is done, only what was done since then (ISO 8601).
         """
+        found = [row for row in self._rows(texts) if row.state != WorkState.DONE or row.since >= done_since]
+        # By age, as ids begin with their time, and then by state.
+        found.sort(key=attrgetter("id"), reverse=True)
+        found.sort(key=lambda row: _ORDER[row.state])
+        return found
+
+    def needing(self, texts: Texts) -> list[WorkRow]:
+        """Return what needs the user; no rows are made of what only runs."""
+        return [row for row in self._rows(texts, needing=True) if row.state == WorkState.NEEDS_YOU]
+
+    def _rows(self, texts: Texts, *, needing: bool = False) -> Iterator[WorkRow]:
         settings = self._documents.settings()
         if self._made_with != (texts, settings):
             self._kept, self._made_with = {}, (texts, settings)
         jobs: dict[str, list[Job]] = {}
         for job in self._queues.jobs():
             jobs.setdefault(job.work.session_id, []).append(job)
-        found, kept = list[WorkRow](), self._kept
+        kept = self._kept
         for summary in self._store.summaries():
             live = self._sessions.live(summary.id)
             known = kept.get(summary.id) if live is None else None
             if known is not None and known[0] == summary:
                 row = known[1]
+            elif needing and _only_runs(summary, live):
+                continue
             else:
                 maker = _Maker(texts, settings, self._directory, summary, live, jobs.get(summary.id, ()))
                 row = maker.row()
                 if live is None:
                     kept[summary.id] = (summary, row)
-            if row is not None and (row.state != WorkState.DONE or row.since >= done_since):
-                found.append(row)
-        # By age, as ids begin with their time, and then by state.
-        found.sort(key=attrgetter("id"), reverse=True)
-        found.sort(key=lambda row: _ORDER[row.state])
-        return found
+            if row is not None:
+                yield row
 
 
 def questions_of(live: LiveSession | None) -> Sequence[Message]:
@@ -169,6 +169,11 @@ def questions_of(live: LiveSession | None) -> Sequence[Message]:
     # An answer to one that is paused is kept until it is resumed.
     asks = live.session.status in (Status.RUNNING, Status.WAITING, Status.PAUSED)
     return tuple(open_questions(live)) if asks else ()
+
+
+def _only_runs(summary: SessionSummary, live: LiveSession | None) -> bool:
+    """Say whether a session runs and needs nobody; a step of a workflow may have failed meanwhile."""
+    return summary.status == Status.RUNNING and summary.kind != "workflow" and not questions_of(live)
 
 
 def name_of(agent: Agent | None, agent_id: str) -> str:
@@ -205,11 +210,11 @@ class _Maker:
         if status == Status.RUNNING:
             return self._running()
         if status in (Status.PAUSED, Status.IDLE) and self._code in LIMITS:
-            return self._make(WorkState.NEEDS_YOU, self._limit(code), Needs.LIMIT)
+            return self._make(WorkState.NEEDS_YOU, self._limit(), Needs.LIMIT)
         if status == Status.ERROR or (status, code) == (Status.COMPLETED, Reason.TOO_FEW):
             return self._failed()
         if (status, code) == (Status.PAUSED, Reason.CRITERIA_UNMET):
-            return self._make(WorkState.NEEDS_YOU, reason_text(code, self.texts), Needs.CRITERIA)
+            return self._make(WorkState.NEEDS_YOU, self._met(reason_text(code, self.texts)), Needs.CRITERIA)
         if status == Status.PAUSED:
             aside = self._code == RESTART or code in _PUT_ASIDE
             return self._make(WorkState.STOPPED, self._put_aside()) if aside else self._failed()
@@ -219,7 +224,7 @@ class _Maker:
             return None if is_chat else self._make(WorkState.STOPPED, self._put_aside())
         began = summary.kind == "group" or summary.asked_by
         if status == Status.COMPLETED or (status == Status.IDLE and began and summary.messages):
-            return self._make(WorkState.DONE, self.texts("status.completed"))
+            return self._make(WorkState.DONE, self._met(self.texts("status.completed")))
         return None
 
     @property
@@ -306,21 +311,20 @@ class _Maker:
         return self._make(WorkState.NEEDS_YOU, says, Needs.FAILURE, action=WorkAction.GIVE, step=step.id)
 
     def _put_aside(self) -> str:
-        if self._code == RESTART:
-            return self.texts("work.closed")
-        if main_code(self.summary.reason) in ("", Reason.BY_USER):
-            paused = self.summary.status == Status.PAUSED
-            return self.texts("status.paused_by_user" if paused else "work.stopped")
-        return reason_text(self.summary.reason, self.texts)
+        return paused_text(self.summary, self.texts) or self.texts.named("status", self.summary.status)
 
-    def _limit(self, code: str) -> str:
+    def _met(self, otherwise: str) -> str:
+        """Return how many criteria are met, `otherwise` where there are none, or the session is not open."""
+        criteria = self._session.criteria if self._session else ()
+        met = sum(one.state == CriterionState.MET for one in criteria)
+        return self.texts("result.met", met=met, all=len(criteria)) if criteria else otherwise
+
+    def _limit(self) -> str:
         """Return at which limit it is paused: `Paused at 100 calls`."""
-        said = self.summary.reason.partition("+")[0].partition(":")[2]
-        most = float(said) if said.isdecimal() else getattr(self.settings, _SETTINGS.get(code, ""), 0)
-        count = amount_text(most) if code in _IN_USD else round(most)
-        with suppress(KeyError):
-            return self.texts(f"work.limit.{code}", count=count)
-        return reason_text(self.summary.reason, self.texts)
+        _place, _name, why = self._step(StepStatus.FAILED)
+        reason = why or self.summary.reason
+        stopped = self.summary._replace(reason=reason)
+        return short_reason(stopped, self.texts) or reason_text(reason, self.texts)
 
     def _who(self) -> tuple[str, ...]:
         works = (job.agent_id for job in self.jobs if job.place is None)

@@ -9,8 +9,9 @@ import contextlib
 import io
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from stat import S_ISDIR
@@ -64,6 +65,12 @@ class VersionedFiles(SessionFiles):
     async def list(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.now[path] for path in sorted(files.now)))
 
+    async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
+        def count() -> dict[str, int]:
+            return {one: self._work_in(one, lambda files: len(files.now)) for one in session_ids}
+
+        return await self._threads.run(count)
+
     async def versions(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.lines))
 
@@ -97,19 +104,15 @@ class VersionedFiles(SessionFiles):
     async def _run(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         if not is_id(session_id):
             raise NotFound("session_not_found", session=session_id[:80])
+        return await self._threads.run(lambda: self._work_in(session_id, work))
+
+    def _work_in(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         folder = self._paths.files / session_id
-
-        def tell(version: session_files.FileVersion) -> None:
-            self._on_written(session_id, version)
-
-        def in_turn() -> Result:
-            with storage_errors(folder):
-                files = _Folder(self._disk, folder, self._hashes, tell)
-                if not self._read_only:
-                    files.take_in()
-                return work(files)
-
-        return await self._threads.run(in_turn)
+        with storage_errors(folder):
+            files = _Folder(self._disk, folder, self._hashes, partial(self._on_written, session_id))
+            if not self._read_only:
+                files.take_in()
+            return work(files)
 
 
 class _Folder:

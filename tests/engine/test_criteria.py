@@ -431,3 +431,66 @@ async def test_cut_anywhere_it_comes_to_the_same_end_and_asks_nothing_twice() ->
             await again.engine.wait(session_id)
         assert ended(again, session_id)[:3] == (Status.COMPLETED, "", ["met", "met"]), cut
         assert len(again.models.requests) == 4 - kept, cut
+
+
+async def test_what_is_said_later_to_be_done_is_checked_in_work_that_has_ended() -> None:
+    made = bench(checks(honest), ["The sky is blue."])
+    session_id = await made.engine.chats.start("ann", "Say the colours.")
+    await made.engine.wait(session_id)
+    await made.engine.criteria.check(session_id)
+    assert len(made.models.requests) == 1, "there is nothing to check"
+    await made.engine.criteria.choose(session_id, MEANS[:1])
+    assert ended(made, session_id) == (Status.IDLE, "", ["open"], [0])
+    await made.engine.criteria.check(session_id)
+    await made.engine.wait(session_id)
+    assert ended(made, session_id) == (Status.COMPLETED, "", ["met"], [1])
+    assert [is_check(one) for one in made.models.requests] == [False, True], "nothing is done anew"
+    # What comes later is looked for before anybody is told that it is missing.
+    made.models.otherwise = lambda request: checks(honest)(request) if is_check(request) else [WORK]
+    await made.engine.criteria.choose(session_id, MEANS)
+    await made.engine.criteria.check(session_id)
+    await made.engine.wait(session_id)
+    assert ended(made, session_id) == (Status.COMPLETED, "", ["met", "met"], [2, 2])
+    assert [is_check(one) for one in made.models.requests[2:]] == [True, False, True]
+
+
+PROPOSED = [
+    "It names 3 prices",
+    " It names\n3 prices ",
+    "",
+    "x" * 501,
+    7,
+    "B",
+    "C",
+    "D",
+    "E",
+    "F",
+    *map(str, range(30)),
+]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_model_proposes_criteria_and_nothing_but_the_price_is_kept(begun: bool) -> None:
+    made = bench(lambda _: [json.dumps({"criteria": PROPOSED})], ["Done."])
+    session_id = await made.engine.chats.start("ann", "Go on.") if begun else ""
+    if begun:
+        await made.engine.wait(session_id)
+    [model] = made.engine.models_for(agent("ann"))
+    proposed = await made.engine.criteria.propose("List the prices of {all} rooms.", model, session_id)
+    assert proposed == ("It names 3 prices", "B", "C", "D", "E")
+    asked = str(made.models.requests[-1].messages[0]["content"])
+    assert "List the prices of {all} rooms." in asked and "at most 5" in asked
+    assert (await made.engine.usage.this_month()).calls == 1 + begun
+    if begun:
+        live = made.engine.live(session_id)
+        assert live is not None and live.session.criteria == ()
+        assert len(live.session.unsaid) == 1, "the session says what it cost"
+
+
+async def test_what_cannot_be_read_proposes_nothing() -> None:
+    made = bench(lambda _: ["It should be good."])
+    [model] = made.engine.models_for(agent("ann"))
+    assert await made.engine.criteria.propose("Write.", model) == ()
+    made.models.otherwise = lambda _: [ProviderError(FailureKind.AUTHENTICATION, "no")]
+    with pytest.raises(ProviderError):
+        await made.engine.criteria.propose("Write.", model)

@@ -108,8 +108,45 @@ async def test_a_limit_says_which_and_how_much(tmp_path: Path) -> None:
     session_id = await test_turn.ask(made)
     row = found(made, session_id)
     assert brief(row) == (WorkState.NEEDS_YOU, Needs.LIMIT, WorkAction.RESUME, "Paused at 3 calls")
-    assert korean(made, session_id) == "호출 3회에서 일시 정지"
+    assert korean(made, session_id) == "모델 호출 3회에서 일시 정지"
     assert (row.reason_code, row.limits) == ("budget_calls", RunLimits(minutes=30, calls=3, usd=2.0))
+
+
+@pytest.mark.parametrize(
+    ("reason", "english", "korean_text"),
+    [
+        ("budget_cost:150", "Paused at $1.50", "$1.50에서 일시 정지"),
+        ("budget_minutes:30", "Paused at 30 min", "30분에서 일시 정지"),
+        ("turns_limit:20", "Paused at 20 turns", "20턴에서 일시 정지"),
+        ("budget_month", EN("reason.budget_month"), KO("reason.budget_month")),
+        ("repeated", EN("reason.repeated"), KO("reason.repeated")),
+    ],
+)
+async def test_a_limit_is_said_as_everywhere_else(
+    tmp_path: Path, reason: str, english: str, korean_text: str
+) -> None:
+    made = await read(test_turn.bench(tmp_path, [["Yes."]]))
+    session_id = await test_turn.ask(made)
+    live = made.engine.live(session_id)
+    assert live is not None
+    live.change(status=Status.PAUSED, reason=reason)
+    assert brief(found(made, session_id))[1:] == (Needs.LIMIT, WorkAction.RESUME, english)
+    assert korean(made, session_id) == korean_text
+
+
+async def test_what_needs_the_user_is_known_without_a_row_of_what_runs(tmp_path: Path) -> None:
+    script = [calling(("promptUser", {"question": "Which?"}))]
+    made = await read(test_turn.bench(tmp_path, script, _asker()))
+    asks = await test_turn.ask(made)
+    gate = asyncio.Event()
+    made.models.otherwise = lambda _: ["I begin", gate, "."]
+    runs = await made.engine.chats.start("main", "Write.")
+    await until(lambda: found(made, runs).says.endswith("is writing"))
+    assert [row.id for row in made.engine.work.rows(EN)] == [asks, runs]
+    assert [row.id for row in made.engine.work.needing(EN)] == [asks]
+    assert made.engine.work.needing(EN) == [found(made, asks)]
+    gate.set()
+    await made.engine.wait(runs)
 
 
 async def test_what_was_spent_since_the_last_message_counts(tmp_path: Path) -> None:
@@ -148,7 +185,7 @@ async def test_what_stopped_says_whether_the_user_or_the_end_of_moot_did_it(
     closed = (WorkState.STOPPED, "", WorkAction.RESUME, "Moot was closed")
     assert brief(found(other, session_id)) == closed
     assert found(other, session_id).reason_code == "restart"
-    assert korean(other, session_id) == "Moot가 종료됐어요"
+    assert korean(other, session_id) == "Moot가 종료됨"
 
 
 async def test_a_group_that_the_user_stopped_is_stopped_and_not_failed(tmp_path: Path) -> None:
@@ -160,7 +197,7 @@ async def test_a_group_that_the_user_stopped_is_stopped_and_not_failed(tmp_path:
     await made.engine.stop(session_id)
     row = found(made, session_id)
     assert (row.state, row.needs, row.says) == (WorkState.STOPPED, "", "Stopped by you")
-    assert korean(made, session_id) == "직접 중지했어요"
+    assert korean(made, session_id) == "중지됨 · 사용자 요청"
 
 
 async def test_a_group_says_who_writes_and_how_far_it_is_and_is_done_at_its_end(tmp_path: Path) -> None:

@@ -1,16 +1,22 @@
 """*Done means…* and the card of the result, as a person has them: criteria, what shows them, and what can be done next."""
 
-import pytest
-from PySide6.QtWidgets import QPushButton
+import json
+from dataclasses import replace
 
-from app.core.criteria import Checker, Criterion, CriterionState, Doubt, Evidence
-from app.core.session import Chat, ChatSession, Status
+import pytest
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from app.core.criteria import CRITERIA, Checker, Criterion, CriterionState, Doubt, Evidence
+from app.core.message import Author, Message, MessageState, Role, Usage
+from app.core.session import Chat, ChatSession, GroupSession, GroupState, Status
+from app.core.session_files import FileVersion
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.chat.over_input import ResultCard
+from app.gui.pages.chat.over_input import FilesList, Result, ResultCard, result_of
 from app.gui.widgets.text import Paragraph
 from app.storage.paths import resources_dir
 from tests.app_driver import Person, at_window, until
-from tests.chat_scenes import architect
+from tests.chat_scenes import architect, call
+from tests.group_scenes import crew, leads
 from tests.stories.test_criteria import HALF, SEA, SKY, WHOLE, honest, is_check
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -86,8 +92,8 @@ async def test_what_is_accepted_is_never_green(qapp, data_dir, wire_home, wire_s
         assert page.chat_composer.done_means.text() == "Done means (2)…"
 
 
-def a_session(*criteria: Criterion, status: str = Status.PAUSED) -> ChatSession:
-    return ChatSession(id="s", title="T", status=status, chat=Chat(assistant_id="a"), criteria=criteria)
+def a_result(*criteria: Criterion, **fields: str) -> Result:
+    return Result(criteria=criteria, **{"asked": "x", "spent": "", **fields})
 
 
 def test_hostile_texts_are_shown_as_they_are_and_fit(qapp) -> None:
@@ -101,12 +107,12 @@ def test_hostile_texts_are_shown_as_they_are_and_fit(qapp) -> None:
     unknown = Criterion(text="b", state=CriterionState.UNKNOWN, round=1, doubt=Doubt.NOT_FOUND, says=long)
     card.resize(420, 300)
     card.show()
-    card.show_result(a_session(met, unknown), "x" * 5_000, "$0.10 · 1:00")
+    card.show_result(a_result(met, unknown, asked="x" * 5_000, spent="$0.10 · 1:00"))
     card.set_room(200)
     assert card.minimumSizeHint().width() <= 420
     assert long in [one.text() for one in card.findChildren(Paragraph)]
     assert card.isVisible() and card.accessibleName() == "Result, 1 of 2 met, $0.10 · 1:00"
-    card.show_result(a_session(met, unknown, status=Status.RUNNING), "x", "")
+    card.show_result(None)
     assert not card.isVisible()
 
 
@@ -116,9 +122,9 @@ def test_what_shows_a_criterion_is_asked_for_where_it_is(qapp) -> None:
     found = [Evidence(quote="blue", file="sky & sea.md"), Evidence(quote="green", message_id="m")]
     met = [Criterion(text="c", state=CriterionState.MET, round=1, evidence=one) for one in found]
     asked: list[tuple[str, str]] = []
-    card.file_wanted.connect(lambda path: asked.append(("file", path)))
-    card.message_wanted.connect(lambda message_id: asked.append(("message", message_id)))
-    card.show_result(a_session(*met), "x", "")
+    card.criteria.file_wanted.connect(lambda path: asked.append(("file", path)))
+    card.criteria.message_wanted.connect(lambda message_id: asked.append(("message", message_id)))
+    card.show_result(a_result(*met))
     quotes = card.findChildren(QPushButton, "result_evidence")
     assert quotes[0].text() == "“blue” (sky && sea.md)"
     for quote in quotes:
@@ -130,7 +136,187 @@ def test_each_criterion_stands_once_however_often_it_was_checked(qapp) -> None:
     card = ResultCard(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
     card.show()
     for state in (CriterionState.UNKNOWN, CriterionState.UNMET):
-        card.show_result(a_session(Criterion(text="a", state=state, round=1, says=state)), "x", "")
+        card.show_result(a_result(Criterion(text="a", state=state, round=1, says=state)))
         qapp.sendPostedEvents()
     shown = [one.text() for one in card.findChildren(Paragraph) if one.isVisibleTo(card)]
     assert shown == ["a", CriterionState.UNMET]
+
+
+@pytest.mark.parametrize(
+    ("language", "rest", "again"),
+    [("en", "Do the rest · about $0.06", "Do the rest"), ("ko", "나머지 진행 · 약 $0.06", "나머지 진행")],
+)
+def test_the_rest_has_its_price_where_that_is_known(qapp, language: str, rest: str, again: str) -> None:
+    card = ResultCard(Language(resources_dir() / "i18n", language), Look(qapp, resources_dir(), "light"))
+    card.show()
+    unmet = Criterion(text="a", state=CriterionState.UNMET, round=3)
+    for price, text in (("$0.06", rest), ("", again)):
+        card.show_result(a_result(unmet, price=price))
+        assert card.rest.text() == text and card.rest.isVisible() and card.accept.isVisible()
+        assert not card.check.isVisible() and not card.means.isVisible()
+
+
+USER, LEAD, CHECKS = (
+    Author(id="user", name="User", kind="user"),
+    Author(id="lead", name="Lead", kind="orchestrator"),
+    Author(id=CRITERIA, name="Moot", kind="orchestrator"),
+)
+
+
+FAILED = "failed"
+
+
+class Past:
+    """A session that is open, with these messages."""
+
+    def __init__(self, session: ChatSession, *said: tuple[Author, str, float | None]) -> None:
+        self.session, self.messages = session, []
+        for number, (author, text, cost) in enumerate(said):
+            role = Role.ASSISTANT if author is LEAD else Role.USER
+            usage = None if role == Role.USER else Usage(input_tokens=1, output_tokens=1, cost_usd=cost)
+            at = f"2026-11-30T08:{number:02}:00+00:00"
+            state = MessageState.FAILED if text == FAILED else MessageState.DONE
+            turn = f"t{number}"
+            self.messages.append(
+                Message(
+                    id=f"m{number}",
+                    turn_id=turn,
+                    role=role,
+                    author=author,
+                    content=text,
+                    usage=usage,
+                    created_at=at,
+                    state=state,
+                )
+            )
+
+
+ALONE = ((USER, "Ship it.", None), (LEAD, "Done.", 0.25))
+TOGETHER = (*ALONE, (LEAD, "I did my part.", 0.5))
+GROUP = GroupState(id="crew", name="Crew", members=())
+CHAT = {"id": "s", "title": "T", "chat": Chat(assistant_id="a"), "status": Status.IDLE}
+MADE = FileVersion(
+    path="a.md", version=1, bytes=1, sha256="", author="", created_at="2026-11-30T08:00:30+00:00"
+)
+EARLIER = replace(MADE, created_at="2026-11-30T07:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("session", "said", "files", "spent"),
+    [
+        (ChatSession(**CHAT), ALONE, (), None),
+        (ChatSession(**CHAT), ALONE, (EARLIER,), None),
+        (ChatSession(**CHAT), ALONE, (MADE,), "$0.25 · 1:00"),
+        (ChatSession(**{**CHAT, "status": Status.RUNNING}), ALONE, (MADE,), None),
+        (ChatSession(**{**CHAT, "status": Status.STOPPED}), ALONE, (MADE,), None),
+        (ChatSession(**CHAT, criteria=(Criterion(text="c"),)), ALONE, (), "$0.25 · 1:00"),
+        (GroupSession(**CHAT, group=GROUP), ALONE, (), None),
+        (GroupSession(**CHAT, group=GROUP), ALONE[:1], (), None),
+        (ChatSession(**CHAT, criteria=(Criterion(text="c"),)), (*ALONE[:1], (LEAD, FAILED, 0.0)), (), None),
+        (GroupSession(**CHAT, group=GROUP), TOGETHER, (), "$0.75 · 2:00"),
+        (GroupSession(**CHAT, group=GROUP), (*TOGETHER, *ALONE), (), None),
+    ],
+)
+def test_a_card_is_for_work_and_not_for_a_question(session, said, files, spent) -> None:
+    words = Language(resources_dir() / "i18n", "en")
+    result = result_of(Past(session, *said), files, words)
+    assert (result and result.spent) == spent
+    assert result is None or (result.asked, result.price) == ("Ship it.", spent.partition(" ")[0])
+
+
+def test_files_that_look_alike_are_told_apart(qapp) -> None:
+    """The card of another session is made anew, whose files have the same names and sizes."""
+    files = FilesList(Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"))
+    # With a parent it is no window of its own.
+    parent, changes = QWidget(), list[bool]()
+    files.setParent(parent)
+    files.changed.connect(lambda: changes.append(True))
+    for shown, count in (((MADE,), 1), ((MADE,), 1), ((EARLIER,), 2), ((), 3)):
+        files.show_files(shown)
+        assert len(changes) == count
+
+
+def test_the_rest_costs_about_what_the_last_round_did() -> None:
+    words = Language(resources_dir() / "i18n", "en")
+    unmet = ChatSession(**{**CHAT, "status": Status.PAUSED}, criteria=(Criterion(text="c", round=3),))
+    said = (*ALONE, (CHECKS, "Not met.", None), (LEAD, "Again.", 0.06))
+    result = result_of(Past(unmet, *said), (), words)
+    assert (result.spent, result.price) == ("$0.31 · 3:00", "$0.06")
+    unknown = result_of(Past(unmet, *said, (LEAD, "More.", None)), (), words)
+    assert unknown.price == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_a_group_ends_with_a_card_on_which_one_says_what_done_means(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    language,
+):
+    server, handed = wire_servers["openai"], []
+
+    def reply(request):
+        if is_check(request):
+            return honest(request)
+        if '"criteria"' in request.messages[-1].text:
+            return Answer(json.dumps({"criteria": [SKY, SEA]}))
+        if leads(request) and not handed:
+            handed.append(request)
+            return Answer(calls=(call("switchAssistant", assistant="Architect", instruction="Look."),))
+        return (
+            Answer(calls=(call("reportResult", result_in_detail=WHOLE),))
+            if leads(request)
+            else Answer("I did.")
+        )
+
+    server.script(server.model, reply)
+    async with at_window(data_dir, language=language) as person:
+        page, engine = person.window.controller.chat_page, person.window.controller.engine
+        await engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await engine.groups.save(crew(server.model, members=("architect",)))
+        person.window.controller.show_session(await engine.groups.start("crew", "Name the colours."))
+        await until(lambda: person.sees("result_card"), 60)
+        assert not person.sees("result_rest") and not person.sees("result_accept")
+        await person.click("result_means")
+        await until(lambda: person.sees("done_means_propose"))
+        calls = len(server.requests)
+        await person.click("done_means_propose")
+        box = person.find("done_means_text")
+        await until(lambda: box.toPlainText() == f"{SKY}\n{SEA}", what="what the model proposes")
+        assert len(server.requests) == calls + 1 and page.session.criteria == ()
+        await person.write("done_means_text", SKY)
+        await person.click("done_means_save")
+        await until(lambda: person.sees("result_check"))
+        assert page.result.state.text() == {"en": "0 of 1 met", "ko": "0/1 충족"}[language]
+        await person.click("result_check")
+        await until(lambda: page.session.status == Status.COMPLETED)
+        await until(lambda: page.result.state.property("kind") == "ok")
+        assert len(server.requests) == calls + 2, "nothing is done anew"
+
+
+async def test_what_is_proposed_is_kept_by_save_alone(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
+    server, says = wire_servers["openai"], ["no JSON"]
+    server.script(server.model, lambda _: Answer(says[-1]))
+    async with at_window(data_dir) as person:
+        controller = person.window.controller
+        await controller.engine.assistants.save(architect(model=server.model, tools=(), sub_agents=()))
+        await person.click("new_button")
+        action = controller.chat_page.chat_composer.done_means
+        action.trigger()
+        await until(lambda: person.sees("done_means_propose"))
+        assert not person.find("done_means_propose").isEnabled(), "there is no task yet"
+        await person.click("done_means_cancel")
+        await person.write("composer", "Name the colours.")
+        action.trigger()
+        await until(lambda: person.sees("done_means_propose"))
+        await person.write("done_means_text", SKY)
+        await person.click("done_means_propose")
+        await until(lambda: person.sees("toast"), what="that nothing could be read")
+        assert person.find("done_means_text").toPlainText() == SKY
+        says.append(json.dumps({"criteria": [SKY, SEA]}))
+        await person.click("done_means_propose")
+        await until(lambda: person.find("done_means_text").toPlainText() == f"{SKY}\n{SEA}")
+        await person.click("done_means_cancel")
+        assert controller.chats.new_means == () and action.text() == "Done means…"

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 
 from app.core.definitions import Busy, WorkflowDefinition, WorkflowStep
 from app.core.session import Status
@@ -16,6 +16,7 @@ from app.gui.pages.work.work_page import SHOWN_S, WorkPage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect, call, said_last
+from tests.stories.test_criteria import HALF, SEA, SKY, honest, is_check
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -359,3 +360,114 @@ async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_ca
     await person.click("workflow_cancel")
     await until(lambda: page.session.status in (Status.STOPPED, Status.COMPLETED))
     assert not {"running", "waiting"} & set(states())
+
+
+def menu_of(person: Person, row_id: str) -> dict[str, QAction]:
+    """Return the entries of a row's menu by their texts."""
+    menu = page_of(person).list.menu_of(row_id)
+    assert menu is not None
+    return {one.text(): one for one in menu.actions()}
+
+
+async def test_the_menu_of_a_row_steers_it_and_stop_can_be_undone(busy):
+    person, pace = busy
+    engine = person.window.controller.engine
+    sessions = [await engine.chats.start(ONE.id, text) for text in ("One", "Two", "Three")]
+    await until(lambda: len(jobs(person)) == 3)
+    await shown(person)
+    usual = ["Pause", "Stop", "Raise the limit…", "Go to session"]
+    assert list(menu_of(person, sessions[0])) == usual
+    assert list(menu_of(person, sessions[2])) == [*usual[:2], "Move to front", *usual[2:]]
+    third = jobs(person)[2][0]
+    menu_of(person, sessions[2])["Move to front"].trigger()
+    assert next(one for one, place in jobs(person) if place is not None) == third
+    menu_of(person, sessions[0])["Stop"].trigger()
+    await until(lambda: status(person, sessions[0]) == Status.STOPPED)
+    await until(lambda: person.sees("toast_action"), what="the way back")
+    await until(lambda: "Stopped by you" in said(person, sessions[0]))
+    assert list(menu_of(person, sessions[0])) == ["Resume", *usual[2:]]
+    await person.click("toast_action")
+    await until(lambda: status(person, sessions[0]) == Status.RUNNING)
+    pace.slow = False
+    menu_of(person, sessions[0])["Go to session"].trigger()
+    await until(lambda: person.window.chat_page.session_id == sessions[0])
+
+
+@pytest.mark.slow
+async def test_the_limit_of_a_row_is_raised_and_it_goes_on(busy):
+    person, pace = busy
+    engine, pace.slow = person.window.controller.engine, False
+    session_id = await engine.chats.start(ONE.id, "One")
+    await until(lambda: status(person, session_id) == Status.IDLE)
+    engine.live(session_id).change(status=Status.PAUSED, reason="budget_model_calls:1")
+    await shown(person)
+    await until(lambda: "Paused at 1 call" in said(person, session_id))
+    menu_of(person, session_id)["Raise the limit…"].trigger()
+    await until(lambda: person.sees("limits_save"))
+    person.find("setting_max_model_calls").setValue(7)
+    await person.click("limits_save")
+    await until(lambda: status(person, session_id) == Status.IDLE)
+    assert engine.live(session_id).session.chat.limits.calls == 7
+
+
+async def test_chips_filter_by_kind_and_without_a_row_the_day_is_summed_up(busy):
+    person, _pace = busy
+    engine = person.window.controller.engine
+    chat = await engine.chats.start(ONE.id, "One")
+    steps = (WorkflowStep(id="one", name="First", role="Tester", prompt="Do it."),)
+    await engine.workflows.save(WorkflowDefinition(id="solo", name="Solo", keywords=("gem",), steps=steps))
+    work = await engine.workflows.start("Cut the gem", "solo")
+    await until(lambda: status(person, work) == Status.RUNNING and len(jobs(person)) == 1)
+    page = await shown(person)
+    chips = ("work_all", "work_chat", "work_workflow", "work_group", "work_debate")
+    assert [person.find(one).text() for one in chips[:3]] == ["All  2", "Chats  1", "Workflows  1"]
+    assert [person.sees(one) for one in chips] == [True, True, True, False, False]
+    page.list.choose(chat)
+    await person.click("work_workflow")
+    assert page.list.ids()[1:] == (work,) and headings(person) == ["Running  1"]
+    page.list.setCurrentRow(-1)
+    await until(lambda: person.sees("work_totals"))
+    assert page.details.totals.text() == "2 running"
+    await engine.stop(work)
+    await until(lambda: page.details.totals.text() == "1 running")
+    await person.click("work_all")
+    await until(lambda: set(page.list.ids()) >= {chat, work})
+    page.switch.set_value("assistant")
+    await person.click("work_workflow")
+    await until(lambda: chat not in page.list.ids() and work in page.list.ids())
+
+
+@pytest.mark.slow
+async def test_the_details_show_files_and_criteria_with_who_checked(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+):
+    server, written = wire_servers["openai"], []
+
+    def reply(request):
+        if is_check(request):
+            return honest(request)
+        if not written:
+            written.append(request)
+            return Answer(calls=(call("write_file", path="sky.md", content="# Blue"),))
+        return Answer(HALF)
+
+    server.script(server.model, reply)
+    async with at_window(data_dir) as person:
+        engine = person.window.controller.engine
+        await engine.assistants.save(replace(ONE, model=server.model, tools=("files",), busy=None))
+        session_id = await engine.chats.start(ONE.id, "Name the colours.", done_means=(SKY, SEA))
+        await engine.wait(session_id)
+        page = await shown(person)
+        page.choose(session_id)
+        await until(lambda: person.sees("work_files"))
+        files, details = person.find("work_files"), page.details
+        assert files.ids() == ("sky.md",)
+        assert details._means_title.text() == "Done means  0 of 2 met"
+        said_there = [one.text() for one in details.means.findChildren(QLabel)]
+        assert f"{server.model} · same family" in said_there
+        person.click_row("work_files", 0)
+        await until(lambda: person.sees("file_dialog"))
+        assert person.find("file_text").toPlainText() == "# Blue"

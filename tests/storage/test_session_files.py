@@ -60,6 +60,17 @@ async def test_every_version_is_kept_with_who_wrote_it(files: VersionedFiles, pa
     assert await VersionedFiles(paths, read_only=True).versions(SESSION) == await files.versions(SESSION)
 
 
+async def test_the_files_of_many_sessions_are_counted_at_once(
+    files: VersionedFiles, paths: DataPaths
+) -> None:
+    other = f"{SESSION[:-1]}X"
+    await put(files, "a.md", "one")
+    await put(files, "a.md", "two")
+    (paths.files / SESSION / "mine.txt").write_text("by hand")
+    assert await files.counts([SESSION, other]) == {SESSION: 2, other: 0}
+    assert await files.counts([]) == {} and not (paths.files / other).exists()
+
+
 async def test_a_move_and_a_deletion_are_lines_too_and_an_old_version_comes_back(
     files: VersionedFiles,
 ) -> None:

@@ -133,7 +133,7 @@ def test_what_is_not_shown_is_never_completed_until_it_is_accepted(
     [row] = moot("work", "--json").json
     assert (row["state"], row["needs"]) == ("needs_you", "criteria")
     met = sum(one["state"] == "met" for one in shown["criteria"])
-    assert row["criteria"] == {"met": met, "all": 2}
+    assert row["criteria"] == {"met": met, "all": 2} and row["says"] == f"{met} of 2 met"
     accepted = moot("accept", session_id, "--json")
     assert accepted.status == 0
     shown = look("show", session_id, "--json").json

@@ -139,6 +139,7 @@ def test_a_group_works_on_one_file_together(wire_home: dict[str, WireServer], da
     assert len(refused) == 1
     assert "you know version 1, and Ann wrote version 2" in refused[0]
     assert look("files", session_id, "get", "plan.md").out == "Paint it blue."
+    assert [(one["id"], one["files"]) for one in moot("work", "--all", "--json").json] == [(session_id, 1)]
 
 
 @pytest.mark.timeout(150)

@@ -88,7 +88,8 @@ class ChatRun(Run):
         live, number = self._live, round_of(self._live)
         chat, criteria = live.chat_session.chat, live.session.criteria
         waived = all(one.state == CriterionState.ACCEPTED for one in criteria)
-        if not waived and not is_checked(live, turn_id, call_id):
+        fresh = any(one.state == CriterionState.OPEN for one in criteria)
+        if fresh or (not waived and not is_checked(live, turn_id, call_id)):
             asked = [one.content for one in live.shown() if one.by_user and one.answers is None]
             wanted = Check(
                 criteria=criteria,

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from collections.abc import Callable
 from pathlib import PurePath
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
@@ -25,7 +26,7 @@ from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, shown_text
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of
-from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE
+from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE, FilesList
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
@@ -384,24 +385,33 @@ class FilesController(Controller):
         self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, sessions: SessionController
     ) -> None:
         super().__init__(parts)
-        self._page, self._sessions = page, sessions
+        self._sessions = sessions
         self._files = parts.engine.session_files
+        # The lists that are kept, each with what gives the id of its session.
+        self._lists: list[tuple[FilesList, Callable[[], str]]] = []
+        self.keep(page.files, lambda: page.session_id)
         parts.bridge.file_written.connect(self._on_written)
         pages.shown.connect(lambda _page: self.refresh())
-        page.files.asked.connect(lambda path, what: self._start(self._do(page.session_id, path, what)))
+
+    def keep(self, shown: FilesList, session_id: Callable[[], str]) -> None:
+        """Keep a list as the files of a session are, and do with them what the user asks."""
+        self._lists.append((shown, session_id))
+        shown.asked.connect(lambda path, what: self._start(self._do(session_id(), path, what)))
 
     def refresh(self) -> None:
-        """Show the files of the session in front as they are now."""
-        self._tasks.replace("session files", self._show(self._page.session_id))
+        """Show the files as they are now."""
+        for place, (shown, session_id) in enumerate(self._lists):
+            self._tasks.replace(f"session files {place}", self._show(shown, session_id))
 
     def _on_written(self, event: FileWritten) -> None:
-        if event.session_id == self._page.session_id:
+        if event.session_id in [session_id() for _, session_id in self._lists]:
             self.refresh()
 
-    async def _show(self, session_id: str) -> None:
-        files = await self._files.list(session_id) if session_id else ()
-        if session_id == self._page.session_id:
-            self._page.files.show_files(files)
+    async def _show(self, shown: FilesList, session_id: Callable[[], str]) -> None:
+        wanted = session_id()
+        files = await self._files.list(wanted) if wanted else ()
+        if wanted == session_id():
+            shown.show_files(files)
 
     async def _do(self, session_id: str, path: str, what: str, version: int | None = None) -> None:
         """Do what the user asks of a file, or of a version of it."""

@@ -7,7 +7,6 @@ the user wants that, and chosen.
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
@@ -21,15 +20,17 @@ from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
-from app.core.texts import clock_text, trimmed, visible
+from app.core.texts import trimmed, visible
 from app.core.usage import near_text
 from app.engine.library.agents import AgentModel, tools_off
+from app.engine.live_session import LiveSession
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
-from app.gui.display.descriptions import Spending, colours_of, names_of
+from app.gui.display.descriptions import colours_of, names_of
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.chat.over_input import result_of
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
 from app.gui.transcript.message_rows import COMPARE, CONTINUE, RETRY, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
@@ -134,12 +135,6 @@ class ChatController(PageController):
         self._new_limits = limits
         self._show_limits()
 
-    async def _extend(self, limits: RunLimits | None) -> None:
-        """Go on after a limit, with others."""
-        session_id = self.page.session_id
-        await self._engine.chats.choose_limits(session_id, limits)
-        await self._engine.resume(session_id)
-
     def on_page_shown(self, page: object) -> None:
         """Refresh if it is the page of the chats that is shown."""
         if page is self.page:
@@ -170,11 +165,30 @@ class ChatController(PageController):
 
     def _on_done_means(self) -> None:
         """Ask what must be true of the work that is written about when it is done."""
-        session = self.page.session
+        session, models = self.page.session, self._models()
         means = self.new_means if session is None else tuple(one.text for one in session.criteria)
+        task = self.page.composer.box.text() or asked_of(self._engine.live(self.page.session_id))
         dialog = DoneMeansDialog(self._language, means, self._window)
+        # A whole turn of an external agent is too much for that, and a small model proposes nothing of use.
+        dialog.propose.setEnabled(bool(task and models) and not (models[0].external or models[0].guided))
+        propose = partial(self._propose, dialog, task, self.page.session_id)
+        dialog.propose.clicked.connect(lambda: self._tasks.start("propose criteria", propose()))
+        dialog.finished.connect(lambda _result: self._tasks.cancel("propose criteria"))
         dialog.given.connect(partial(self._choose_means, self.page.session_id))
         dialog.open()
+
+    async def _propose(self, dialog: DoneMeansDialog, task: str, session_id: str) -> None:
+        """Write what a model proposes into the dialog, which the user changes and saves, or leaves."""
+        dialog.propose.setEnabled(False)
+        try:
+            proposed = await self._engine.criteria.propose(task, self._models()[0], session_id)
+        except MootError:
+            dialog.propose.setEnabled(True)
+            raise
+        dialog.propose.setEnabled(True)
+        dialog.add(proposed)
+        if not proposed:
+            self._toasts.show_toast(self._language("criteria.propose.nothing"))
 
     def _choose_means(self, session_id: str, means: tuple[str, ...]) -> None:
         if session_id:
@@ -184,21 +198,10 @@ class ChatController(PageController):
             self.refresh()
 
     def _show_result(self) -> None:
-        """Show what came of the session in front, where that was said to be checked."""
+        """Show what came of the session in front, where it is work that rests."""
         live, page = self._engine.live(self.page.session_id), self.page
         page.chat_composer.show_done_means(len(live.session.criteria if live else self.new_means))
-        if live is None or not live.session.criteria or live.session.chat is None:
-            page.result.show_result(None, "", "")
-            return
-        spending = Spending()
-        spending.add(live.messages)
-        asked = [one for one in live.messages if one.by_user and one.answers is None]
-        since = asked[-1].id if asked else ""
-        said = (one for one in live.messages if one.created_at and one.id >= since)
-        times = [datetime.fromisoformat(one.created_at) for one in said]
-        taken = clock_text(int((times[-1] - times[0]).total_seconds())) if times else ""
-        spent = " · ".join(filter(None, (spending.short_text(self._language), taken)))
-        page.result.show_result(live.chat_session, asked[-1].content if asked else "", spent)
+        page.result.show_result(result_of(live, page.files.files, self._language) if live else None)
 
     def choose_settings_mode(self, on: bool) -> None:
         """Switch settings mode on or off, for the chat in front or for the next new one."""
@@ -296,11 +299,13 @@ class ChatController(PageController):
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.budget.chosen.connect(self._on_limits_chosen)
-        self._run(page.state_line.extend.chosen, self._extend)
+        self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)
-        page.result.accept_requested.connect(
-            lambda: self._start(self._engine.criteria.accept(page.session_id))
-        )
+        criteria = self._engine.criteria
+        page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))
+        page.result.check_requested.connect(lambda: self._start(criteria.check(page.session_id)))
+        page.result.means_requested.connect(self._on_done_means)
+        page.files.changed.connect(self._show_result)
         composer.ask_several.triggered.connect(self._on_ask_several)
         composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
         self._run(composer.tool_switched, self._switch_tool)
@@ -538,6 +543,12 @@ class ChatController(PageController):
         ]
         found.sort(key=lambda kind: kind is not None and kind.kind == EMBEDDED)
         return found[0] if found else None
+
+
+def asked_of(live: LiveSession | None) -> str:
+    """Return what the user asked last in a session, "" for nothing."""
+    said = reversed(live.messages) if live is not None else ()
+    return next((one.content for one in said if one.by_user and one.answers is None), "")
 
 
 class QueuedMessages(PageController):

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app.core.files import SeenFile
 from app.core.message import Consent
-from app.core.session import Folder
+from app.core.session import Folder, at_limit
+from app.core.settings import RunLimits
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel
 from app.engine.request_items import look_cost, look_words
@@ -67,6 +68,12 @@ class PageController(QObject):
     def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
         """Run a command of the engine, with the values of a signal, each time that is emitted."""
         signal.connect(lambda *values: self._start(command(*values)))
+
+    async def _extend(self, session_id: str, limits: RunLimits | None) -> None:
+        """Let a run go so far; where a limit has paused it, it goes on."""
+        await self._engine.chats.choose_limits(session_id, limits)
+        if at_limit((await self._engine.open(session_id)).session):
+            await self._engine.resume(session_id)
 
     def _answer_cards(self, view: ConversationView | WorkDetails) -> None:
         """Answer what is asked in the session of a view with what the user says on its cards."""

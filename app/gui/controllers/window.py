@@ -90,7 +90,9 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(parts, shared)
         self.group_commands = GroupCommands(parts, shared, self.assistants)
         self.server_consent = ServerConsent(parts)
-        self.work = WorkController(parts, self.pages, self.sessions, self.groups, self.server_consent.viewer)
+        self.work = WorkController(
+            parts, self.pages, self.sessions, self.groups, self.files, self.server_consent.viewer
+        )
         composer = self.chat_page.chat_composer
         self.saved_prompts = SavedPromptController(parts, composer)
         self.saved_prompts.files_given.connect(self.chats.files.attach)

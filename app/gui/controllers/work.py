@@ -11,14 +11,16 @@ from app.core.errors import MootError
 from app.core.session import Session
 from app.core.texts import visible
 from app.engine.availability import Job
-from app.engine.work import NEVER, Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
+from app.engine.work import Needs, WorkAction, WorkRow, WorkState, name_of, questions_of
 from app.gui.bridge import Bridge
-from app.gui.controllers.beside_chats import GroupController
+from app.gui.controllers.beside_chats import FilesController, GroupController
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import MainPages, SessionController
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import colours_of, names_of, time_text
-from app.gui.pages.work.work_page import OPEN, PAUSE, RESUME, STOP, AssistantRow, QueueTask, WorkPage
+from app.gui.pages.chat.chat_composer import LimitsDialog
+from app.gui.pages.work import work_page
+from app.gui.pages.work.work_page import AssistantRow, QueueTask, WorkPage
 from app.gui.widgets.page_card import ViewerOffer
 from app.gui.window_frame import WindowFrame
 
@@ -42,10 +44,12 @@ class WorkController(Controller):
         pages: MainPages,
         sessions: SessionController,
         groups: GroupController,
+        files: FilesController,
         viewer: ViewerOffer,
     ) -> None:
         super().__init__(parts)
         self._pages, self._sessions, self._groups, self._viewer = pages, sessions, groups, viewer
+        self._files = files
         self._page: WorkPage | None = None
         # What each session that the user has looked at needed then.
         self._seen: dict[str, str] = json.loads(self._state.text(SEEN, "{}"))
@@ -95,8 +99,8 @@ class WorkController(Controller):
         page, engine = self._page, self._engine
         shown = page is not None and page.isVisible()
         today = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-        since = today.astimezone(UTC).isoformat() if shown else NEVER
-        rows = engine.work.rows(self._language.texts, since)
+        since, texts = today.astimezone(UTC).isoformat(), self._language.texts
+        rows = engine.work.rows(texts, since) if shown else engine.work.needing(texts)
         needing = [row for row in rows if row.state == WorkState.NEEDS_YOU]
         self._window.top_bar.show_asking(
             frozenset(row.id for row in needing if row.needs in (Needs.ANSWER, Needs.APPROVAL))
@@ -125,10 +129,10 @@ class WorkController(Controller):
             )
             for agent in agents
         ]
-        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents})
+        page.show_work(rows, named, {agent.name: colours[agent.id] for agent in agents}, since)
         top = self._window.top_bar
         top.show_title(self._language("side.work"))
-        top.show_mode(page.summary(len(fresh)))
+        top.show_mode(page.show_totals(len(fresh)))
         self._clock.start()
         return len(fresh)
 
@@ -157,14 +161,13 @@ class WorkController(Controller):
         page.opened.connect(self._on_opened)
         page.chosen.connect(lambda _id: self._show_details())
         page.list.acted.connect(self._on_acted)
-        sessions = self._sessions
-        for name, act in (
-            (PAUSE, sessions.pause),
-            (RESUME, sessions.resume),
-            (STOP, sessions.stop),
-            (OPEN, self.session_requested.emit),
-        ):
-            details.buttons[name].clicked.connect(lambda _on, act=act: act(details.session_id))
+        for name, shown in details.buttons.items():
+            shown.clicked.connect(lambda _on, name=name: self._do(details.session_id, name))
+        page.list.asked.connect(self._do)
+        self._files.keep(details.files, lambda: details.session_id)
+        details.changed.connect(self._files.refresh)
+        details.means.file_wanted.connect(lambda path: details.files.asked.emit(path, work_page.OPEN))
+        details.means.message_wanted.connect(lambda _id: self.session_requested.emit(details.session_id))
         self._run(details.told, self._tell)
         details.cards.viewer = self._viewer
         self._answer_cards(details)
@@ -206,6 +209,31 @@ class WorkController(Controller):
         )
 
     # Requests
+
+    def _do(self, session_id: str, what: str) -> None:
+        """Do what the user asks of some work."""
+        row = self._page.row(session_id) if self._page is not None else None
+        if what in (work_page.PAUSE, work_page.RESUME):
+            (self._sessions.pause if what == work_page.PAUSE else self._sessions.resume)(session_id)
+        elif what == work_page.STOP:
+            resume = partial(self._sessions.resume, session_id)
+            said = self._language("status.stopped_by_user")
+            stop = partial(self._engine.stop, session_id)
+            self._start(self._then(stop, lambda: self._offer_undo(said, resume)))
+        elif what == work_page.FRONT and row is not None:
+            self._try(lambda: self._engine.queues.move_to_front(row.job))
+        elif what == work_page.RAISE:
+            self._start(self._ask_limits(session_id))
+        elif what == work_page.OPEN:
+            self.session_requested.emit(session_id)
+
+    async def _ask_limits(self, session_id: str) -> None:
+        """Ask how far some work may go."""
+        live = await self._engine.open(session_id)
+        limits = live.chat_session.chat.limits or self._engine.settings().limits
+        dialog = LimitsDialog(self._language, self._look, limits, self._window)
+        self._run(dialog.given, partial(self._extend, session_id))
+        dialog.open()
 
     def _on_opened(self, session_id: str) -> None:
         """Keep that the user has looked at what some work needs; its question is then read from its log."""

@@ -29,7 +29,7 @@ from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
 from app.gui.widgets.controls import TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 MOST_TITLES = 5
 
@@ -208,15 +208,24 @@ class SummaryDialog(ValueDialog):
 
 
 class DoneMeansDialog(ValueDialog):
-    """Asks what must be true when work is done, one criterion a line."""
+    """Asks what must be true when work is done, one criterion a line; `propose` asks a model for some."""
 
     def __init__(self, words: Language, texts: Sequence[str], parent: QWidget) -> None:
         title = words("criteria.title")
         super().__init__(words, parent, "done_means", title, ("save", words("dialog.save")))
         self.before, box = tuple(texts), named("done_means_text", TextBox(lines=6, most=10, submits=False))
+        self._box = box
         box.setPlainText("\n".join(texts))
         lead = Paragraph("card_text", text=words("criteria.text"))
-        self.ask(lead, Field("text", box, says="criteria.title"), STRETCH, width=520, height=340)
+        self.propose = button("", "done_means_propose", text=words("criteria.propose"))
+        self.propose.setToolTip(plain_tip(words("criteria.propose.tip")))
+        field = Field("text", box, says="criteria.title")
+        self.ask(lead, field, STRETCH, before=self.propose, width=520, height=340)
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Write more criteria behind those that are there."""
+        lines = dict.fromkeys((*self._box.toPlainText().splitlines(), *texts))
+        self._box.setPlainText("\n".join(filter(str.strip, lines)))
 
     def value(self) -> object:
         lines = str(super().value() or "").splitlines()

@@ -1,12 +1,17 @@
-"""The base of the pages of decisions and of work: a list with the details of the chosen row beside it."""
+"""The base of the pages of decisions and of work: a list, chips that filter it, and the details of the chosen row beside it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QScrollArea, QWidget
 
 from app.gui.display.appearance import Language
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import Part, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, Part, hbox, vbox
 from app.gui.widgets.controls import ENTER, IconButton, button
 from app.gui.widgets.item_list import ItemList, ListStyle
 from app.gui.widgets.text import Paragraph, named, say, set_shown
@@ -42,6 +47,49 @@ class ActingList(ItemList):
             self.details_requested.emit()
         else:
             super().keyPressEvent(event)
+
+
+ALL = ""
+
+
+class FilterChips(FlowBox):
+    """Chips for all rows and for each sort of them, with their number; emits chosen() when the user clicks another.
+
+    That of a sort is hidden while there is no such row. `value` is the chosen sort, ALL for no filter.
+    """
+
+    chosen = Signal()
+
+    def __init__(self, name: str, sorts: Iterable[str]) -> None:
+        """`name` begins the object names of the chips."""
+        super().__init__(gap=2)
+        self.value, group = ALL, QButtonGroup(self)
+        self._chips = {sort: button("filter", f"{name}_{sort or 'all'}") for sort in (ALL, *sorts)}
+        for sort, chip in self._chips.items():
+            chip.setCheckable(True)
+            chip.clicked.connect(partial(self._on_clicked, sort))
+            group.addButton(chip)
+            self.add(chip)
+        self.show_all()
+
+    def show_all(self) -> None:
+        """Choose all rows."""
+        self.value = ALL
+        self._chips[ALL].setChecked(True)
+
+    def show_counts(self, count: Counter[Any], words: Callable[[str], str]) -> None:
+        """Show how many there are of each sort, which `words` names; all rows where none is left of the chosen one."""
+        for sort, chip in self._chips.items():
+            number = count[sort] if sort else count.total()
+            chip.setText(f"{words(sort)}  {number}")
+            chip.setAccessibleName(f"{words(sort)}, {number}")
+            set_shown(chip, bool(number) or sort == ALL)
+        if not count[self.value]:
+            self.show_all()
+
+    def _on_clicked(self, sort: str) -> None:
+        self.value = sort
+        self.chosen.emit()
 
 
 class Details(QFrame):

@@ -353,7 +353,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.result, self.working, self.state_line, self.box, self.files, self.queue, self.composer)
+        parts = (self.result, self.files, self.working, self.state_line, self.box, self.queue, self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         over: tuple[Part, ...] = (self.first.over,) if self.first is not None else ()
@@ -381,8 +381,8 @@ class ChatPage(ConversationView):
         self.working.stop_requested.connect(self.asking(self.stop_turn_requested))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.member_called.connect(composer.message_box.begin_with)
-        self.result.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
-        self.result.file_wanted.connect(lambda path: self.files.asked.emit(path, OPEN))
+        self.result.criteria.message_wanted.connect(lambda message_id: self.go_to(f"{message_id}:0"))
+        self.result.criteria.file_wanted.connect(lambda path: self.files.asked.emit(path, OPEN))
         self.result.changes_requested.connect(composer.box.setFocus)
         self.result.rest_requested.connect(self.asking(self.resume_requested))
         self.queue.written.connect(self._on_written)

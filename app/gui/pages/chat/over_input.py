@@ -1,26 +1,34 @@
 """What stands over the input of a chat: the sub-agents that work, what came of the work, and the files made in it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from itertools import takewhile
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from app.core.criteria import Criterion, CriterionState, shown_by
-from app.core.session import ChatSession, Status
+from app.core.criteria import CRITERIA, Criterion, CriterionState, shown_by
+from app.core.message import Message, MessageState, Role
+from app.core.session import Status
 from app.core.session_files import FileVersion
-from app.core.texts import exact, size_text
+from app.core.texts import clock_text, exact, size_text
 from app.core.usage import Total, money_text
+from app.engine.live_session import LiveSession
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.transcript.transcript_model import TurnBook, shown_name
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, drop, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Part, drop, empty, frame, hbox, vbox
 from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button, keep_place, scrolling
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, plain_tip, say, show_as
 
 ROW, MOST_ROWS = 30, 4
+ALONE = 2
+"""How many turns there are where nobody else was called: the user's and the answer."""
 
 
 class WorkingStrip(QFrame):
@@ -120,102 +128,190 @@ _MARKS: dict[str, tuple[str, str]] = {
 }
 
 
-class ResultCard(QFrame):
-    """Shown while work with criteria rests; hidden otherwise.
+class CriteriaList(QWidget):
+    """Shows how each criterion stands, what shows that, and who checked it; hidden while there is none.
 
-    Signals: message_wanted(message id) and file_wanted(path) for what shows a criterion, rest_requested(),
-    accept_requested(), changes_requested(), left() when the button goes that had the focus.
+    Signals: message_wanted(message id) and file_wanted(path) for what shows a criterion.
     """
 
     message_wanted = Signal(str)
     file_wanted = Signal(str)
+
+    def __init__(self, language: Language, look: Look, *, wide: bool) -> None:
+        """Where it is `wide`, who checked a criterion stands beside it, else under it."""
+        super().__init__()
+        self._language, self._look, self._wide = language, look, wide
+        self._criteria: Sequence[Criterion] = ()
+        self.column = vbox(inside=self, spacing=8)
+        language.changed.connect(self._rebuild)
+        self.hide()
+
+    def show_criteria(self, criteria: Sequence[Criterion]) -> None:
+        """Show these criteria; their rows stay where nothing changed."""
+        if criteria != self._criteria:
+            self._criteria = criteria
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        empty(self.column)
+        self.setVisible(bool(self._criteria))
+        for criterion in self._criteria:
+            row = self._row(criterion)
+            self.column.addWidget(row)
+            # Qt would do so later, and count its height as 0 until then.
+            row.show()
+
+    def _row(self, criterion: Criterion) -> QFrame:
+        words, by = self._language, criterion.checked_by
+        text = shown_by(criterion, lambda doubt: words.texts.named("criterion", doubt))
+        parts: list[Part] = [Paragraph("value", text=criterion.text)]
+        if (shown := criterion.evidence) is not None:
+            quote = ShorteningButton("link", "result_evidence")
+            quote.show_words(text.replace("&", "&&"), plain_tip(text))
+            wanted = self.file_wanted if shown.file else self.message_wanted
+            quote.clicked.connect(partial(wanted.emit, shown.file or shown.message_id))
+            parts.append(hbox(quote, STRETCH))
+        elif text:
+            parts.append(Paragraph("hint", text=text))
+        mark = HeadingIcon(self._look, *_MARKS.get(criterion.state, _MARKS[CriterionState.OPEN]))
+        mark.setAccessibleName(words.texts.named("criterion", criterion.state))
+        beside: list[Part] = []
+        if by is not None:
+            family = words("result.other_family" if by.other_family else "result.same_family")
+            who = plain_label("hint" if by.other_family else "warn", text=f"{by.name} · {family}")
+            (beside if self._wide else parts).append(who)
+        top = (mark, 0, Qt.AlignmentFlag.AlignTop)
+        return frame("", hbox(top, (vbox(*parts, spacing=2), 1), *beside, spacing=10))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of work: what was asked, what it cost and took, and its criteria; `price` is about what the rest costs."""
+
+    asked: str
+    spent: str
+    criteria: tuple[Criterion, ...] = ()
+    price: str = ""
+
+
+def result_of(live: LiveSession, files: Sequence[FileVersion], words: Language) -> Result | None:
+    """Return what came of a session since the user asked last; None while it runs, and for a question that was answered."""
+    session, said = live.session, list[Message]()
+    if session.chat is None or session.status in (Status.RUNNING, Status.WAITING):
+        return None
+    for one in reversed(live.messages):
+        said.append(one)
+        if one.by_user and one.answers is None:
+            break
+    answer = next((one.state for one in said if one.role == Role.ASSISTANT), "")
+    ended = session.status in (Status.IDLE, Status.COMPLETED) and answer == MessageState.DONE
+    # Where it hands nothing over, a group's orchestrator has answered by itself.
+    led = session.group is not None and len({one.turn_id for one in said}) > ALONE
+    made = any(one.created_at >= said[-1].created_at for one in files)
+    comes = ended and (session.criteria or session.workflow is not None or led or made)
+    if not comes and not any(one.round for one in session.criteria):
+        return None
+    times = [datetime.fromisoformat(one.created_at) for one in said if one.created_at]
+    taken = clock_text(int((times[0] - times[-1]).total_seconds())) if times else ""
+    # A round begins with what a checker sent back.
+    last = takewhile(lambda one: one.author.id != CRITERIA, said)
+    cost, again = (Total.of(*(one.usage for one in some if one.usage)) for some in (said, last))
+    return Result(
+        asked=said[-1].content if said[-1].by_user else "",
+        spent=" · ".join(filter(None, (money_text(words, cost), taken))),
+        criteria=session.criteria,
+        price=money_text(words, again) if again.known_usd > 0 and not again.unpriced else "",
+    )
+
+
+class ResultCard(QFrame):
+    """Shown while work rests that was checked, or that came to its end; hidden otherwise.
+
+    Signals: rest_requested(), check_requested() for criteria that nobody looked at yet, accept_requested(),
+    changes_requested(), means_requested() to say what done means, left() when the button goes that had the focus.
+    """
+
     rest_requested = Signal()
+    check_requested = Signal()
     accept_requested = Signal()
     changes_requested = Signal()
+    means_requested = Signal()
     left = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("result_card")
         self.setProperty("kind", "card")
-        self._language, self._look = language, look
-        self._session: ChatSession | None = None
-        self._asked = self._spent = ""
+        self._language = language
+        self._shown: Result | None = None
         self._room = ROOM
         self._title = say(plain_label("card_title"), language, "result.title")
         self.state = plain_label("ok")
         self._cost = plain_label("hint")
         self._question = ElidedLabel("meta")
-        self._rows = QWidget()
-        self._column = vbox(inside=self._rows, spacing=8)
-        self._list = scrolling(self._rows)
-        self.rest = say(button("primary", "result_rest", self.rest_requested), language, "result.rest")
+        self.criteria = CriteriaList(language, look, wide=True)
+        self._list = scrolling(self.criteria)
+        self.means = say(button("", "result_means", self.means_requested), language, "result.means")
+        self.rest = button("primary", "result_rest", self.rest_requested)
+        self.check = say(button("primary", "result_check", self.check_requested), language, "result.check")
         self.accept = say(button("", "result_accept", self.accept_requested), language, "result.accept")
         self.changes = say(button("", "result_changes", self.changes_requested), language, "result.changes")
         head = hbox(self._title, self.state, STRETCH, self._cost, spacing=10)
-        foot = hbox(self.rest, self.accept, self.changes, STRETCH, spacing=8)
+        foot = hbox(self.means, self.rest, self.check, self.accept, self.changes, STRETCH, spacing=8)
         vbox(head, self._question, self._list, foot, inside=self, margins=(14, 10, 14, 10), spacing=8)
         language.changed.connect(self._refresh)
         self.hide()
 
-    def show_result(self, session: ChatSession | None, asked: str, spent: str) -> None:
-        """Show how the criteria of a session stand, what was asked and what that took; None hides the card."""
-        shown = (session and (session.status, session.criteria), asked, spent)
-        before = (self._session and (self._session.status, self._session.criteria), self._asked, self._spent)
-        self._session, self._asked, self._spent = session, asked, spent
-        if shown != before:
+    def show_result(self, result: Result | None) -> None:
+        """Show what came of work; None hides the card."""
+        if result != self._shown:
+            self._shown = result
             self._refresh()
 
     def set_room(self, height: int) -> None:
         """Set how high the list of criteria may be, in pixels."""
         self._room = height
-        wanted = self._column.totalHeightForWidth(max(1, self.width() - SIDES))
+        wanted = self.criteria.column.totalHeightForWidth(max(1, self.width() - SIDES))
         self._list.setFixedHeight(max(LEAST_ROOM, min(height, wanted)))
 
-    def _refresh(self) -> None:
-        words, session = self._language, self._session
-        criteria = session.criteria if session is not None else ()
-        rests = session is not None and session.status not in (Status.RUNNING, Status.WAITING)
-        met = sum(one.state == CriterionState.MET for one in criteria)
-        done = session is not None and session.status == Status.COMPLETED
-        shown = bool(criteria) and rests and any(one.round for one in criteria)
-        going = (self.rest, self.accept, *([] if shown else [self.changes])) if done or not shown else ()
-        if any(one.hasFocus() for one in going):
-            self.left.emit()
-        self.setVisible(shown)
-        if not shown:
-            return
-        said = words("result.met", met=met, all=len(criteria))
-        show_as(self.state, "ok" if done and met == len(criteria) else "warn", said)
-        self._cost.setText(self._spent)
-        self._question.setText(words("result.asked", text=" ".join(self._asked.split())))
-        self.rest.setVisible(not done)
-        self.accept.setVisible(not done)
-        empty(self._column)
-        for criterion in criteria:
-            self._column.addWidget(self._row(criterion))
-        self.setAccessibleName(", ".join(filter(None, (words("result.title"), said, self._spent))))
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         self.set_room(self._room)
 
-    def _row(self, criterion: Criterion) -> QFrame:
-        words, by = self._language, criterion.checked_by
-        text = shown_by(criterion, lambda doubt: words.texts.named("criterion", doubt))
-        parts: list[QWidget] = [Paragraph("value", text=criterion.text)]
-        if (shown := criterion.evidence) is not None:
-            quote = ShorteningButton("link", "result_evidence")
-            quote.show_words(text.replace("&", "&&"), plain_tip(text))
-            wanted = self.file_wanted if shown.file else self.message_wanted
-            quote.clicked.connect(partial(wanted.emit, shown.file or shown.message_id))
-            parts.append(quote)
-        elif text:
-            parts.append(Paragraph("hint", text=text))
-        mark = HeadingIcon(self._look, *_MARKS.get(criterion.state, _MARKS[CriterionState.OPEN]))
-        mark.setAccessibleName(words.texts.named("criterion", criterion.state))
-        who = plain_label("hint" if by is None or by.other_family else "warn")
-        if by is not None:
-            family = words("result.other_family" if by.other_family else "result.same_family")
-            who.setText(f"{by.name} · {family}")
-        return frame("", hbox(mark, (vbox(*parts, spacing=2), 1), who, spacing=10))
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.set_room(self._room)
+
+    def _refresh(self) -> None:
+        words, result = self._language, self._shown
+        criteria = result.criteria if result is not None else ()
+        states = {one.state for one in criteria}
+        missing = bool(states & {CriterionState.UNMET, CriterionState.UNKNOWN})
+        offered = {
+            self.means: result is not None and not criteria,
+            self.rest: missing,
+            self.check: not missing and CriterionState.OPEN in states,
+            self.accept: missing,
+            self.changes: result is not None,
+        }
+        if any(one.hasFocus() for one, shown in offered.items() if not shown):
+            self.left.emit()
+        self.setVisible(result is not None)
+        if result is None:
+            return
+        for one, shown in offered.items():
+            one.setVisible(shown)
+        met = sum(one.state == CriterionState.MET for one in criteria)
+        said = words("result.met", met=met, all=len(criteria)) if criteria else ""
+        show_as(self.state, "ok" if met == len(criteria) else "warn", said)
+        self._cost.setText(result.spent)
+        self._question.setText(words("result.asked", text=" ".join(result.asked.split())))
+        price = words("result.about", cost=result.price) if result.price else ""
+        self.rest.setText(" · ".join(filter(None, (words("result.rest"), price))))
+        self._list.setVisible(bool(criteria))
+        self.criteria.show_criteria(criteria)
+        self.setAccessibleName(", ".join(filter(None, (words("result.title"), said, result.spent))))
+        self.set_room(self._room)
 
 
 STYLE = ListStyle(height=30, left=10, space=8)
@@ -231,33 +327,36 @@ def author_text(version: FileVersion, words: Language) -> str:
 class FilesList(ItemList):
     """Shows each file with its version, who wrote it, and its size; hidden while there is none.
 
-    Signals: asked(path, OPEN, SAVE, COPY, FOLDER or DELETE), left() when it goes and had the focus.
+    Signals: asked(path, OPEN, SAVE, COPY, FOLDER or DELETE), changed(), left() when it goes and had the focus.
     """
 
     asked = Signal(str, str)
+    changed = Signal()
     left = Signal()
     EDITS = ENTER
 
-    def __init__(self, language: Language, look: Look) -> None:
-        super().__init__(look, "files_list", STYLE)
+    def __init__(self, language: Language, look: Look, name: str = "files_list") -> None:
+        super().__init__(look, name, STYLE)
         self._language = language
         say(self, language, name="files.title")
-        self._files: Sequence[FileVersion] = ()
-        for opened in (self.edit_requested, self.doubleClicked):
+        self.files: Sequence[FileVersion] = ()
+        for opened in (self.edit_requested, self.clicked):
             opened.connect(lambda _row: self.asked.emit(self.current_id(), OPEN))
         self.delete_requested.connect(lambda path: self.asked.emit(path, DELETE))
-        language.changed.connect(lambda: self.show_files(self._files))
+        language.changed.connect(lambda: self.show_files(self.files))
         self.hide()
 
     def show_files(self, files: Sequence[FileVersion]) -> None:
         """Show the newest version of each file."""
-        self._files, rows = files, [self._row(one) for one in files]
+        before, self.files, rows = self.files, files, [self._row(one) for one in files]
         if not rows and self.hasFocus():
             self.left.emit()
         if rows != self.rows.rows:
             self.show_rows(rows)
             self.setFixedHeight(min(self.rows_height(), MOST_FILES * self.rows_height() // max(1, len(rows))))
         self.setVisible(bool(rows))
+        if files != before:
+            self.changed.emit()
 
     def menu_of(self, row_id: str) -> QMenu:
         menu, words = self.new_menu(), self._language

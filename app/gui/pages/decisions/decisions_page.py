@@ -13,7 +13,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
 from app.core.provider import last_part
@@ -25,7 +25,7 @@ from app.engine.scores import CALIBRATED, FEW, Score, score_texts, usual_text
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import KINDS
 from app.gui.pages.council.council_columns import Letter
-from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
+from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.widgets import controls
 from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
@@ -552,8 +552,6 @@ def _box(*parts: Part) -> QWidget:
     return frame("", vbox(*parts, spacing=6))
 
 
-ALL = ""
-FILTERS = (ALL, *DecisionState)
 DUE = "due"
 SEARCH = 190
 
@@ -590,13 +588,13 @@ class DecisionsPage(ListPage):
         self._scores: Mapping[str, Score] = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
-        self._filter = ALL
         self.search = say(
             SearchBox(look, "decisions_search"), language, name="journal.filter", hint="journal.filter"
         )
         self._nothing = say(named("decisions_nothing", plain_label("hint")), language, "side.nothing_found")
-        self._chips = {name: self._chip(name) for name in FILTERS}
+        self._chips = FilterChips("decisions", DecisionState)
         self._lay_out()
+        self._chips.chosen.connect(self._show_rows)
         self.list.currentItemChanged.connect(lambda _now, _before: self._show_details())
         self.list.delete_requested.connect(self.delete_requested)
         self.list.edit_requested.connect(self.change_requested)
@@ -627,7 +625,8 @@ class DecisionsPage(ListPage):
         """Show a decision, whatever the filter; without an id the first that is due."""
         if decision_id and self.list.rows.row_of(decision_id) < 0:
             self.search.clear()
-            self._chips[ALL].setChecked(True)
+            self._chips.show_all()
+            self._show_rows()
         first = self._decisions[0].id if self._decisions else ""
         if not self.list.choose(decision_id or first):
             self._show_details()
@@ -643,34 +642,19 @@ class DecisionsPage(ListPage):
 
     # Parts
 
-    def _chip(self, name: str) -> controls.Button:
-        chip = controls.button("filter", f"decisions_{name or 'all'}", partial(self._on_filter, name))
-        chip.setCheckable(True)
-        chip.setChecked(name == ALL)
-        return chip
-
     def _lay_out(self) -> None:
-        words, group, chips = self._language, QButtonGroup(self), FlowBox(gap=2)
-        for chip in self._chips.values():
-            group.addButton(chip)
-            chips.add(chip)
         self.search.setFixedWidth(SEARCH)
-        head = hbox((chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        self._lay_out_list(words, "decisions", "journal.none", "journal.begin", head, self._nothing)
+        head = hbox((self._chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
+        self._lay_out_list(self._language, "decisions", "journal.none", "journal.begin", head, self._nothing)
 
     # Display
 
     def _show(self) -> None:
-        words, count = self._language, Counter(self._states.values())
-        for name, chip in self._chips.items():
-            number = count[DecisionState(name)] if name else len(self._decisions)
-            text = words(f"journal.state.{name}") if name else words("journal.all")
-            chip.setText(f"{text}  {number}")
-            chip.setAccessibleName(f"{text}, {number}")
-            set_shown(chip, bool(number) or name == ALL)
-        if self._filter and not count[DecisionState(self._filter)]:
-            self._filter = ALL
-            self._chips[ALL].setChecked(True)
+        words = self._language
+        self._chips.show_counts(
+            Counter(self._states.values()),
+            lambda name: words(f"journal.state.{name}" if name else "journal.all"),
+        )
         self._show_some(bool(self._decisions))
         self._show_rows(anew=True)
 
@@ -680,7 +664,7 @@ class DecisionsPage(ListPage):
         shown = [
             each
             for each in self._decisions
-            if self._filter in (ALL, self._states[each.id]) and fits(self._folded[each.id])
+            if self._chips.value in (ALL, self._states[each.id]) and fits(self._folded[each.id])
         ]
         for month, group in groupby(shown, self._month_of):
             decisions = list(group)
@@ -715,10 +699,6 @@ class DecisionsPage(ListPage):
             self._today,
             can_open=decision is not None and decision.id in self._sessions,
         )
-
-    def _on_filter(self, name: str) -> None:
-        self._filter = name
-        self._show_rows()
 
 
 @lru_cache(maxsize=2_000)

@@ -15,16 +15,18 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
+from app.core.criteria import CriterionState
 from app.core.message import Message
 from app.core.session import RESTART, Plan
 from app.core.texts import amount_text, exact, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
-from app.gui.display.descriptions import icon_of, kind_text
-from app.gui.pages.list_page import WIDE, ActingList, Details, ListPage
+from app.gui.display.descriptions import KINDS, icon_of, kind_text
+from app.gui.pages.chat.over_input import CriteriaList, FilesList
+from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.panels.conversation_view import QuestionCards
 from app.gui.widgets.badge import AVATAR, initial, paint_avatar
-from app.gui.widgets.boxes import STRETCH, FlowBox, drop, empty, hbox, thin_line, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, Part, drop, empty, hbox, thin_line, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button, button, icon_button, scrolling
@@ -113,11 +115,14 @@ class WorkRows(ItemModel):
         colour = _COLOURS.get(Needs(row.needs), "warn") if row.needs else "text_2"
         if row.state == WorkState.STOPPED and row.reason_code == RESTART:
             colour = "warn"
+        if row.state == WorkState.DONE:
+            # What was accepted as it is, is not what was met.
+            colour = "ok" if all(one.state == CriterionState.MET for one in row.criteria) else "warn"
         return WorkItem(
             id=row.id,
             title=exact(row.title),
             second=exact(row.says),
-            second_colour="ok" if row.state == WorkState.DONE else colour,
+            second_colour=colour,
             third=" · ".join(filter(None, (who, row.stands, age))) if self.narrow else "",
             icon=icon_of(row.kind),
             button=words(f"work.do.{row.action}"),
@@ -193,13 +198,40 @@ class WorkDelegate(ItemDelegate):
         self._write(painter, lines, item.stands, sized(painter.font(), 12), "text_2", bottom)
 
 
+PAUSE, STOP, RESUME, OPEN, FRONT, RAISE = "pause", "stop", "resume", "open", "front", "raise"
+_ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
+_WORDS = {
+    PAUSE: "discussion.pause",
+    STOP: "discussion.stop",
+    RESUME: "discussion.resume",
+    FRONT: "queue.front",
+    RAISE: "work.raise",
+    OPEN: "queue.open",
+}
+
+
+def _offered(row: WorkRow) -> set[str]:
+    """Return what can be asked of some work."""
+    runs = row.state in (WorkState.RUNNING, WorkState.WAITING) or row.needs in (Needs.ANSWER, Needs.APPROVAL)
+    asked = {OPEN, *((PAUSE, STOP) if runs else ())}
+    # The step that failed can also be tried again by the same assistant.
+    asked |= {RESUME} if row.action == WorkAction.RESUME or (row.step and row.reason_code) else set()
+    asked |= {RAISE} if row.kind != "debate" and row.state != WorkState.DONE else set()
+    return asked | ({FRONT} if row.job else set())
+
+
 class WorkTable(ActingList):
-    """The list of work; acts on a row once its action has been shown for half a second."""
+    """The list of work; acts on a row once its action has been shown for half a second.
+
+    Emits asked(id, PAUSE, STOP, RESUME, OPEN, FRONT or RAISE).
+    """
+
+    asked = Signal(str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.work = WorkRows(language)
         super().__init__(look, "work_list", WIDE, self.work)
-        self._look = look
+        self._language, self._look = language, look
         self._delegates = {style: WorkDelegate(look, style, self) for style in (WIDE, NARROW)}
         self.setItemDelegate(self._delegates[WIDE])
         # The action of each row, and since when it is shown.
@@ -225,6 +257,17 @@ class WorkTable(ActingList):
         _action, since = self._shown.get(row_id, (None, time.monotonic()))
         if time.monotonic() - since >= SHOWN_S:
             super().act(row_id)
+
+    def menu_of(self, row_id: str) -> QMenu | None:
+        row = self.rows.rows[self.rows.row_of(row_id)]
+        if not isinstance(row, WorkRow):
+            return None
+        menu, offered = self.new_menu(), _offered(row)
+        menu.setObjectName("work_menu")
+        for what, key in _WORDS.items():
+            if what in offered:
+                menu.addAction(self._language(key), partial(self.asked.emit, row_id, what))
+        return menu
 
     def button_of(self, row_id: str) -> QRect:
         """Return where the button of a row is, in the list."""
@@ -338,15 +381,14 @@ class QueueView(QWidget):
         return made
 
 
-PAUSE, STOP, RESUME, OPEN = "pause", "stop", "resume", "open"
-_ICONS = {PAUSE: "pause", RESUME: "play", STOP: "square", OPEN: "external-link"}
-_WORDS = {PAUSE: "discussion.pause", RESUME: "discussion.resume", STOP: "work.stop", OPEN: "queue.open"}
-
-
 class WorkDetails(Details):
-    """Shows the chosen work; emits told(session id, text). `buttons` are by PAUSE, STOP, RESUME and OPEN."""
+    """Shows the chosen work, or the totals of today. `buttons` are by PAUSE, STOP, RESUME and OPEN.
+
+    Signals: told(session id, text), changed() when another session is shown.
+    """
 
     told = Signal(str, str)
+    changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -365,10 +407,15 @@ class WorkDetails(Details):
         self.cards.left.connect(self.left)
         self._kind, self._cost = ElidedLabel("hint"), plain_label("hint")
         self._title = named("work_title", Paragraph("card_title"))
-        self._says, self._nothing = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
+        self._says, self._choose = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
+        self.totals = named("work_totals", Paragraph("card_text"))
         self._queued = plain_label("hint")
         self.buttons = {
-            name: say(icon_button(look, icon, f"work_{name}"), language, tip=_WORDS[name])
+            name: say(
+                icon_button(look, icon, f"work_{name}"),
+                language,
+                tip="work.stop" if name == STOP else _WORDS[name],
+            )
             for name, icon in _ICONS.items()
         }
         self._back = say(
@@ -376,11 +423,17 @@ class WorkDetails(Details):
         )
         self._plan_title = say(plain_label("section"), language, "plan.title")
         self.plan = PlanList(language, look, "work_plan")
+        self._means_title = plain_label("section")
+        self.means = CriteriaList(language, look, wide=False)
+        self._files_title = say(plain_label("section"), language, "files.title")
+        self.files = FilesList(language, look, "work_files")
+        self.files.changed.connect(lambda: set_shown(self._files_title, bool(self.files.count())))
         self.queue = QueueView(language)
         self.tell = Composer(look, box_name="work_tell", button_name="work_tell_send")
         self.tell.put_in_one_row()
         self.tell.submitted.connect(lambda text: self.told.emit(self.session_id, text))
         self._lay_out()
+        self._files_title.hide()
         language.follow(self._retranslate)
         self.show_work(None)
 
@@ -410,20 +463,20 @@ class WorkDetails(Details):
             self.area.verticalScrollBar().setValue(0)
             self._unsaid[before] = self.tell.box.toPlainText()
             self.tell.box.setPlainText(self._unsaid.pop(self.session_id, ""))
+            self.files.show_files(())
+            self.changed.emit()
         set_shown(self._head, row is not None)
-        set_shown(self._nothing, row is None and not tasks)
+        for part in (self.totals, self._choose):
+            set_shown(part, row is None and not tasks)
         if row is not None:
             self._kind.setText(
                 " · ".join(filter(None, (kind_text(row.kind, words), exact(", ".join(row.who)))))
             )
             self._cost.setText(cost_text(row, words))
             self._title.setText(exact(row.title))
-            runs = row.state in (WorkState.RUNNING, WorkState.WAITING) or bool(questions)
-            set_shown(self.buttons[PAUSE], runs)
-            set_shown(self.buttons[STOP], runs)
-            # The step that failed can also be tried again by the same assistant.
-            again = row.action == WorkAction.RESUME or bool(row.step and row.reason_code)
-            set_shown(self.buttons[RESUME], again)
+            offered = _offered(row)
+            for name, shown in self.buttons.items():
+                set_shown(shown, name in offered)
         says = " · ".join(filter(None, (exact(row.says), row.stands))) if row is not None else ""
         show_or_hide(self._says, "" if questions else says)
         self._show_card()
@@ -432,6 +485,11 @@ class WorkDetails(Details):
         set_shown(self.plan, has_plan)
         works = row is not None and row.state == WorkState.RUNNING
         self.plan.show_plan(plan, editable=can_tell, working=works)
+        criteria = row.criteria if row is not None else ()
+        met = sum(one.state == CriterionState.MET for one in criteria)
+        title = (words("criteria.title"), words("result.met", met=met, all=len(criteria)))
+        show_or_hide(self._means_title, "  ".join(title) if criteria else "")
+        self.means.show_criteria(criteria)
         self.queue.show_tasks(tasks)
         show_or_hide(self._queued, words("queue.messages", count=queued) if queued else "")
         set_shown(self._foot, can_tell)
@@ -462,8 +520,10 @@ class WorkDetails(Details):
         acts = hbox((self._title, 1), *self.buttons.values(), spacing=4)
         vbox(top, acts, inside=self._head, spacing=6)
         self._cards = vbox()
-        parts = (self._nothing, self._head, self._says, self._cards, self._plan_title, self.plan)
-        vbox(*parts, self.queue, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
+        parts: list[Part] = [self.totals, self._choose, self._head, self._says, self._cards]
+        parts += [self._plan_title, self.plan, self._means_title, self.means, self._files_title, self.files]
+        parts.append(self.queue)
+        vbox(*parts, STRETCH, inside=body, margins=(16, 14, 16, 14), spacing=10)
         self.area = scrolling(body)
         vbox(self._queued, self.tell, inside=self._foot, margins=(14, 8, 14, 12), spacing=6)
         back = hbox(self._back, STRETCH, margins=(8, 8, 8, 0))
@@ -496,10 +556,13 @@ class WorkPage(ListPage):
         self._language = language
         self._rows: Sequence[WorkRow] = ()
         self._assistants: Sequence[AssistantRow] = ()
+        self._today = ""
+        self._kinds = FilterChips("work", reversed(KINDS))
+        self._kinds.chosen.connect(lambda: self._show(anyway=True))
         self.switch = named("work_by", Segmented((BY_WORK, BY_ASSISTANT)))
         self._changes = button("chip", "work_changes", lambda: self._show(anyway=True))
         self._changes.setProperty("tone", "accent")
-        head = hbox(self._changes, STRETCH, self.switch, spacing=10)
+        head = hbox((self._kinds, 1), self._changes, self.switch, spacing=10)
         self._lay_out_list(language, "work", "work.nothing", "work.begin", head)
         self.switch.chosen.connect(lambda _by: self._show(anyway=True))
         self.list.currentItemChanged.connect(lambda _now, _before: self.chosen.emit(self.list.current_id()))
@@ -510,10 +573,14 @@ class WorkPage(ListPage):
         language.follow(self._retranslate)
 
     def show_work(
-        self, rows: Sequence[WorkRow], assistants: Sequence[AssistantRow], colours: Mapping[str, int]
+        self,
+        rows: Sequence[WorkRow],
+        assistants: Sequence[AssistantRow],
+        colours: Mapping[str, int],
+        today: str,
     ) -> None:
-        """Show all work as it is now; `colours` are those of assistants by name."""
-        self._rows, self._assistants = rows, assistants
+        """Show all work as it is now; `colours` are those of assistants by name, `today` is when the day began."""
+        self._rows, self._assistants, self._today = rows, assistants, today
         self.list.work.colours = colours
         self._show()
 
@@ -532,12 +599,22 @@ class WorkPage(ListPage):
         """Return the work of a session, None where there is none."""
         return next((row for row in self._rows if row.id == row_id), None)
 
-    def summary(self, need: int) -> str:
-        """Return how much needs the user, of which `need` is new, and how much runs, in words."""
+    def show_totals(self, need: int) -> str:
+        """Say in the details how much is done today, and return the rest: how much needs the user, of which `need` is new, how
+        much runs, and what the work of today cost.
+        """
         count, words = Counter(row.state for row in self._rows), self._language
-        needing = words("side.need_you", count=need) if need else ""
-        running = count[WorkState.RUNNING]
-        return " · ".join(filter(None, (needing, words("busy.running", count=running) if running else "")))
+        costs = [row.cost_usd for row in self._rows if row.cost_usd and row.since >= self._today]
+        running, done = count[WorkState.RUNNING], count[WorkState.DONE]
+        parts = (
+            words("side.need_you", count=need) if need else "",
+            words("busy.running", count=running) if running else "",
+            words("work.cost_today", amount=amount_text(sum(costs))) if costs else "",
+        )
+        said = " · ".join(filter(None, parts))
+        finished = words("work.count_done", count=done) if done else ""
+        self.details.totals.setText(" · ".join(filter(None, (said, finished))))
+        return said
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut) and not self._changes.isHidden():
@@ -546,6 +623,11 @@ class WorkPage(ListPage):
 
     def _show(self, *, anyway: bool = False) -> None:
         """Show the rows; while the user is in the list all stay where they are, unless they are to move anyway."""
+        words = self._language
+        self._kinds.show_counts(
+            Counter(row.kind for row in self._rows),
+            lambda kind: words(f"work.kind.{kind}" if kind else "journal.all"),
+        )
         wanted, shown = self._sections(), self.list.work.rows
         before, now = _sections_of(shown), _sections_of(wanted)
         changes = sum(before.get(one) != now.get(one) for one in {**before, **now})
@@ -554,7 +636,7 @@ class WorkPage(ListPage):
             fresh = {row.id: row for row in wanted if not isinstance(row, str)}
             wanted = [row if isinstance(row, str) else fresh.get(row.id, row) for row in shown]
         set_shown(self._changes, bool(changes) and held)
-        self._changes.setText(self._language("work.changes", count=changes))
+        self._changes.setText(words("work.changes", count=changes))
         if wanted != shown:
             self.list.show_work(wanted)
         self._show_some(bool(wanted))
@@ -562,15 +644,16 @@ class WorkPage(ListPage):
 
     def _sections(self) -> list[Row]:
         """Return the rows under their headings."""
-        words, found = self._language, list[Row]()
+        words, found, kind = self._language, list[Row](), self._kinds.value
+        fitting = [row for row in self._rows if kind in (ALL, row.kind)]
         if self.switch.value() == BY_WORK:
-            for state, group in groupby(self._rows, attrgetter("state")):
+            for state, group in groupby(fitting, attrgetter("state")):
                 rows = list(group)
                 key = "work.done_today" if state == WorkState.DONE else f"work.state.{state}"
                 found += [f"{words(key)}  {len(rows)}", *rows]
             return found
         works: dict[str, list[WorkRow]] = {}
-        for row in self._rows:
+        for row in fitting:
             for name in row.who or ("",):
                 works.setdefault(name, []).append(row)
         by_name = [(one, works.pop(one.name, [])) for one in self._assistants]
@@ -579,7 +662,7 @@ class WorkPage(ListPage):
         for one, rows in (*busy, *idle):
             found += [one, *rows]
         held = {row.id for _, rows in by_name for row in rows}
-        rest = [row for row in self._rows if row.id not in held]
+        rest = [row for row in fitting if row.id not in held]
         return [*found, words("work.others"), *rest] if rest else found
 
     def _retranslate(self) -> None:
