@@ -26,7 +26,6 @@ from app.core.ids import utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
-from app.core.settings import RunLimits
 from app.core.usage import UsageEntry
 from app.engine.chat.commands import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
@@ -142,9 +141,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         attachments: tuple[Attachment, ...] = (),
         folder: str = "",
         done_means: Sequence[str] = (),
-        limits: RunLimits | None = None,
+        **own: Any,
     ) -> str:
-        """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
+        """Start a workflow and return its session's id; `own` are fields of its Chat, as in `Chats.start`.
+
+        Raises BadInput for one that cannot run.
+        """
         definition = self.find(definition_id)
         self._check_runs(definition)
         message = user_message(checked_text(command, attachments), attachments, "")
@@ -153,7 +155,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             assistant_name=definition.name,
             budget_from=message.id,
             language=self._language(),
-            limits=limits,
+            **own,
         )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)

@@ -305,7 +305,8 @@ class FirstPageController(Controller):
             steps = ", ".join(step.name for step in workflow.steps)
             self._add(WORKFLOW, workflow.id, workflow.name, steps)
         menu.addSeparator()
-        menu.addAction(self._page.chat_composer.done_means)
+        composer = self._page.chat_composer
+        menu.addActions([composer.done_means, composer.choose_folder])
 
     def _add(self, kind: str, chosen: str, name: str, parts: str) -> None:
         menu, act = self._first.work.choices, partial(self._choose_work, kind, chosen)
@@ -389,8 +390,9 @@ class FirstPageController(Controller):
                 self.folder_id,
                 done_means=self._chats.new_means,
                 limits=self._chats.take_limits(),
+                chosen_folder=self._chats.new_folder,
             )
-            self._chats.new_means = ()
+            self._chats.new_means, self._chats.new_folder = (), ""
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)
