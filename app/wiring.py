@@ -187,6 +187,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         read_only=lock is None,
         file_system=disk,
         on_written=lambda session_id, version: publish(FileWritten(session_id=session_id, file=version)),
+        chosen=store.chosen_folder,
     )
     host = ToolHostClient(redact=secrets.redact, log_dir=paths.logs)
     tools = Toolbox(

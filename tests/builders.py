@@ -308,7 +308,9 @@ def a_bench(
         archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=toolbox or MemoryTools(*tools),
-        session_files=VersionedFiles(DataPaths(files)),
+        session_files=VersionedFiles(
+            DataPaths(files), chosen=getattr(store, "chosen_folder", lambda _id: "")
+        ),
         files=FileReaders(),
         network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,

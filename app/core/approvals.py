@@ -29,7 +29,7 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     """Return a session in which no call can run on the strength of an earlier approval.
 
     Each call without a result gets one that says it was not run, the questions of such a call and every open
-    approval are dismissed, and lasting permissions are removed.
+    approval are dismissed, and lasting permissions are removed, with the folder that was chosen.
     """
     finished = {(one.turn_id, one.tool_call_id) for one in messages if one.role == Role.TOOL and one.ended}
     results: dict[tuple[str, str | None], Message] = {}
@@ -50,6 +50,8 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
     written = (*changed, *results.values())
     if session.chat is not None or session.debate is not None:
         session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
+        if session.chat is not None:
+            session = replace(session, chat=replace(session.chat, chosen_folder=""))
         if written and session.status == Status.WAITING:
             session = replace(session, status=Status.PAUSED, reason=Reason.FROM_FILE)
     return Unapproved(session=session, messages=(*kept, *results.values()), written=written)

@@ -118,13 +118,20 @@ class PromptType(StrEnum):
 
 
 class PromptReason(StrEnum):
-    """Why Moot asks for an approval, or that a page or an external agent asks, or whether such an agent may work."""
+    """Why Moot asks for an approval, or that a page or an external agent asks, or whether such an agent may work.
+
+    READ_FOLDER and WRITE_FOLDER are asked once each in a session that works in a folder of the user's, and are then among
+    what is always allowed there; ADDRESS for each address that the user did not name.
+    """
 
     TOOL = "tool"
     MAY_HAVE_RUN = "may_have_run"
     PAGE = "page"
     AGENT_ASKS = "agent_asks"
     AGENT_WORKS = "agent_works"
+    READ_FOLDER = "read_folder"
+    WRITE_FOLDER = "write_folder"
+    ADDRESS = "address"
 
 
 class Consent(StrEnum):

@@ -29,7 +29,7 @@ from app.core.council_parts import Option
 from app.core.criteria import Criterion
 from app.core.definitions import QUEUED, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
-from app.core.message import Attachment
+from app.core.message import Attachment, PromptReason
 from app.core.settings import RunLimits
 from app.core.texts import Texts
 from app.core.usage import UsageEntry
@@ -58,6 +58,9 @@ class Status(StrEnum):
     STOPPED = "stopped"
     ERROR = "error"
 
+
+# What is asked once in a session that works in a folder of the user's, and then always allowed there.
+OF_FOLDER = (PromptReason.READ_FOLDER, PromptReason.WRITE_FOLDER)
 
 ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
 
@@ -129,6 +132,7 @@ class SessionSummary(NamedTuple):
     speakers: tuple[str, ...] = ()
     always: tuple[str, ...] = ()
     cost_usd: float | None = 0.0
+    chosen_folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,7 +360,7 @@ class Chat:
     for that of the settings. `effort` is that of all who speak, "" for their own; `provider` and `model` answer in place of
     the assistant's own, both "" for that. `choice` is for the answer that was asked for again with it. `instructions`
     and `context` are those of its folder when it came there. `limits` are those chosen for this session, None for those
-    of the settings.
+    of the settings. `chosen_folder` is the folder of the user's in which its files are, "" for one of its own.
     """
 
     assistant_id: str
@@ -378,6 +382,7 @@ class Chat:
     instructions: str = ""
     context: tuple[Attachment, ...] = ()
     limits: RunLimits | None = None
+    chosen_folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -457,6 +462,11 @@ class Session:
     def allowing(self, always: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where these tools need not ask again, and no others."""
         return self._with(always=tuple(dict.fromkeys(always)))
+
+    @property
+    def chosen_folder(self) -> str:
+        """The folder that the user chose for its files, "" for its own."""
+        return self.chat.chosen_folder if self.chat is not None else ""
 
     @property
     def unused_summaries(self) -> tuple[str, ...]:

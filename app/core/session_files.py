@@ -10,6 +10,8 @@ from app.core.texts import exact
 
 MOST_FILES: Final = 200
 MOST_BYTES: Final = 50_000_000
+# How many names list_files shows.
+MOST_LISTED: Final = 2_000
 MOST_PATH: Final = 1_000
 # Bytes of UTF-8 of a folder's or a file's own name.
 MOST_NAME: Final = 240
@@ -36,7 +38,8 @@ FORBIDDEN_SUFFIXES: Final = frozenset(
 )
 """The suffixes of what a system starts, installs or opens by itself; of folders too."""
 
-KEY_SUFFIXES: Final = frozenset("asc gpg jks kdb kdbx key keystore p12 p8 pem pfx ppk".split())  # noqa: SIM905
+_OF_KEYS = "asc env gpg jks kdb kdbx key keychain keystore keytab ovpn p12 p8 pem pfx pgp pkcs12 ppk"
+KEY_SUFFIXES: Final = frozenset(_OF_KEYS.split())
 KEY_FILES: Final = frozenset(("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"))
 _SIGNS: Final = '\\:*?"<>|'
 
@@ -130,7 +133,9 @@ def _problem(name: str) -> str:
     _, dot, suffix = told.rpartition(".")
     if dot and suffix.strip() in FORBIDDEN_SUFFIXES:
         return f"files that end in .{suffix} are never written: a system might run them"
-    if told in KEY_FILES or (dot and suffix.strip() in KEY_SUFFIXES):
+    # A copy is one too, as in id_rsa.bak or cert.pem~.
+    first, *suffixes = (part.strip(" ~") for part in told.split("."))
+    if (first in KEY_FILES and suffixes != ["pub"]) or KEY_SUFFIXES.intersection(suffixes):
         return f"{name!r} is the name of a file for keys, and such files are never read or written"
     return ""
 

@@ -217,11 +217,25 @@ class SessionStore(Protocol):
 class SessionFiles(Protocol):
     """Keeps the files that are made in sessions, with every version; what another program changed is taken in as a version.
 
+    A session may have a folder that the user chose: there it knows what it has written and what came while it ran, and
+    version 0 is the user's own file, or that there was none. Where that folder cannot be used, old versions can be read all the same.
     Everything raises NotFound for a file or a version that is not there, and StorageError.
     """
 
     async def list(self, session_id: str) -> tuple[FileVersion, ...]:
-        """Return the newest version of each file that is there, by path."""
+        """Return the newest version of each file that is there and that the session has written, by path."""
+
+    async def others(self, session_id: str) -> tuple[str, ...]:
+        """Return the paths of the other files in a chosen folder, a few more than MOST_LISTED at most."""
+
+    async def seen(self, session_id: str) -> frozenset[int]:
+        """Return the hashes of the paths in a chosen folder. Raises BadInput where it cannot be used."""
+
+    async def take_in_new(self, session_id: str, seen: frozenset[int]) -> None:
+        """Take in the files of a chosen folder whose paths are not among those `seen` before. Raises BadInput."""
+
+    async def checked_folder(self, folder: str) -> str:
+        """Return where a folder really is that the user chooses. Raises BadInput for one that may not be chosen."""
 
     async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
         """Return how many files each of these sessions has."""

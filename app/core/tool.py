@@ -58,7 +58,7 @@ FILE_PARTS: Final = "file_parts"
 """The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a file."""
 
 FILES: Final = "files"
-"""The set of tools for the session's own files; debates have none."""
+"""The set of tools for the files of a session; debates have none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +136,8 @@ class ToolContext:
 
 
 Run = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
+# Says of a call's arguments, and the session's messages, whether it opens an address that the user did not name.
+Strays = Callable[[Mapping[str, object], Sequence[Message]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +147,9 @@ class Tool:
     `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
     the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
     `asks` means the user must allow each call; `consent` names what "always" then stands for. A server says of its tool
-    that it only `reads`, and calls it `name` itself.
+    that it only `reads`, as Moot's own tools for files do, and calls it `name` itself.
     `modes` are the agent modes it may run in. A tool that `ends` the turn wins over the calls after it,
-    which are skipped. `run` raises ToolError for what the model should know.
+    which are skipped. One that `strays` is asked about while a folder of the user's is open. `run` raises ToolError for what the model should know.
     """
 
     key: str
@@ -160,6 +162,7 @@ class Tool:
     ends: bool = False
     consent: str = ""
     reads: bool = False
+    strays: Strays | None = None
     name: str = ""
     modes: tuple[str, ...] = (AgentMode.DEFAULT,)
 

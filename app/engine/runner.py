@@ -10,7 +10,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from app.core.errors import StorageError
+from app.core.errors import MootError, StorageError
 from app.core.ids import new_id
 from app.core.message import Author
 from app.core.owned_tasks import start_owned
@@ -139,11 +139,22 @@ class Run(ABC):
         try:
             running = await self._save()
             while running:
-                await self._step()
+                await self._step_and_notice()
                 running = await self._save() and self._live.session.status == Status.RUNNING
         except Exception:
             _log.exception("The run of session %s ended by a fault", self._live.id)
             await self._end_by_fault()
+
+    async def _step_and_notice(self) -> None:
+        """Do what comes next, and take in what other programs make in the session's chosen folder meanwhile."""
+        files, seen = self._services.files, None
+        with contextlib.suppress(MootError):
+            seen = await files.seen(self._live.id) if self._live.session.chosen_folder else None
+        try:
+            await self._step()
+        finally:
+            with contextlib.suppress(MootError):
+                await files.take_in_new(self._live.id, seen) if seen is not None else None
 
     async def _end_by_fault(self) -> None:
         """End the run as failed; resuming goes on from the last record."""

@@ -1,6 +1,7 @@
 """All files. Sessions: `sessions` (the store, and its thread), `session_log` (a log while it is written, and
 how often text that streams is: FLUSH_SECONDS), `log` (a whole log, and replaying it), `lines` (of a log),
-`records`, `index` (the list of sessions), `search`, `session_files` (what is made in sessions, with all versions).
+`records`, `index` (the list of sessions), `search`, `session_files` (what is made in sessions, with all versions),
+`chosen_folder` (of the user's, in which that may be).
 `codec` converts all of Moot's own JSON. Documents: `documents` (also drafts), `definitions`, `connections` (providers
 and MCP servers), `json_file` (also replaced files). Also `usage_ledger`; `secrets` (also the keyring), `redaction`
 (also the log of faults); `stored_data` with `backup` (also restoring, and upgrades of older files), `trash`,

@@ -12,7 +12,8 @@ from typing import BinaryIO, NamedTuple
 from app.core.errors import StorageError
 
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+# A pipe is opened at once, and is then no plain file.
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _REPLACE_TRIES = 5
 
@@ -53,6 +54,9 @@ class FileSystem:
     says that it is a copy which has taken its place. So a folder that was moved is never made again.
     """
 
+    # The mode of new files.
+    _mode = 0o600
+
     def __init__(self, root: Path | None = None, is_back: Callable[[], bool] = lambda: False) -> None:
         self._root = root
         self._is_back = is_back
@@ -76,7 +80,8 @@ class FileSystem:
     def create(self, path: Path) -> int:
         """Create a new file, for the user only, and open it for appending."""
         self._check_root(path)
-        return os.open(path, _APPEND | _NO_LINK | os.O_CREAT | os.O_EXCL, 0o600)
+        with self._at(path) as (name, at):
+            return os.open(name, _APPEND | _NO_LINK | os.O_CREAT | os.O_EXCL, self._mode, dir_fd=at)
 
     def open(self, path: Path) -> int:
         """Open an existing file for appending; never through a link."""
@@ -103,7 +108,8 @@ class FileSystem:
         """Rename a file, replacing the one that has the name."""
         for attempt in range(_REPLACE_TRIES):
             try:
-                source.replace(target)
+                with self._at(source) as (old, before), self._at(target) as (new, after):
+                    os.replace(old, new, src_dir_fd=before, dst_dir_fd=after)
             except PermissionError:
                 # WORKAROUND: Windows refuses while a virus scanner or a sync client reads the file.
                 if os.name != "nt" or attempt == _REPLACE_TRIES - 1:
@@ -114,7 +120,8 @@ class FileSystem:
 
     def remove(self, path: Path) -> None:
         """Remove a file."""
-        path.unlink()
+        with self._at(path) as (name, at):
+            os.unlink(name, dir_fd=at)
 
     def sync_folder(self, path: Path) -> None:
         """Return when the names in a folder survive a power cut."""
@@ -141,7 +148,11 @@ class FileSystem:
 
     def identity(self, file: Path | int) -> FileId:
         """Return which file has a path or is open. Raises FileNotFoundError for a folder or a link."""
-        found = os.fstat(file) if isinstance(file, int) else os.lstat(file)
+        if isinstance(file, int):
+            found = os.fstat(file)
+        else:
+            with self._at(file) as (name, at):
+                found = os.stat(name, dir_fd=at, follow_symlinks=False)
         if not S_ISREG(found.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a plain file", str(file))
         return FileId(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
@@ -175,7 +186,13 @@ class FileSystem:
 
     def open_read(self, path: Path) -> BinaryIO:
         """Open a file for reading; never through a link."""
-        return os.fdopen(os.open(path, _READ | _NO_LINK), "rb")
+        with self._at(path) as (name, at):
+            return os.fdopen(os.open(name, _READ | _NO_LINK, dir_fd=at), "rb")
+
+    @contextlib.contextmanager
+    def _at(self, path: Path) -> Iterator[tuple[str | Path, int | None]]:
+        """Yield what the system is told for a path, and the open folder in which that is; None for none."""
+        yield path, None
 
     def _check_root(self, path: Path) -> None:
         root = self._root

@@ -16,7 +16,7 @@ from app.storage.file_system import FileStat, FileSystem, Stamp, storage_errors,
 from app.storage.lines import decode_line, encode_line
 from app.storage.paths import DataPaths
 
-INDEX_VERSION = 5
+INDEX_VERSION = 6
 _SUFFIX = ".jsonl"
 _FIELDS = len(SessionSummary._fields)
 

@@ -266,4 +266,5 @@ def summarised(
         speakers=tuple(speakers),
         always=session.always,
         cost_usd=sum_of(price for message_id, price in prices.items() if message_id >= since),
+        chosen_folder=session.chosen_folder,
     )

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from stat import S_ISDIR
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -22,6 +22,7 @@ from app.core import session_files
 from app.core.errors import BadInput, NotFound
 from app.core.ids import is_id, utc_now
 from app.core.store import SessionFiles
+from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, replacing, storage_errors, write_all, write_whole
 from app.storage.lines import Op, by_number, encode_line, read_lines
@@ -37,13 +38,18 @@ LOG = "log.jsonl"
 FOLDER = ".files"
 _OP = "file"
 FRESH = "fresh"
-_JUNCTION = 0xA0000003
+# Of a chosen folder's files the names of so many are looked at.
+_MOST_SEEN = 200_000
 
 
 class VersionedFiles(SessionFiles):
     """Keeps the files of all sessions of a data directory; with `read_only` it writes nothing and takes nothing in.
 
-    `on_written` is told each new line, in another thread.
+    In a folder that the user chose instead, a session knows the files that it has written and those that came while it ran; each
+    has a version 0 first: what it held before, or that it was not there. `files/<session id>/` then has only `.versions`.
+
+    `on_written` is told each new line, in another thread. `chosen` returns the folder that the user chose for a session, ""
+    for its own.
     """
 
     def __init__(
@@ -53,21 +59,35 @@ class VersionedFiles(SessionFiles):
         read_only: bool = False,
         file_system: FileSystem | None = None,
         on_written: Callable[[str, session_files.FileVersion], None] = lambda _id, _version: None,
+        chosen: Callable[[str], str] = lambda _id: "",
     ) -> None:
         self._paths = paths
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._on_written = on_written
+        self._chosen = chosen
         self._threads = OneAtATime("moot-files")
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
 
     async def list(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
-        return await self._run(session_id, lambda files: tuple(files.now[path] for path in sorted(files.now)))
+        return await self._run(session_id, lambda files: files.written())
+
+    async def others(self, session_id: str) -> tuple[str, ...]:
+        return await self._run(session_id, lambda files: files.others())
+
+    async def seen(self, session_id: str) -> frozenset[int]:
+        return await self._run(session_id, lambda files: files.seen())
+
+    async def take_in_new(self, session_id: str, seen: frozenset[int]) -> None:
+        await self._run(session_id, lambda files: files.take_in_new(seen))
+
+    async def checked_folder(self, folder: str) -> str:
+        return await self._threads.run(lambda: real_folder(folder, self._paths.root))
 
     async def counts(self, session_ids: Iterable[str]) -> dict[str, int]:
         def count() -> dict[str, int]:
-            return {one: self._work_in(one, lambda files: len(files.now)) for one in session_ids}
+            return {one: self._work_in(one, lambda files: len(files.written())) for one in session_ids}
 
         return await self._threads.run(count)
 
@@ -99,7 +119,7 @@ class VersionedFiles(SessionFiles):
         return await self._run(session_id, lambda files: files.delete(path, by))
 
     def folder(self, session_id: str) -> str:
-        return str(self._paths.files / session_id)
+        return self._chosen(session_id) or str(self._paths.files / session_id)
 
     async def _run(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         if not is_id(session_id):
@@ -108,15 +128,20 @@ class VersionedFiles(SessionFiles):
 
     def _work_in(self, session_id: str, work: "Callable[[_Folder], Result]") -> Result:
         folder = self._paths.files / session_id
-        with storage_errors(folder):
-            files = _Folder(self._disk, folder, self._hashes, partial(self._on_written, session_id))
-            if not self._read_only:
+        chosen = self._chosen(session_id)
+        with storage_errors(Path(chosen) if chosen else folder):
+            files = _Folder(self._disk, folder, self._hashes, partial(self._on_written, session_id), chosen)
+            files.problem = problem_of(chosen, self._paths.root) if chosen else None
+            if not self._read_only and files.problem is None:
                 files.take_in()
             return work(files)
 
 
 class _Folder:
-    """The folder of one session: the `lines` of its log, and the files that are there `now`, by path."""
+    """The folder of one session: the `lines` of its log, and the files that are there `now`, by path.
+
+    In a `chosen` folder these are the files that the session knows; `problem` says why it cannot be used.
+    """
 
     def __init__(
         self,
@@ -124,9 +149,15 @@ class _Folder:
         folder: Path,
         hashes: dict[Path, tuple[FileId, str]],
         tell: Callable[[session_files.FileVersion], None],
+        chosen: str = "",
     ) -> None:
         self._disk = disk
         self._folder = folder
+        self._outside = FolderDisk(Path(chosen)) if chosen else None
+        # Where the files are, and the disk for them.
+        self._top = Path(chosen) if chosen else folder
+        self._inside = self._outside or disk
+        self.problem: BadInput | None = None
         self._hashes = hashes
         self._tell = tell
         self._number = 0
@@ -137,14 +168,22 @@ class _Folder:
                 self._number = number
                 self._note(version)
 
+    def written(self) -> tuple[session_files.FileVersion, ...]:
+        """Return the newest version of each file that is there and that the session has written."""
+        return tuple(self.now[path] for path in sorted(self.now) if self.now[path].version)
+
     def take_in(self) -> None:
-        """Write lines for what is on the disk and not in the log. Raises OSError."""
-        there = dict(self._scan(self._folder, ""))
+        """Write lines for what is on the disk and not in the log, of a chosen folder for what is known. Raises OSError."""
+        there = dict(self._known() if self._outside else self._scan(self._top, ""))
         for path in [one for one in self.now if one not in there]:
             self._add(self._gone(path))
         for path, found in there.items():
             known = self.now.pop(path, None) if found.size > session_files.MOST_BYTES else self.now.get(path)
-            digest = self._hash(path, found) if found.size <= session_files.MOST_BYTES else ""
+            try:
+                digest = self._hash(path, found) if found.size <= session_files.MOST_BYTES else ""
+            except (FileNotFoundError, PermissionError):
+                # It is gone meanwhile, or the user has forbidden to read it.
+                continue
             if known is not None and known.sha256 == digest:
                 continue
             try:
@@ -153,7 +192,39 @@ class _Folder:
                 # It is no file of the session as long as there is no room, and nothing is written over it.
                 self.now.pop(path, None)
             else:
-                self._add(self._kept(path, self._disk.read(self._folder / path)))
+                self._add(self._kept(path, self._held(self._top / path) or b""))
+
+    def seen(self) -> frozenset[int]:
+        """Return the hashes of the paths in a chosen folder."""
+        return frozenset(map(hash, islice(self.paths(), _MOST_SEEN)))
+
+    def take_in_new(self, seen: frozenset[int]) -> None:
+        """Write lines for the files of a chosen folder whose paths were not seen before, as far as there is room."""
+        new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path))
+        for path in islice(new, session_files.MOST_FILES if len(seen) < _MOST_SEEN else 0):
+            self._keep_original(path, None)
+        self.take_in()
+
+    def others(self) -> tuple[str, ...]:
+        """Return the paths of a chosen folder's files that the session has not written, a few more than are listed at most."""
+        mine = {one.path for one in self.written()}
+        found = (path for path in self.paths() if path not in mine and _is_usual(path))
+        return tuple(islice(found, session_files.MOST_LISTED + 1))
+
+    def paths(self) -> Iterator[str]:
+        """Yield the paths of a chosen folder's files, the outer ones first, whatever their names, but none in hidden folders."""
+        if self.problem is not None:
+            raise self.problem
+        if self._outside is None:
+            return
+        folders = [""]
+        for folder in folders:
+            with contextlib.suppress(OSError):
+                entries = self._outside.entries(self._top / folder)
+                folders += sorted(
+                    f"{folder}{name}/" for name, inside in entries if inside and _is_usual(name)
+                )
+                yield from sorted(f"{folder}{name}" for name, inside in entries if not inside)
 
     def take(self, log: bytes, content: Callable[[str], bytes | None]) -> None:
         """Begin with the lines of another log and what `content` returns by its hash; both may come from anywhere."""
@@ -179,7 +250,7 @@ class _Folder:
         """Return a version and what it holds."""
         if version is None:
             found = self._there(path)
-            return found, self._disk.read(self._place(found.path))
+            return found, self._held(self._place(found.path)) or b""
         path = normalize("NFC", path)
         same = (one for one in self.lines if (one.path, one.version) == (path, version) and not one.gone)
         if (kept := next(same, None)) is None:
@@ -191,18 +262,23 @@ class _Folder:
     ) -> session_files.FileVersion:
         """Write a file and its line."""
         path = session_files.checked_path(path)
-        before = self.now.get(path)
-        if before is None:
-            session_files.check_beside(path, self.now)
+        before = self._found(path)
         place = self._place(path, is_new=before is None)
-        data = make(before, self._disk.read(place) if before else b"")
+        held = self._held(place)
+        data = make(before, held or b"")
         if before is not None and before.sha256 == sha256(data).hexdigest():
             return before
+        self._keep_original(path, held)
         version = self._kept(path, data, by)
-        with replacing(self._disk, place, self._versions / FRESH) as descriptor:
-            write_all(self._disk, descriptor, data)
-            self._disk.sync(descriptor)
-            self._hashes[place] = (self._disk.identity(descriptor), version.sha256)
+        with replacing(self._inside, place, self._fresh(place)) as descriptor:
+            write_all(self._inside, descriptor, data)
+            self._inside.sync(descriptor)
+            self._hashes[place] = (self._inside.identity(descriptor), version.sha256)
+            if before is not None and self._outside is not None:
+                self._outside.copy_mode(place, descriptor)
+            there = self._held(place)
+            if there != held or (before and sha256(there or b"").hexdigest() != before.sha256):
+                raise BadInput("file_changed", path=path)
         self._add(version)
         return version
 
@@ -212,16 +288,18 @@ class _Folder:
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
-        session_files.check_beside(target, (one for one in self.now if one != source))
+        session_files.check_beside(target, (one for one in self._beside(target) if one != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
         from_place, place = (
             self._place(source),
             self._place(target, is_new=session_files.folded(source) != session_files.folded(target)),
         )
+        self._keep_original(source, self._held(from_place))
+        self._keep_original(target, None)
         version = self._version(target, before.bytes, before.sha256, by, source)
-        self._disk.make_folder(place.parent)
-        self._disk.replace(from_place, place)
-        self._disk.sync_folder(place.parent)
+        self._inside.make_folder(place.parent)
+        self._inside.replace(from_place, place)
+        self._inside.sync_folder(place.parent)
         self._forget(from_place)
         self._add(self._gone(source, by), version)
         return version
@@ -230,7 +308,8 @@ class _Folder:
         """Delete a file and write the line that says so."""
         path = self._there(path).path
         place = self._place(path)
-        self._disk.remove(place)
+        self._keep_original(path, self._held(place))
+        self._inside.remove(place)
         self._forget(place)
         gone = self._gone(path, by)
         self._add(gone)
@@ -252,13 +331,84 @@ class _Folder:
             self.now[version.path] = version
 
     def _there(self, path: str) -> session_files.FileVersion:
-        if (found := self.now.get(normalize("NFC", path))) is None:
+        found = self.now.get(normalize("NFC", path))
+        if found is None and self._outside is not None:
+            found = self._found(session_files.checked_path(path))
+        if found is None:
             raise NotFound("file_not_found", path=path)
         return found
 
+    def _found(self, path: str) -> session_files.FileVersion | None:
+        """Return the file that has a path, one that the session does not know as version 0; None for none.
+
+        Raises BadPathError for a path that cannot stand beside what is there.
+        """
+        if (found := self.now.get(path)) is not None:
+            return found
+        session_files.check_beside(path, self._beside(path))
+        if self._outside is None or (data := self._held(self._place(path))) is None:
+            return None
+        digest = sha256(data).hexdigest()
+        return session_files.FileVersion(path=path, version=0, bytes=len(data), sha256=digest)
+
+    def _beside(self, path: str) -> Iterator[str]:
+        """Yield what a path must stand beside: of a chosen folder what is in each folder on the way, unless the next part is.
+
+        Folders end with a slash.
+        """
+        if self._outside is None:
+            yield from self.now
+            return
+        folder = ""
+        with contextlib.suppress(OSError):
+            for name in path.split("/"):
+                entries = dict(self._outside.entries(self._top / folder))
+                shown = [name] if name in entries else entries
+                yield from (f"{folder}{one}{'/' if entries[one] else ''}" for one in shown)
+                folder += f"{name}/"
+
+    def _held(self, place: Path) -> bytes | None:
+        """Return what a file holds, None where there is no plain file. Raises BadInput for one that is too large."""
+        most = session_files.MOST_BYTES
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            self._inside.identity(place)
+            with self._inside.open_read(place) as file:
+                if self._inside.identity(file.fileno()).size > most:
+                    raise BadInput("file_too_large_mb", name=place.name, most=most // 1_000_000)
+                return file.read(most)
+        return None
+
+    def _keep_original(self, path: str, held: bytes | None) -> None:
+        """Keep what a file of a chosen folder holds that the log does not have, before it is changed; None is for no file.
+
+        The first line of a file is its version 0. Raises BadInput where there is no room.
+        """
+        if self._outside is not None and path not in self.now:
+            nothing = session_files.FileVersion(path=path, version=0, created_at=utc_now())
+            self._add(nothing if held is None else self._kept(path, held))
+
+    def _fresh(self, place: Path) -> Path:
+        """Return where the new contents of a file are until they take its place: on the same disk."""
+        return place.with_name(f".{self._folder.name}.tmp") if self._outside else self._versions / FRESH
+
+    def _known(self) -> Iterator[tuple[str, FileId]]:
+        """Yield the files of a chosen folder that the session knows and that are there, by path.
+
+        What a process that was killed left beside them is removed.
+        """
+        places = {one.path: self._top / one.path for one in self.lines}
+        for left in {self._fresh(place) for place in places.values()}:
+            with contextlib.suppress(OSError):
+                self._inside.remove(left)
+        for path, place in places.items():
+            with contextlib.suppress(OSError):
+                yield path, self._inside.identity(place)
+
     def _place(self, path: str, *, is_new: bool = False) -> Path:
         """Return where a file is, or shall be. Raises BadPathError where the way leads over a link, or something is there."""
-        place = self._folder
+        if self.problem is not None:
+            raise self.problem
+        place = self._top
         names = path.split("/")
         for name in ("", *names[:-1]):
             place /= name
@@ -267,7 +417,7 @@ class _Folder:
                     path, f"{path!r} leads over a link or something else that is no folder"
                 )
         place /= names[-1]
-        if os.path.lexists(place) and (is_new or not self._disk.exists(place)):
+        if os.path.lexists(place) and (is_new or not self._inside.exists(place)):
             raise session_files.BadPathError(
                 path, f"{path!r} is there already, and is no file of this session"
             )
@@ -290,10 +440,12 @@ class _Folder:
                     yield path, self._disk.identity(place)
 
     def _hash(self, path: str, found: FileId) -> str:
-        place = self._folder / path
+        place = self._top / path
         known, digest = self._hashes.get(place, (None, ""))
         if known != found:
-            digest = sha256(self._disk.read(place)).hexdigest()
+            if (data := self._held(place)) is None:
+                raise FileNotFoundError(place)
+            digest = sha256(data).hexdigest()
             self._hashes[place] = (found, digest)
         return digest
 
@@ -317,9 +469,10 @@ class _Folder:
     def _version(
         self, path: str, size: int, digest: str, by: session_files.Writer, moved_from: str = ""
     ) -> session_files.FileVersion:
+        first = 0 if self._outside is None else -1
         return session_files.FileVersion(
             path=path,
-            version=1 + max((one.version for one in self.lines if one.path == path), default=0),
+            version=1 + max((one.version for one in self.lines if one.path == path), default=first),
             bytes=size,
             sha256=digest,
             created_at=utc_now(),
@@ -332,11 +485,11 @@ class _Folder:
         return session_files.FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
 
     def _forget(self, place: Path) -> None:
-        """Remove the folders that a file has left empty."""
+        """Remove the folders that a file has left empty, but none of the user's."""
         self._hashes.pop(place, None)
-        self._disk.sync_folder(place.parent)
+        self._inside.sync_folder(place.parent)
         with contextlib.suppress(OSError):
-            while (place := place.parent) != self._folder:
+            while self._outside is None and (place := place.parent) != self._folder:
                 place.rmdir()
 
     def _add(self, *versions: session_files.FileVersion) -> None:
@@ -356,14 +509,16 @@ class _Folder:
         self._disk.sync_folder(self._versions)
         for version in versions:
             self._note(version)
-            self._tell(version)
+            # A version 0 that nobody made is the user's own.
+            if version.version or version.author:
+                self._tell(version)
 
 
-def is_folder(path: Path) -> bool:
-    """Return whether a path is a folder itself and no link to one. Raises FileNotFoundError."""
-    found = os.lstat(path)
-    # A junction of Windows is a folder by its mode.
-    return S_ISDIR(found.st_mode) and getattr(found, "st_reparse_tag", 0) != _JUNCTION
+def _is_usual(path: str) -> bool:
+    """Return whether a file may have a path, in its usual form."""
+    with contextlib.suppress(session_files.BadPathError):
+        return session_files.checked_path(path) == path
+    return False
 
 
 def versions_of(data: bytes) -> Iterator[tuple[int, session_files.FileVersion]]:
@@ -376,11 +531,7 @@ def versions_of(data: bytes) -> Iterator[tuple[int, session_files.FileVersion]]:
 
 
 def _is_sound(version: session_files.FileVersion) -> bool:
-    with contextlib.suppress(session_files.BadPathError):
-        return session_files.checked_path(version.path) == version.path and is_digest(
-            version.sha256 or "0" * 64
-        )
-    return False
+    return _is_usual(version.path) and is_digest(version.sha256 or "0" * 64)
 
 
 def is_digest(text: str) -> bool:

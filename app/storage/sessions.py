@@ -304,6 +304,12 @@ class JsonLogStore:
         self.prepare()
         return newest_first(self._summaries.values(), self._is_cut_off)
 
+    def chosen_folder(self, session_id: str) -> str:
+        """Return the folder that the user chose for a session, "" for none. Raises StorageError."""
+        self.prepare()
+        found = self._summaries.get(session_id)
+        return found.chosen_folder if found is not None else ""
+
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
         path = self._path(session_id)

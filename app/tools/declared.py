@@ -15,7 +15,7 @@ from app.core.session import AgentMode
 from app.core.settings import Settings
 from app.core.store import SessionFiles
 from app.core.texts import clean_text
-from app.core.tool import Tool, ToolContext, ToolError, ToolResult
+from app.core.tool import Strays, Tool, ToolContext, ToolError, ToolResult
 
 MAX_CHARACTERS: Final = 100_000
 
@@ -186,6 +186,8 @@ class Declared:
     repeatable: bool = False
     asks: bool = False
     ends: bool = False
+    reads: bool = False
+    strays: Strays | None = None
     modes: tuple[str, ...] = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
     def bind(self, outside: Outside) -> Tool:

@@ -1,4 +1,4 @@
-"""The tools for the files of a session: each path is one in the session's own folder."""
+"""The tools for the files of a session: each path is one in the session's own folder, or in the one the user chose for it."""
 
 import contextlib
 import re
@@ -8,7 +8,7 @@ from typing import Final
 from app.core.errors import BadInput
 from app.core.message import MessageState, Role
 from app.core.session import AgentMode
-from app.core.session_files import BadPathError, FileVersion, Writer
+from app.core.session_files import MOST_LISTED, BadPathError, FileVersion, Writer
 from app.core.texts import clean_text
 from app.core.tool import FILES, ToolContext, ToolError, ToolResult
 from app.tools.declared import Declared, Outside
@@ -17,6 +17,8 @@ from app.tools.file_parts import MOST_CHARACTERS, pages_text
 _SAID: Final = {
     "file_not_found": "there is no file {path!r}; list_files says which there are",
     "file_is_there": "there is {path!r} already: delete it first, or choose another path",
+    "file_changed": "another program has changed {path!r} just now: read it again first",
+    "file_too_large_mb": "the file is larger than {most} MB",
     "too_many_files": "the session has {most} files, and no more are taken: delete some first",
     "files_too_large": "all versions of the session's files may take {most} MB, and this would be more",
 }
@@ -54,11 +56,11 @@ async def edit_file(outside: Outside, context: ToolContext, path: str, old: str,
     def change(before: FileVersion | None, held: bytes) -> bytes:
         if before is None:
             raise BadInput("file_not_found", path=path)
-        if known is not None and known != before.version:
+        if known is not None and known != _number(before):
             by = before.author or "the user"
             raise ToolError(
                 f"edit_file: {path!r} has changed since you read it: you know version {known}, and {by} wrote version "
-                f"{before.version}. Read it again first."
+                f"{_number(before)}. Read it again first."
             )
         text = _text("edit_file", path, held)
         count = text.count(clean_text(old)) if old else 0
@@ -91,14 +93,19 @@ async def read_file(outside: Outside, context: ToolContext, path: str, pages: st
 
 
 async def list_files(outside: Outside, context: ToolContext) -> ToolResult:
-    """List the files of the session, with who wrote each last.
+    """List the files of the session, with who wrote each last; in a folder of the user's own also the other files there.
 
     Args:
         outside: The files.
         context: The session.
     """
-    files = await outside.files.list(context.session_id)
+    with _explained("list_files"):
+        files = await outside.files.list(context.session_id)
+        others = await outside.files.others(context.session_id)
     lines = [f"{_name(one)}, {one.bytes:,} bytes, by {one.author or 'the user'}" for one in files]
+    lines += others
+    if len(lines) > MOST_LISTED:
+        lines = [*lines[:MOST_LISTED], f"… (there are more; these are the first {MOST_LISTED:,})"]
     return ToolResult(content="\n".join(lines) or "There are no files yet.")
 
 
@@ -141,7 +148,8 @@ def _explained(tool: str) -> Iterator[None]:
     except BadPathError as error:
         raise ToolError(f"{tool}: {error}.") from error
     except BadInput as error:
-        raise ToolError(f"{tool}: {_SAID[error.code].format(**error.details)}.") from error
+        said = _SAID.get(error.code, "the folder that the user chose cannot be used any more; tell them so")
+        raise ToolError(f"{tool}: {said.format(**error.details)}.") from error
 
 
 def _text(tool: str, path: str, held: bytes) -> str:
@@ -152,12 +160,19 @@ def _text(tool: str, path: str, held: bytes) -> str:
 
 
 def _name(version: FileVersion) -> str:
-    return f"{version.path} (version {version.version})"
+    return f"{version.path} (version {_number(version)})"
 
 
-def _version_known(context: ToolContext, path: str) -> int | None:
+def _number(version: FileVersion) -> str:
+    """Return the number of a version; of the user's own file, which changes without one, with a mark of what it holds."""
+    return str(version.version) if version.version else f"0 {version.sha256[:8]}"
+
+
+def _version_known(context: ToolContext, path: str) -> str | None:
     """Return which version of a file its caller read or wrote last, as its results say; None for none."""
-    said = re.compile(rf"(?:Wrote |Changed |Moved .+ to )?{re.escape(path)} \(version (\d+)\)")
+    said = re.compile(
+        rf"(?:Wrote |Changed |Moved .+ to )?{re.escape(path)} \(version (\d+(?: [0-9a-f]{{8}})?)\)"
+    )
     messages = context.messages()
     for message in reversed(messages):
         found = said.match(message.content) if message.role == Role.TOOL else None
@@ -165,7 +180,7 @@ def _version_known(context: ToolContext, path: str) -> int | None:
             continue
         calls = (call for one in messages if one.turn_id == message.turn_id for call in one.tool_calls)
         if any(call.id == message.tool_call_id and call.name in _KEYS for call in calls):
-            return int(found[1])
+            return found[1]
     return None
 
 
@@ -176,6 +191,7 @@ TOOLS: Final = tuple(
         function=function,
         group=FILES,
         repeatable=function is not edit_file,
+        reads=function in (read_file, list_files),
         modes=(AgentMode.DEFAULT,),
     )
     for function in (write_file, edit_file, read_file, list_files, move_file, delete_file)

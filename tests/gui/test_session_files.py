@@ -185,3 +185,70 @@ def test_the_row_of_a_call_says_which_version_came_of_it(
         assert (
             title(ToolCall(id="c", name=name, arguments=long), texts, {}, done=done, result=result) == shown
         )
+
+
+@pytest.mark.timeout(150)
+async def test_a_folder_is_chosen_before_the_first_message_asked_about_once_and_revoked(
+    qapp: object, wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    (data_dir / "assistants").mkdir(parents=True)
+    ann = {"version": 1, "id": "ann", "name": "Ann", "provider": "openai", "model": "openai-wire"}
+    (data_dir / "assistants" / "ann.json").write_text(json.dumps(ann | {"tools": [FILES]}), encoding="utf-8")
+    mine = tmp_path / "mine & yours"
+    mine.mkdir()
+    (mine / "plan.md").write_text("One")
+    edit = call("edit_file", path="plan.md", old="One", new="Two")
+    read = Answer(calls=(call("read_file", path="plan.md"),))
+    wire_home["openai"].script("openai-wire", [read, Answer(calls=(edit,)), "Changed.", read, "Read."])
+    async with at_window(data_dir) as person:
+        desk = person.window.controller
+        desk.show_new("ann")
+        page, menu = desk.chat_page, person.window.language("chosen_folder.menu")
+        assert not person.sees("chosen_leave")
+
+        async def choose(folder: Path) -> None:
+            person.choose_from("tools_button", menu)
+            await until(lambda: person.window.findChildren(app_driver.QFileDialog), what="which folder")
+            person.choose_file(folder)
+
+        # What may not be chosen is said, and chosen is nothing.
+        await choose(data_dir)
+        await until(lambda: any("Moot" in one.text for one in desk.window.toasts._toasts), what="why not")
+        assert not person.sees("chosen_leave")
+        await choose(mine)
+        await until(lambda: person.sees("chosen_leave"), what="the line with the folder")
+        assert page.chat_composer._chosen_text.text() == f"Works in {mine}"
+        await person.click("chosen_leave")
+        await until(lambda: not person.sees("chosen_leave"), what="no folder")
+        await choose(mine)
+        await until(lambda: person.sees("chosen_leave"), what="the line with the folder")
+        await person.write("composer", "Change the plan.")
+        await person.press("composer", Qt.Key.Key_Return)
+        for question in ("read your files", "change and delete your files"):
+            await until(
+                lambda question=question: (
+                    person.sees("prompt_card") and question in person.find("prompt_card").accessibleName()
+                ),
+                what=question,
+            )
+            assert not person.find("approval_always").isVisible()
+            await until(lambda: person.find("approval_allow").isEnabled())
+            assert person.find("approval_allow").text() == "Allow in this session"
+            await person.click("approval_allow")
+        await until(lambda: page.session and page.session.status == "idle", what="the answer")
+        assert (mine / "plan.md").read_text() == "Two"
+        await until(lambda: listed(person) == ["plan.md, version 1 · Ann · 3 B"], what="the file")
+        # The folder cannot be changed any more, and what was allowed there can be taken back.
+        entries = page.chat_composer.tools.choices.actions()
+        assert not next(one for one in entries if one.text() == menu).isVisible()
+        assert person.find("chosen_leave").text() == "Revoke"
+        await person.click("chosen_leave")
+        await until(lambda: not person.sees("chosen_leave"), what="nothing to revoke")
+        assert page.chat_composer.chosen.isVisible()
+        await person.write("composer", "Read it.")
+        await person.press("composer", Qt.Key.Key_Return)
+        await until(lambda: person.sees("prompt_card"), what="the question")
+        await person.click("approval_deny")
+        await until(lambda: page.session and page.session.status == "idle", what="the answer")
+        desk.show_new("ann")
+        assert not page.chat_composer.chosen.isVisible()

@@ -1,6 +1,7 @@
 """Kills a process in which two assistants write the files of a session, at random moments, and looks at what is left.
 
-`python -m tests.storage.kill_files [times] [seed]` prints one line of JSON; a test runs it with few.
+`python -m tests.storage.kill_files [times] [seed] [chosen]` prints one line of JSON; a test runs it with few. With `chosen` they
+write in a folder of the user's, which has some of the files before.
 """
 
 import asyncio
@@ -56,14 +57,21 @@ async def write_for_ever(files: VersionedFiles, session_id: str, author: str, se
                 await files.delete(session_id, path, Writer(author))
 
 
+def opened(paths: DataPaths, session_id: str, *, read_only: bool = False) -> VersionedFiles:
+    """Return the files; those of a session that has a folder beside the data directory are in there."""
+    folder = paths.root.parent / session_id
+    chosen = str(folder) if folder.is_dir() else ""
+    return VersionedFiles(paths, read_only=read_only, chosen=lambda _id: chosen)
+
+
 async def _two(paths: DataPaths, session_id: str, seed: int, tell: int) -> None:
-    files = VersionedFiles(paths)
+    files = opened(paths, session_id)
     await asyncio.gather(*(write_for_ever(files, session_id, who, seed, tell) for who in ("Ann", "Bo")))
 
 
 async def look(paths: DataPaths, session_id: str) -> tuple[dict[tuple[str, int], FileVersion], int, int]:
     """Return the versions that are there, and how many files and versions are not whole or not what the log says."""
-    files = VersionedFiles(paths)
+    files = opened(paths, session_id)
     torn = wrong = 0
     for one in await files.list(session_id):
         _, data = await files.read(session_id, one.path)
@@ -72,16 +80,17 @@ async def look(paths: DataPaths, session_id: str) -> tuple[dict[tuple[str, int],
     kept = {(one.path, one.version): one for one in await files.versions(session_id) if not one.gone}
     for path, version in kept:
         torn += not is_whole((await files.read(session_id, path, version))[1])
-    again = VersionedFiles(paths, read_only=True)
+    again = opened(paths, session_id, read_only=True)
     wrong += await files.list(session_id) != await again.list(session_id)
     return kept, torn, wrong
 
 
-def run(times: int, seed: int) -> dict[str, int]:
+def run(times: int, seed: int, *, chosen: bool = False) -> dict[str, int]:
     """Kill `times` processes; a session is carried over between the kills until the next begins."""
     chance = random.Random(seed)
     result = {"kills": times, "lost": 0, "torn": 0, "wrong": 0, "acknowledged": 0, "left_over": 0}
-    session_id, acknowledged = "", dict[tuple[str, int], str]()
+    session_id, acknowledged, originals = "", dict[tuple[str, int], str](), dict[str, str]()
+    place = Path()
     # What a killed process has written is there in memory too, where much more happens between two kills.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
@@ -90,6 +99,13 @@ def run(times: int, seed: int) -> dict[str, int]:
             if number % KILLS_A_SESSION == 0:
                 session_id = new_id()
                 acknowledged.clear()
+                place = paths.root.parent / session_id if chosen else paths.files / session_id
+                if chosen:
+                    (place / "notes").mkdir(parents=True)
+                    for path in PATHS:
+                        (place / path).write_bytes(content("the user", 0, 100))
+                        # It must be there as version 0 once the file was written.
+                        originals[path] = sha256((place / path).read_bytes()).hexdigest()
             reader, writer = os.pipe()
             child = os.fork()
             if child == 0:
@@ -111,17 +127,22 @@ def run(times: int, seed: int) -> dict[str, int]:
             result["lost"] += sum(
                 key not in kept or kept[key].sha256 != one for key, one in acknowledged.items()
             )
+            for path in {path for path, _ in acknowledged} & originals.keys():
+                result["lost"] += (path, 0) not in kept or kept[path, 0].sha256 != originals[path]
             result["torn"] += torn
             result["wrong"] += wrong
             there = {one.path for one in kept.values()}
             found = {
-                one.relative_to(paths.files / session_id).as_posix()
-                for one in (paths.files / session_id).rglob("*")
+                one.relative_to(place).as_posix()
+                for one in place.rglob("*")
                 if one.is_file() and ".versions" not in one.parts
             }
+            # What neither of them has touched yet is the user's.
+            found -= {path for path in originals if (path, 0) not in kept}
             result["left_over"] += len(found - there)
     return result
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(int((sys.argv[1:] or ["500"])[0]), int((sys.argv[2:] or ["1"])[0]))))
+    times, seed = int((sys.argv[1:] or ["500"])[0]), int((sys.argv[2:] or ["1"])[0])
+    print(json.dumps(run(times, seed, chosen="chosen" in sys.argv[3:])))

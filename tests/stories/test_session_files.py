@@ -183,3 +183,88 @@ def test_a_zip_holds_the_report_and_the_files(
         assert packed.namelist() == ["report.md", "files/notes/a.md"]
         assert packed.read("files/notes/a.md") == b"One"
         assert "Write it" in packed.read("report.md").decode()
+
+
+def test_a_chat_works_in_a_folder_of_the_users_in_this_and_the_next_process(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files", "web"])
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "plan.md").write_text("One")
+    (mine / ".env").write_text("KEY=1")
+    wire_home["openai"].script(
+        "openai-wire",
+        [
+            Answer(calls=(call("list_files"),)),
+            Answer(calls=(call("edit_file", path="plan.md", old="One", new="Two"),)),
+            Answer(calls=(call("read_file", path=".env"),)),
+            "Changed.",
+        ],
+    )
+    # Naming it there is the user's yes.
+    done = moot("ask", "ann", "Change it", "--in", str(mine), "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = session_of(done)
+    assert [(one["path"], one["version"]) for one in done.events if one["event"] == "file.written"] == [
+        ("plan.md", 1)
+    ]
+    listed, _, refused = results(session_id)
+    assert listed == ("done", "plan.md")
+    assert refused[0] == "failed" and "hidden files are never read" in refused[1]
+    assert (mine / "plan.md").read_text() == "Two"
+    rows = look("files", session_id, "--json").json
+    assert [(one["path"], one["version"], one["author"]) for one in rows] == [
+        ("plan.md", 0, ""),
+        ("plan.md", 1, "Ann"),
+    ]
+    assert look("files", session_id, "get", "plan.md", "--version", "0").out == "One"
+    assert {one.name for one in (data_dir / "files" / session_id).iterdir()} == {".versions"}
+    # In the next process: the same folder, still without a question, but an address is asked about.
+    fetch = call("web_fetch", url="https://example.org/?q=Two")
+    wire_home["openai"].script(
+        "openai-wire",
+        [Answer(calls=(call("delete_file", path="plan.md"),)), Answer(calls=(fetch,)), "Not done."],
+    )
+    waits = moot("ask", "ann", "Delete it", "--session", session_id, "--json")
+    assert waits.status == 3 and not (mine / "plan.md").exists()
+    [asked] = [one for one in waits.events if one["event"] == "prompt.asked"]
+    assert "example.org" in json.dumps(asked)
+    assert moot("reply", session_id, "no").status == 0
+    target = tmp_path / "all.zip"
+    (mine / "own.md").write_text("the user's own")
+    wire_home["openai"].script(
+        "openai-wire", [Answer(calls=(call("write_file", path="b.md", content="b"),)), "b"]
+    )
+    assert moot("ask", "ann", "Write", "--session", session_id).status == 0
+    assert look("export", session_id, "--format", "zip", "-o", str(target)).status == 0
+    with zipfile.ZipFile(target) as packed:
+        assert packed.namelist() == ["report.md", "files/b.md"]
+    assert moot("delete", session_id).status == 0
+    assert {one.name for one in mine.iterdir()} == {".env", "b.md", "own.md"}
+
+
+def test_a_folder_that_may_not_be_used_is_refused_before_anything_starts(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    (tmp_path / "a file").write_text("x")
+    (tmp_path / "link").symlink_to(data_dir)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for place in (
+        data_dir,
+        data_dir / "assistants",
+        tmp_path / "link",
+        "/etc",
+        "/",
+        tmp_path / "none",
+        tmp_path / "a file",
+    ):
+        for command in (("ask", "ann", "Hello"), ("workflow", "Hello", "--definition", "any")):
+            refused = moot(*command, "--in", str(place))
+            assert (refused.status, refused.out) == (2, ""), place
+            assert refused.err.count("\n") == 1 and "Traceback" not in refused.err
+    assert moot("ask", "ann", "Hello", "--session", "x" * 26, "--in", str(mine)).status == 2
+    assert look("sessions", "--json").json == []
+    assert not wire_home["openai"].requests

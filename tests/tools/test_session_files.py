@@ -21,8 +21,8 @@ ANN, BO = Author(id="ann", name="Ann"), Author(id="bo", name="Bo")
 class Desk:
     """A session in which assistants call the tools, with the messages that come of it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.files = VersionedFiles(DataPaths(folder))
+    def __init__(self, folder: Path, chosen: str = "") -> None:
+        self.files = VersionedFiles(DataPaths(folder), chosen=lambda _id: chosen)
         outside = Outside(call=None, settings=None, open_link=None, files=self.files)  # type: ignore[arg-type]
         self.tools = {one.key: one.bind(outside) for one in session_files.TOOLS}
         self.context = Context(log=[], session_id=new_id())
@@ -155,3 +155,37 @@ def test_only_a_change_that_may_have_been_made_is_asked_about_and_none_runs_in_r
     assert [key for key, tool in desk.tools.items() if not tool.repeatable] == ["edit_file"]
     assert {tool.modes for tool in desk.tools.values()} == {(AgentMode.DEFAULT,)}
     assert not any(tool.asks for tool in desk.tools.values())
+
+
+async def test_the_users_own_files_are_listed_and_one_that_changed_since_it_was_read_is_not_edited(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "plan.md").write_text("one two")
+    (mine / ".env").write_text("KEY=1")
+    desk = Desk(data_dir, str(mine))
+    await desk.call(ANN, "write_file", path="new.md", content="new")
+    assert await desk.call(ANN, "list_files") == "new.md (version 1), 3 bytes, by Ann\nplan.md"
+    read = await desk.call(BO, "read_file", path="plan.md")
+    assert read.startswith("plan.md (version 0 ") and read.endswith("):\none two")
+    # The user's own file has no number that would change.
+    (mine / "plan.md").write_text("two three")
+    refused = await desk.refusal(BO, "edit_file", path="plan.md", old="two", new="2")
+    assert "has changed since you read it" in refused and "the user wrote version 0 " in refused
+    await desk.call(BO, "read_file", path="plan.md")
+    assert await desk.call(BO, "edit_file", path="plan.md", old="two", new="2") == (
+        "Changed plan.md (version 1), 7 bytes."
+    )
+    assert await desk.refusal(BO, "read_file", path=".env")
+    assert [tool.reads for tool in desk.tools.values()] == [False, False, True, True, False, False]
+
+
+async def test_at_most_2_000_names_are_listed(data_dir: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for number in range(2_100):
+        (mine / f"{number}").touch()
+    desk = Desk(data_dir, str(mine))
+    lines = (await desk.call(ANN, "list_files")).splitlines()
+    assert len(lines) == 2_001 and lines[-1].startswith("… (there are more")

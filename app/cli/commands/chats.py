@@ -5,8 +5,9 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+from app.cli import arguments
 from app.cli.arguments import AsItLooks, DoneMeans, Files, Folder, SessionId, Text, Typed, amount, whole
 from app.cli.command_run import CommandRun, Step, named
 from app.cli.printing.chats import ChatPrinter
@@ -16,7 +17,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
 from app.core.forms import form_text, read_form
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Attachment, Consent, Message, Prompt, PromptType
-from app.core.session import AgentMode
+from app.core.session import OF_FOLDER, AgentMode
 from app.core.settings import RunLimits
 from app.core.texts import exact, visible
 from app.engine.chat.commands import checked_text
@@ -33,6 +34,7 @@ _ALL = ("all", "모두", "전부")
 Minutes = Annotated[int | None, Typed("--budget-minutes", type=whole, metavar="N")]
 Calls = Annotated[int | None, Typed("--budget-calls", type=whole, metavar="N")]
 Usd = Annotated[float | None, Typed("--budget-usd", "--max-usd", type=amount, metavar="X")]
+InFolder = Annotated[str, Typed("--in", metavar="FOLDER", type=arguments.absolute)]
 _EFFORTS = [effort for effort in Effort if effort != Effort.AUTO]
 
 
@@ -51,10 +53,14 @@ async def ask(
     budget_minutes: Minutes = None,
     budget_calls: Calls = None,
     budget_usd: Usd = None,
+    in_folder: InFolder = "",
 ) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, folder = run.moot.engine, run.folder_id(folder)
     limits = _limits(run, budget_minutes, budget_calls, budget_usd)
+    if session and in_folder:
+        raise BadInput("folder_only_new")
+    where = await _where(run, in_folder)
     who = await who_of(run, assistant)
     attachments = await attachments_of(run, files, who, as_it_looks=as_it_looks)
     if not session:
@@ -72,6 +78,7 @@ async def ask(
                 folder=folder,
                 done_means=done_means,
                 limits=limits,
+                **where,
             )
 
         return await run.follow(start, ChatPrinter(run.texts))
@@ -92,6 +99,13 @@ def _limits(run: CommandRun, minutes: int | None, calls: int | None, usd: float 
     given = {"minutes": minutes, "calls": calls, "usd": usd}
     chosen = {name: value for name, value in given.items() if value is not None}
     return replace(run.moot.engine.settings().limits, **chosen) if chosen else None  # type: ignore[arg-type]
+
+
+async def _where(run: CommandRun, folder: str) -> dict[str, Any]:
+    """Return in which folder of the user's a session works: naming it there allows reading and writing. Raises BadInput."""
+    if not folder:
+        return {}
+    return {"chosen_folder": await run.moot.engine.session_files.checked_folder(folder), "always": OF_FOLDER}
 
 
 def send_step(
@@ -308,9 +322,11 @@ async def workflow(
     budget_minutes: Minutes = None,
     budget_calls: Calls = None,
     budget_usd: Usd = None,
+    in_folder: InFolder = "",
 ) -> int:
     """Run the workflow that was named, or the one that the text calls for."""
     workflows, text = run.moot.engine.workflows, checked_text(text, ())
+    where = await _where(run, in_folder)
     if definition:
         wanted = workflows.find(definition)
     else:
@@ -325,7 +341,7 @@ async def workflow(
         limits = _limits(run, budget_minutes, budget_calls, budget_usd)
         if not run.arguments.json:
             await run.out.complain(one_line(workflows.who_does_what(wanted, run.texts)))
-        return await workflows.start(text, wanted.id, done_means=done_means, limits=limits)
+        return await workflows.start(text, wanted.id, done_means=done_means, limits=limits, **where)
 
     return await run.follow(start, ChatPrinter(run.texts))
 

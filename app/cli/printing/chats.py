@@ -14,12 +14,13 @@ from app.core.message import (
     Message,
     MessageState,
     Prompt,
+    PromptReason,
     PromptType,
     Role,
     ToolCall,
     user_name,
 )
-from app.core.session import GroupState, Plan, Reason, Session, Status
+from app.core.session import OF_FOLDER, GroupState, Plan, Reason, Session, Status
 from app.core.texts import Texts, exact, visible, without_steering
 from app.core.tool import ToolError, argument_rows, read_arguments
 from app.core.turns import ItemKind, Turns
@@ -358,6 +359,7 @@ class ChatPrinter:
         if prompt.type != PromptType.APPROVAL:
             return self._texts("cli.asks", name=name, question=visible(prompt.question))
         keys = {"may_have_run": "cli.asks_again", "agent_works": "cli.asks_to_work"}
+        keys |= {reason: f"approval.{reason}" for reason in (*OF_FOLDER, PromptReason.ADDRESS)}
         return self._texts(keys.get(prompt.reason, "cli.asks_to_run"), name=name, tool=prompt.called)
 
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:

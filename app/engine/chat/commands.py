@@ -29,6 +29,7 @@ from app.core.message import (
 )
 from app.core.model_facts import FactSource
 from app.core.session import (
+    OF_FOLDER,
     AgentMode,
     AnswerChoice,
     Chat,
@@ -101,7 +102,7 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
 
 def answers_of(prompt: Prompt) -> Sequence[str]:
     """Return the answers that an approval takes, the ones that last least first."""
-    if prompt.reason == PromptReason.AGENT_ASKS:
+    if prompt.reason in (PromptReason.AGENT_ASKS, *OF_FOLDER, PromptReason.ADDRESS):
         own = (f"{AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
         return [Consent.ALLOW, *own, Consent.DENY]
     if prompt.reason == PromptReason.AGENT_WORKS:
@@ -204,11 +205,12 @@ class Chats:
         once: bool = False,
         *,
         done_means: Sequence[str] = (),
-        limits: RunLimits | None = None,
+        **own: Any,
     ) -> str:
         """Start a chat with its first message and return its id; effort and model are the assistant's own where empty.
 
-        With `once` the model answers the first message alone.
+        With `once` the model answers the first message alone. `own` are fields of its Chat: limits, a checked folder and
+        what is always allowed there.
         """
         self._check_model(provider, model)
         agent = self._agent(assistant_id)
@@ -223,7 +225,7 @@ class Chats:
             provider="" if once else provider,
             model="" if once else model,
             choice=model_for(message, provider, model) if once else None,
-            limits=limits,
+            **own,
         )
         session = ChatSession(**begun_with(message, folder, asked_by, done_means), chat=chat)
         return await self._sessions.start(session, message)
@@ -578,6 +580,8 @@ class Chats:
             written += [said, replace(question, prompt=replace(answered, answered_by=said.id))]
             if fitting in _IN_SESSION and prompt.type == PromptType.APPROVAL:
                 always += self._directory.covered_by(prompt, Consent(fitting))
+            elif fitting == Consent.ALLOW and prompt.reason in OF_FOLDER:
+                always += (prompt.reason,)
         fields = _running(live)
         if always != live.session.always:
             fields |= live.session.allowing(always)

@@ -11,7 +11,6 @@ from app.core.errors import BadInput, Failure
 from app.core.events import GroupsChanged
 from app.core.message import Attachment, Author
 from app.core.session import AgentMode, Chat, GroupSession, GroupState, Plan, Status
-from app.core.settings import RunLimits
 from app.core.texts import clean_text
 from app.engine.chat.commands import begun_with, checked_mode, checked_text
 from app.engine.chat.run import no_answer, user_message
@@ -74,10 +73,14 @@ class Groups(Definitions[Group]):
         effort: str = "",
         folder: str = "",
         asked_by: str = "",
+        *,
         done_means: Sequence[str] = (),
-        limits: RunLimits | None = None,
+        **own: Any,
     ) -> str:
-        """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
+        """Start a session with a group and return its id; `effort` is that of all its members, "" for their own.
+
+        `own` are fields of its Chat, as in `Chats.start`.
+        """
         group = self.find(group_id)
         known = ((one, self._directory.agent(one)) for one in group.members)
         state = GroupState(
@@ -100,7 +103,7 @@ class Groups(Definitions[Group]):
             budget_from=message.id,
             language=language,
             effort=effort,
-            limits=limits,
+            **own,
         )
         session = GroupSession(**begun_with(message, folder, asked_by, done_means), chat=chat, group=state)
         return await self._sessions.start(session, message)

@@ -18,9 +18,10 @@ from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolP
 from app.core.ids import new_id, utc_now
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.owned_tasks import end_tasks
-from app.core.session import Plan, Reason, Status
+from app.core.session import OF_FOLDER, Plan, Reason, Status
 from app.core.texts import clean_text
 from app.core.tool import (
+    FILES,
     Control,
     ServerProblem,
     ServerState,
@@ -63,8 +64,8 @@ def newest_approval(live: LiveSession, turn: AgentTurn, call: ToolCall, reason: 
     return None
 
 
-def approval(call: ToolCall, tool: Tool, reason: str) -> Prompt:
-    """Return the question whether a call may run."""
+def approval(call: ToolCall, tool: Tool, reason: str, folder: str = "") -> Prompt:
+    """Return the question whether a call may run; `folder` is one of the user's that it is about."""
     return Prompt(
         question=call.name,
         type=PromptType.APPROVAL,
@@ -75,7 +76,7 @@ def approval(call: ToolCall, tool: Tool, reason: str) -> Prompt:
         consent=tool.consent,
         reads=tool.reads,
         name=tool.name,
-        about=tool.description[:MAX_ABOUT] if tool.name else "",
+        about=tool.description[:MAX_ABOUT] if tool.name else folder,
     )
 
 
@@ -280,7 +281,7 @@ class ToolCalls:
                 if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
                     return await self._delegate(turn, call, arguments)
             tool = lost_call(call) if call.by else self._tool(turn, call.name)
-            if not self._may_run(turn, call, tool):
+            if not self._may_run(turn, call, tool, arguments):
                 return Outcome(TurnState.WAITING)
             await self._run(turn, call, tool, arguments)
         except ToolError as error:
@@ -297,25 +298,31 @@ class ToolCalls:
 
     # Approval
 
-    def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool) -> bool:
+    def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]) -> bool:
         """Return whether a call may run now; false while the user has not answered. Raises ToolError where they deny it.
 
         This is the only place that decides whether a call needs a question.
         """
-        reason = ""
+        reason, session = "", self._live.session
+        folder, of_folder = session.chosen_folder, OF_FOLDER[0 if tool.reads else 1]
         if not tool.repeatable and was_cut(self._live, turn, call):
             reason = PromptReason.MAY_HAVE_RUN
         elif tool.key in self._context.asks_too or (
-            tool.asks and (tool.consent or tool.key) not in self._live.session.always
+            tool.asks and (tool.consent or tool.key) not in session.always
         ):
             reason = PromptReason.TOOL
+        elif folder and tool.group == FILES and not tool.consent and of_folder not in session.always:
+            reason = of_folder
+        elif folder and tool.strays and tool.strays(arguments, self._live.messages):
+            reason = PromptReason.ADDRESS
         if not reason:
             return True
         asked = newest_approval(self._live, turn, call, reason)
         if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key, tool.consent):
             if asked is not None and asked.asks:
                 self._live.finish_message(asked.dismissed())
-            self._put_question(turn, call, approval(call, tool, reason))
+            about = folder if reason in (*OF_FOLDER, PromptReason.ADDRESS) else ""
+            self._put_question(turn, call, approval(call, tool, reason, about))
             return False
         if asked.prompt.open:
             return False

@@ -27,7 +27,6 @@ from app.core.ids import utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.session import Chat, Reason, Status, WorkflowSession, WorkflowState
-from app.core.settings import RunLimits
 from app.core.texts import Texts, visible
 from app.core.usage import UsageEntry
 from app.engine.chat.commands import begun_with, checked_text
@@ -158,12 +157,12 @@ class Workflows(Definitions[WorkflowDefinition]):
         attachments: tuple[Attachment, ...] = (),
         folder: str = "",
         done_means: Sequence[str] = (),
-        limits: RunLimits | None = None,
         assistants: Mapping[str, str] = NOBODY,
+        **own: Any,
     ) -> str:
-        """Start a workflow and return its session's id; `assistants` are who the user chose for steps, by their ids.
+        """Start a workflow and return its session's id; `own` are fields of its Chat, as in `Chats.start`.
 
-        Raises BadInput for one that cannot run.
+        `assistants` are who the user chose for steps, by their ids. Raises BadInput for one that cannot run.
         """
         definition = with_assistants(self.find(definition_id), assistants)
         self._check_runs(definition)
@@ -173,7 +172,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             assistant_name=definition.name,
             budget_from=message.id,
             language=self._language(),
-            limits=limits,
+            **own,
         )
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)

@@ -18,17 +18,19 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
 from app.core.message import Attachment, Message, MessageState, Role
-from app.core.session import AgentMode, QueuedMessage
+from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible
 from app.core.usage import near_text
 from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession
+from app.engine.permissions import Permission
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog
 from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
 from app.gui.display.descriptions import colours_of, names_of
+from app.gui.files.user_files import ask_for_folder
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.over_input import result_of
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, MenuItem, build_menu
@@ -70,6 +72,8 @@ class ChatController(PageController):
         self._near: dict[str, str] = {}
         # The criteria of a new session.
         self.new_means: tuple[str, ...] = ()
+        # The folder of the user's for its files, "" for its own.
+        self.new_folder = ""
         # The session whose next message another model answers, and that.
         self._once = ("", "", "")
         self._wire()
@@ -101,6 +105,7 @@ class ChatController(PageController):
         if event.status_changed:
             self._near.pop(event.session_id, None)
         if event.session_id == self.page.session_id:
+            self._show_chosen_folder()
             self._show_limits()
             self._show_result()
         if event.status_changed and self._engine.titles.wanted(event.session_id):
@@ -197,6 +202,29 @@ class ChatController(PageController):
             self.new_means = means
             self.refresh()
 
+    async def _choose_folder(self, path: str) -> None:
+        """Let the next new session have its files in a folder of the user's, "" for one of its own."""
+        self.new_folder = await self._engine.session_files.checked_folder(path) if path else ""
+        self.refresh()
+
+    def _on_choose_folder(self) -> None:
+        title = self._language("chosen_folder.menu")
+        ask_for_folder(self._window, title, lambda path: self._start(self._choose_folder(path)))
+
+    def _on_chosen_left(self) -> None:
+        """Choose no folder for the new session, or revoke what is allowed in that of the session in front."""
+        given = Permission(server="", tools=(), count=2, session_id=self.page.session_id, keys=OF_FOLDER)
+        revoked = self.page.session is not None
+        self._start(self._engine.permissions.revoke(given) if revoked else self._choose_folder(""))
+
+    def _show_chosen_folder(self) -> None:
+        live = self._engine.live(self.page.session_id)
+        path, leave = self.new_folder, self._language("chosen_folder.leave")
+        if live is not None:
+            allowed = {*OF_FOLDER} & {*live.session.always}
+            path, leave = live.session.chosen_folder, self._language("permissions.revoke") if allowed else ""
+        self.page.chat_composer.show_chosen_folder(path, leave, new=live is None)
+
     def _show_result(self) -> None:
         """Show what came of the session in front, where it is work that rests."""
         live, page = self._engine.live(self.page.session_id), self.page
@@ -231,6 +259,7 @@ class ChatController(PageController):
         )
         folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
+        self._show_chosen_folder()
         kind = self._kind
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
@@ -301,6 +330,8 @@ class ChatController(PageController):
         composer.budget.chosen.connect(self._on_limits_chosen)
         self._run(page.state_line.extend.chosen, lambda limits: self._extend(page.session_id, limits))
         composer.done_means.triggered.connect(self._on_done_means)
+        composer.choose_folder.triggered.connect(self._on_choose_folder)
+        composer.chosen_left.connect(self._on_chosen_left)
         criteria = self._engine.criteria
         page.result.accept_requested.connect(lambda: self._start(criteria.accept(page.session_id)))
         page.result.check_requested.connect(lambda: self._start(criteria.check(page.session_id)))
@@ -440,6 +471,7 @@ class ChatController(PageController):
                 folder=self.folder_id,
                 limits=self.take_limits(),
                 done_means=self.new_means,
+                chosen_folder=self.new_folder,
             )
         else:
             agent = self._assistant()
@@ -458,9 +490,10 @@ class ChatController(PageController):
                 once=bool(once[0]),
                 limits=self.take_limits(),
                 done_means=self.new_means,
+                chosen_folder=self.new_folder,
             )
         self._new_mode, self._new_model, self._once = AgentMode.DEFAULT, ("", ""), ("", "", "")
-        self.new_means = ()
+        self.new_means, self.new_folder = (), ""
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))
         self._engine.drafts.keep(NEW, Draft())

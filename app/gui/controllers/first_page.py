@@ -317,7 +317,8 @@ class FirstPageController(Controller):
             inside = QMenu(words("workflow.who.menu"), menu)
             offer_assistants(inside, words, self._engine, self._workflow(chosen), self._choose_assistant)
             menu.addMenu(inside)
-        menu.addAction(self._page.chat_composer.done_means)
+        composer = self._page.chat_composer
+        menu.addActions([composer.done_means, composer.choose_folder])
 
     def _workflow(self, definition_id: str) -> WorkflowDefinition:
         """Return a workflow with whom the user chose for its steps."""
@@ -411,8 +412,9 @@ class FirstPageController(Controller):
                 done_means=self._chats.new_means,
                 limits=self._chats.take_limits(),
                 assistants=self._assistants,
+                chosen_folder=self._chats.new_folder,
             )
-            self._chats.new_means, self._assistants = (), {}
+            self._chats.new_means, self._assistants, self._chats.new_folder = (), {}, ""
             self.session_requested.emit(begun)
         except MootError:
             self._chats.give_back("", text, attachments)

@@ -129,6 +129,16 @@ def ask_for_files(over: QWidget, title: str, then: Callable[[list[Path]], object
     dialog.open()
 
 
+def ask_for_folder(over: QWidget, title: str, then: Callable[[str], object], begin: str = "") -> None:
+    """Ask for a folder; `begin` is the one that is shown first, "" for any."""
+    dialog = QFileDialog(over, title, begin)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    dialog.fileSelected.connect(then)
+    dialog.open()
+
+
 async def read_shared_file(path: Path) -> str:
     """Return the text of a shared file. Raises BadInput."""
     return await asyncio.to_thread(_read, path)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFo
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
+from app.core.session import OF_FOLDER
 from app.core.texts import exact, visible
 from app.core.tool import readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
@@ -22,6 +23,7 @@ _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
     PromptReason.AGENT_ASKS: "approval.agent_asks",
     PromptReason.AGENT_WORKS: "approval.agent_works",
+    **{reason: f"approval.{reason}" for reason in (*OF_FOLDER, PromptReason.ADDRESS)},
 }
 DEAD_MS = 500
 MOST_LINES = 12
@@ -206,7 +208,8 @@ class ApprovalCard(GuardedCard):
             self.ask(words(key, tool=called(prompt, words.texts), server=exact(prompt.server)))
         show_or_hide(self._why, "" if several else _why(prompt, words))
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
-        allow = "approval.allow_all" if several else "approval.allow"
+        once = "approval.allow_folder" if prompt.reason in OF_FOLDER else "approval.allow"
+        allow = "approval.allow_all" if several else once
         self.allow.setText(words("approval.run_again" if self._again else allow))
         self.always.offer([row.message for row in self._rows], words)
         for row in self._rows:

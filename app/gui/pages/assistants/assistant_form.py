@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import PROGRAM
 from app.core.definitions import COLOURS, Agent, Busy
@@ -21,6 +21,7 @@ from app.engine.availability import DEFAULT_DEPTH, DEFAULT_LIMIT, DEFAULT_TIMEOU
 from app.engine.library.agents import SUB_AGENT
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.display.descriptions import server_state
+from app.gui.files.user_files import ask_for_folder
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import ChipList, ChipOption
 from app.gui.widgets.controls import Choice, NumberBox, TextBox, TickBox, WrappedTick, button
@@ -379,9 +380,4 @@ class FolderChoice(QWidget):
         return self.path.text().strip()
 
     def _on_choose(self) -> None:
-        dialog = QFileDialog(self.window(), self.path.accessibleName(), self.value())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self.path.setText)
-        dialog.open()
+        ask_for_folder(self.window(), self.path.accessibleName(), self.path.setText, self.value())

@@ -25,7 +25,15 @@ from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Readin
 from app.gui.pages.settings.settings_rows import field_of
 from app.gui.widgets.boxes import hbox, put_in_tab_order, widgets_in
 from app.gui.widgets.choices import CHAT, DECIDE
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, ticked
+from app.gui.widgets.controls import (
+    Button,
+    Clicked,
+    MenuButton,
+    ShorteningButton,
+    button,
+    icon_button,
+    ticked,
+)
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
@@ -119,6 +127,14 @@ class SwitchMenu(QMenu):
         return True
 
 
+def note_line(name: str, act: Clicked, kind: str = "meta") -> tuple[QFrame, ElidedLabel, Button]:
+    """Return a hidden line over the input, with its text and the button at its end, of this name."""
+    line, text, end = QFrame(), ElidedLabel(kind), button("link", name, act)
+    hbox((text, 1), end, inside=line, margins=(2, 0, 0, 0))
+    line.hide()
+    return line, text, end
+
+
 class ChatComposer(AttachingComposer):
     """The composer for an assistant or a group; it keeps no state of a session.
 
@@ -126,7 +142,7 @@ class ChatComposer(AttachingComposer):
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
     sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
-    folder_left() for a new session in no folder, escaped() if Escape has no other use.
+    folder_left() for a new session in no folder, chosen_left() to take back what was chosen for its files, escaped() if Escape has no other use.
     """
 
     attach_requested = Signal()
@@ -140,6 +156,7 @@ class ChatComposer(AttachingComposer):
     allow_requested = Signal(str)
     tool_switched = Signal(str, bool)
     folder_left = Signal()
+    chosen_left = Signal()
     escaped = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -161,20 +178,16 @@ class ChatComposer(AttachingComposer):
         self._tools_later: Callable[[], None] | None = None
         self._group_shown: object = None
         self._tools_shown: object = None
-        self.asking = QFrame()
-        self._asking_name = ""
-        self._asking_text = ElidedLabel("warn")
-        self._asking_allow = button(
-            "link", "composer_allow", lambda: self.allow_requested.emit(self._asking_name)
+        self._asking_name = self._chosen_path = ""
+        self.asking, self._asking_text, self._asking_allow = note_line(
+            "composer_allow", lambda: self.allow_requested.emit(self._asking_name), "warn"
         )
-        self.folder = QFrame()
-        self._folder_text = ElidedLabel("meta")
-        leave = button("link", "folder_leave", self.folder_left)
-        self._folder_leave = say(leave, language, "folder.leave")
-        self._editing = QFrame()
-        self._editing_text = say(ElidedLabel("meta"), language, "chat.editing")
-        cancel = button("link", "edit_cancel", self.edit_cancelled)
-        self._editing_cancel = say(cancel, language, "dialog.cancel")
+        self.folder, self._folder_text, self._folder_leave = note_line("folder_leave", self.folder_left)
+        say(self._folder_leave, language, "folder.leave")
+        self.chosen, self._chosen_text, self._chosen_leave = note_line("chosen_leave", self.chosen_left)
+        self._editing, text, cancel = note_line("edit_cancel", self.edit_cancelled)
+        say(text, language, "chat.editing")
+        say(cancel, language, "dialog.cancel")
         attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
         self.attach = say(attach, language, tip="chat.attach")
         self.sources: Callable[[], Sequence[str]] = tuple
@@ -206,7 +219,10 @@ class ChatComposer(AttachingComposer):
         self.ask_several = QAction(self)
         self.permissions = QAction(self)
         self.done_means = QAction(self)
+        self.choose_folder = QAction(self)
         self.show_done_means(0)
+        work = [self.done_means, self.choose_folder]
+        self._actions = [*work, self.ask_several, self.settings_mode, self.permissions]
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -288,9 +304,7 @@ class ChatComposer(AttachingComposer):
             words = self._language("member.write", name=unmarked(member))
             self.group.choices.addAction(words, partial(self.message_box.begin_with, member))
         self.group.choices.addSeparator()
-        self.group.choices.addActions(
-            [self.done_means, self.ask_several, self.settings_mode, self.permissions]
-        )
+        self.group.choices.addActions(self._actions)
         self.message_box.set_names(tuple(members))
         self._show_parts()
         self._show_stop()
@@ -322,6 +336,7 @@ class ChatComposer(AttachingComposer):
             part.setVisible(alone)
         self.group.setVisible(chat and self._in_group)
         self.asking.setVisible(alone and bool(self._asking_name))
+        self.chosen.setVisible(self._begins != DECIDE and bool(self._chosen_path))
         self._fit_hint()
 
     def show_tools(
@@ -361,7 +376,7 @@ class ChatComposer(AttachingComposer):
         if menu.isEmpty():
             menu.addAction(words("chat.tools.none")).setEnabled(False)
         menu.addSeparator()
-        menu.addActions([self.done_means, self.ask_several, self.settings_mode, self.permissions])
+        menu.addActions(self._actions)
         self._fit_hint()
 
     def _show_tools_later(self) -> None:
@@ -387,6 +402,20 @@ class ChatComposer(AttachingComposer):
             self.box.setFocus()
         self._folder_text.setText(self._language("folder.begins", name=" ".join(name.split())))
         self.folder.setVisible(bool(name))
+
+    def show_chosen_folder(self, path: str, leave: str, *, new: bool) -> None:
+        """Say in which folder of the user's the files are, "" for none, with a button that says `leave` if that is not empty.
+
+        It can be chosen for a `new` session alone.
+        """
+        if self._chosen_leave.hasFocus() and not (path and leave):
+            self.box.setFocus()
+        self._chosen_path = path
+        self.choose_folder.setVisible(new)
+        self._chosen_text.setText(self._language("chosen_folder.shown", path=exact(path)))
+        self._chosen_leave.setText(leave)
+        self._chosen_leave.setVisible(bool(leave))
+        self._show_parts()
 
     def _add_switches(
         self, title: str, names: Mapping[str, str], off: Collection[str], state: str = ""
@@ -439,6 +468,7 @@ class ChatComposer(AttachingComposer):
         self.box.setAccessibleDescription(hint)
         self._show_send()
         self.settings_mode.setText(words("chat.settings_mode"))
+        self.choose_folder.setText(words("chosen_folder.menu"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
         self._show_stop()
@@ -485,16 +515,9 @@ class ChatComposer(AttachingComposer):
         event.acceptProposedAction()
 
     def _lay_out(self) -> None:
-        hbox((self._editing_text, 1), self._editing_cancel, inside=self._editing, margins=(2, 0, 0, 0))
-        self._editing.hide()
-        hbox((self._asking_text, 1), self._asking_allow, inside=self.asking, margins=(2, 0, 0, 0))
-        self.asking.hide()
-        hbox((self._folder_text, 1), self._folder_leave, inside=self.folder, margins=(2, 0, 0, 0))
-        self.folder.hide()
         self.files.addWidget(self.readings, 1)
-        self.column.insertWidget(0, self._editing)
-        self.column.insertWidget(0, self.asking)
-        self.column.insertWidget(0, self.folder)
+        for line in (self._editing, self.asking, self.chosen, self.folder):
+            self.column.insertWidget(0, line)
         self.column.insertWidget(self.column.count() - 1, self._limit)
         self.column.insertWidget(self.column.count() - 1, self._waits)
         self._limit.hide()
