@@ -270,7 +270,7 @@ def test_a_group_reads_well_in_the_terminal(crew: dict[str, WireServer]) -> None
     assert "→ ann: Design it in blue." in shown
     assert "Your turn" in look("sessions", "--lang", "en").out
     written = look("export", session_id, "--format", "md").out
-    for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to ann**", REPORT):
+    for line in ("- Group: Crew", "- Members: Ann, Bo", "- [x] Colour", "**Hands over to Ann**", REPORT):
         assert line in written.splitlines()
     page = look("export", session_id, "--format", "html").out
     assert "<li>☑ Check</li>" in page

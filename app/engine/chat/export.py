@@ -25,6 +25,7 @@ class ChatDocument:
         self._messages = live.shown()
         self._lines = prompts.lines(self._session.chat.language, "export")
         self._doubts = prompts.lines(self._session.chat.language, "criteria")
+        self._names = {one.author.id: one.author.name for one in self._messages}
         self._approvals = {
             one.id
             for one in self._messages
@@ -83,7 +84,8 @@ class ChatDocument:
         lines = []
         for state in self._session.workflow.steps:
             word = named(self._lines, "step", state.state)
-            details = [word, state.assistant_id, state.reason, state.artifacts]
+            who = self._names.get(state.assistant_id, state.assistant_id)
+            details = [word, who, state.reason, state.artifacts]
             step = steps.get(state.id)
             name = f"{step.name} ({step.role})" if step is not None else state.id
             lines.append(ListItem(text=" ".join(" · ".join([name, *filter(None, details)]).split())))
@@ -92,8 +94,7 @@ class ChatDocument:
     def _members(self) -> list[str]:
         """Return the names of a group's members, those who never spoke by their ids."""
         assert self._session.group is not None
-        names = {one.author.id: one.author.name for one in self._messages}
-        return [names.get(member, member) for member in self._session.group.members]
+        return [self._names.get(member, member) for member in self._session.group.members]
 
     def _entries(self) -> Iterator[Entry]:
         """Yield what each message and call shows, in the order of reading."""
@@ -123,7 +124,7 @@ class ChatDocument:
     def _call(self, call: ToolCall, depth: int) -> Entry:
         if call.name == SWITCH_ASSISTANT:
             member, instruction = instruction_of(call)
-            heading = self._lines["hands_over"].format(name=member)
+            heading = self._lines["hands_over"].format(name=self._names.get(member, member))
             return Entry(heading=heading, body=closed(_cut(instruction)), depth=depth)
         heading = self._lines["call"].format(name=call.name)
         return Entry(heading=heading, notes=(_cut(call.arguments),), depth=depth)
