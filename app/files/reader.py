@@ -88,10 +88,10 @@ class FileReaders:
         return files.SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
 
 
-async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = SECONDS) -> bytes:
+async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = 0.0) -> bytes:
     """Return what a child process makes of a request. Raises BadInput with this code where that fails."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds or SECONDS):
             result = await _ask(request, _nothing)
     except (TimeoutError, OSError):
         result = None

@@ -4,7 +4,8 @@ import base64
 import io
 import re
 import zipfile
-from time import perf_counter
+from random import Random
+from time import perf_counter, process_time
 
 import docx
 import pypdfium2
@@ -19,6 +20,7 @@ from app.core.texts import Texts
 from app.engine.export.document import Chart, Citation, Curve, DocumentHead, Entry, ListItem, Section
 from app.engine.export.formats import as_html, page_of
 from app.files import reader
+from app.files.file_reader.difference import difference
 from app.files.file_reader.picture import saved
 from app.files.reader import FileReaders
 from app.markdown_page import as_html as render
@@ -194,6 +196,8 @@ async def test_a_picture_that_is_none_leaves_the_rest() -> None:
 
 
 async def test_ten_megabytes_are_written_and_what_is_endless_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As long as the process gives itself, for a computer that is busy.
+    monkeypatch.setattr(reader, "SECONDS", 60.0)
     whole = "".join(f"<p>{number} {'문장 words ' * 40}</p>" for number in range(18_000))
     document, _ = await written(whole)
     assert len(whole.encode()) > 9_500_000
@@ -218,6 +222,47 @@ async def test_two_texts_are_compared_line_by_line() -> None:
     found = await FILES.difference(old.encode(), new.encode())
     assert found.split("\n") == ["@@ -1,3 +1,4 @@", " one", "-two", "+둘", " three", "+four⟨U+202E⟩"]
     assert await FILES.difference(b"same\n", b"same\n") == ""
+
+
+def applied(old: list[str], found: list[str]) -> list[str]:
+    """Return the text that a difference makes of another one."""
+    made: list[str] = []
+    place = 0
+    for line in found:
+        if line.startswith("@@"):
+            start = int(line.split()[1][1:].split(",")[0]) - 1
+            made, place = made + old[place:start], start
+        elif line[0] == "+":
+            made.append(line[1:])
+        else:
+            assert old[place] == line[1:]
+            made += [line[1:]] if line[0] == " " else []
+            place += 1
+    return made + old[place:]
+
+
+def test_a_difference_makes_the_newer_text_of_the_older_one() -> None:
+    drawn = Random(7)
+    for _ in range(1_000):
+        old = [drawn.choice("abcdefghijkl") for _ in range(drawn.randrange(30))]
+        new = list(old)
+        for _ in range(drawn.randrange(8)):
+            place = drawn.randrange(len(new) + 1)
+            new[place : place + drawn.randrange(3)] = drawn.choices("abxyz", k=drawn.randrange(3))
+        found = list(difference(old, new))
+        assert applied(old, found) == new
+        assert bool(found) == (old != new)
+
+
+@pytest.mark.parametrize("nth", [2, 5, 20])
+def test_much_that_changed_takes_no_longer(nth: int) -> None:
+    old = [f"{number:06d} {'x' * 41}" for number in range(20_000)]
+    new = [line + "!" if place % nth == 0 else line for place, line in enumerate(old)]
+    began = process_time()
+    found = list(difference(old, new))
+    assert process_time() - began < 0.8
+    assert sum(line[0] == "+" for line in found) == 20_000 // nth
+    assert applied(old, found) == new
 
 
 async def test_two_megabytes_are_compared_at_once_or_not_at_all() -> None:

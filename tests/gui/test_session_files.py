@@ -89,7 +89,7 @@ async def test_a_file_that_a_chat_wrote_is_shown_changed_back_and_deleted_with_u
         await person.choose("file_versions", "version 1")
         await until(lambda: person.transcript("file_view") == ["Ann: One"], what="the older version")
         await person.choose("file_compare", "Compare with version 2")
-        difference = "@@ -1 +1 @@\n-# One\n+# <b>Two</b>"
+        difference = "@@ -1,1 +1,1 @@\n-# One\n+# <b>Two</b>"
         await until(lambda: person.find("file_text").toPlainText() == difference, what="the difference")
         assert not person.sees("file_view")
         await person.choose("file_compare", "Don’t compare")

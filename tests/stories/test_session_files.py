@@ -211,7 +211,6 @@ def test_a_session_and_a_markdown_file_are_word_documents_and_pdfs(
     for wrong in (
         ["export", session_id, "--format", "docx"],
         [*get, "--format", "docx"],
-        [*get, "--format", "md", "-o", str(tmp_path / "x")],
         ["files", session_id, "get", "a.txt", "--format", "docx", "-o", str(tmp_path / "x")],
         ["files", session_id, "get", "none.md", "--format", "docx", "-o", str(tmp_path / "x")],
     ):

@@ -187,9 +187,9 @@ def test_a_429_is_waited_out_and_a_step_that_failed_is_retried(crew: Crew) -> No
     assert [one.refused for one in crew.requests if one.refused] == []
     exported = look("export", session_id, "--format", "md").out
     assert "- Workflow: Bug fix" in exported
-    assert "- Fix the back end (BE) · done · bea · Fix the back end.md" in exported
+    assert "- Fix the back end (BE) · done · Bea · Fix the back end.md" in exported
     assert (
-        "<li>Fix the back end (BE) · done · bea · Fix the back end.md</li>"
+        "<li>Fix the back end (BE) · done · Bea · Fix the back end.md</li>"
         in look("export", session_id, "--format", "html").out
     )
 

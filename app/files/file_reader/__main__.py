@@ -11,8 +11,6 @@ import signal
 import sys
 import threading
 from base64 import b64decode
-from difflib import unified_diff
-from itertools import islice
 from pathlib import Path
 
 from app.children.pipes import Pipes
@@ -51,15 +49,15 @@ def main() -> int:
 
             data, answer = write(page, request["title"], Path(request["fonts"])), {}
         elif "compare" in request:
+            from app.files.file_reader.difference import difference
+
             if sys.platform != "win32":
                 # Its signal ends the process.
                 signal.setitimer(signal.ITIMER_PROF, _COMPARING_SECONDS)
             old, new = (
                 visible(b64decode(one).decode("utf-8-sig")).splitlines() for one in request["compare"]
             )
-            # Without the lines that name both files.
-            lines = islice(unified_diff(old, new, lineterm=""), 2, None)
-            data, answer = "\n".join(lines).encode(), {}
+            data, answer = "\n".join(difference(old, new)).encode(), {}
         elif is_image_file(path):
             from app.files.file_reader.picture import read
 

@@ -80,7 +80,9 @@ class _WordFile:
             place = table.cellAt(block.position())
             paragraph = self._cells(table)[place.row()][place.column()].paragraphs[0]
         else:
-            paragraph = self._document.add_paragraph(style=self._style(block))
+            paragraph = self._document.add_paragraph()
+            # By its id: python-docx looks a name up among all styles every time.
+            paragraph.paragraph_format.element.get_or_add_pPr().style = self._style(block).replace(" ", "")
             self._place(paragraph, block)
         pieces = block.begin()
         while not pieces.atEnd():
