@@ -297,8 +297,10 @@ async def child_process(
     assert process.stdin is not None
     ended = False
     try:
+        # A request may hold a long text.
+        line = await asyncio.to_thread(json.dumps, request)
         with contextlib.suppress(OSError):
-            process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+            process.stdin.write(line.encode("ascii") + b"\n")
             await process.stdin.drain()
         yield process
         ended = True

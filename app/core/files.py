@@ -137,8 +137,11 @@ class FileReader(Protocol):
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
 
-    async def as_pdf(self, html: str, title: str) -> bytes:
-        """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
+    async def printed(self, html: str, title: str, form: str) -> bytes:
+        """Return a page of HTML that loads nothing as a PDF or a Word document. Raises BadInput where that fails."""
+
+    async def difference(self, old: bytes, new: bytes) -> str:
+        """Return the lines in which two texts differ. Raises BadInput for other files, and where that takes too long."""
 
 
 def regular_size(path: Path) -> int:

@@ -36,13 +36,15 @@ from app.core.usage import UsageEntry
 
 
 class ExportFormat(StrEnum):
-    """What a session can be exported as; the window adds PDF."""
+    """What a session can be exported as that is text."""
 
     MARKDOWN = "md"
     HTML = "html"
     JSON = "json"
 
 
+PDF: Final = "pdf"
+DOCX: Final = "docx"
 ZIP: Final = "zip"
 """The export with a session's files: a Markdown document and the files beside it."""
 

@@ -14,7 +14,7 @@ from app.core.errors import BadInput, MootError
 from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
-from app.core.session import ExportFormat, Session, SessionSummary, Status, resumable
+from app.core.session import DOCX, PDF, ExportFormat, Session, SessionSummary, Status, resumable
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
@@ -42,9 +42,10 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.decisions.journal import Journal
 from app.engine.decisions.memo import Memo, memo_of
-from app.engine.decisions.memo_formats import MEMO_FORMATS, PDF, memo_as_html, memo_as_markdown
+from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
+from app.engine.export.formats import FILE_FORMATS, is_markdown, page_of
 from app.engine.group.commands import Groups
 from app.engine.history import TokenCount
 from app.engine.library.agents import MADE_FOR, AgentDirectory, AgentModel, Assistants, Readers
@@ -265,6 +266,27 @@ class Engine:
         pieces = export(live, file_format, self._prompts, self._as_html, decision)
         return "".join(await in_turns(pieces))
 
+    async def export_file(self, session_id: str, file_format: str) -> bytes:
+        """Return a session as a file: as `export`, or as a PDF or a Word document. Raises BadInput for another format."""
+        if file_format not in (PDF, DOCX):
+            return (await self.export(session_id, file_format)).encode()
+        page = await self.export(session_id, ExportFormat.HTML)
+        return await self.files.printed(page, (await self.open(session_id)).session.title, file_format)
+
+    async def file_as(
+        self, session_id: str, path: str, file_format: str, version: int | None = None
+    ) -> bytes:
+        """Return a Markdown file of a session in one of FILE_FORMATS. Raises NotFound, BadInput for another file."""
+        if file_format not in FILE_FORMATS or not is_markdown(path):
+            raise BadInput("file_not_markdown", path=path)
+        found, data = await self.session_files.read(session_id, path, version)
+        title = Path(found.path).stem
+        # A long text takes seconds.
+        page = await asyncio.to_thread(page_of, data.decode(errors="replace"), title, self._as_html)
+        if file_format == ExportFormat.HTML:
+            return page.encode()
+        return await self.files.printed(page, title, file_format)
+
     async def memo(self, session_id: str) -> Memo:
         """Return the memo about a session and what was decided in it. Raises NotFound, StorageError."""
         live = await self.open(session_id)
@@ -276,7 +298,10 @@ class Engine:
             raise BadInput("unknown_format", format=file_format, formats=", ".join(MEMO_FORMATS))
         memo = await self.memo(session_id)
         if file_format == PDF:
-            return await self.files.as_pdf(memo_as_html(memo), memo.title)
+            return await self.files.printed(memo_as_html(memo), memo.title, PDF)
+        if file_format == DOCX:
+            page = page_of(memo_as_markdown(memo), memo.title, self._as_html)
+            return await self.files.printed(page, memo.title, DOCX)
         return (memo_as_html(memo) if file_format == ExportFormat.HTML else memo_as_markdown(memo)).encode()
 
     async def export_zip(self, session_id: str, path: str) -> None:

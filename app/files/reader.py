@@ -19,6 +19,9 @@ from app.core.texts import clean_text
 from app.files.encodings import decoded
 
 SECONDS = 30.0
+# The process ends itself sooner, by what it takes of the processor, where the system can do that.
+COMPARING_SECONDS = 10.0
+MOST_COMPARED = 1_000_000
 _MOST_TEXT_BYTES = 4 * files.MOST_CHARACTERS
 
 
@@ -52,17 +55,15 @@ class FileReaders:
             cut=header["cut"],
         )
 
-    async def as_pdf(self, html: str, title: str) -> bytes:
-        """Return a page of HTML that loads nothing as a PDF. Raises BadInput where that fails."""
-        request = {"page": html, "title": title, "fonts": str(self._fonts)}
-        try:
-            async with asyncio.timeout(SECONDS):
-                result = await _ask(request, _nothing)
-        except (TimeoutError, OSError):
-            result = None
-        if result is None or "error" in result[0]:
-            raise BadInput("page_not_printed")
-        return result[1]
+    async def printed(self, html: str, title: str, form: str) -> bytes:
+        """Return a page of HTML that loads nothing as a PDF or a Word document. Raises BadInput where that fails."""
+        request = {"page": html, "title": title, "as": form, "fonts": str(self._fonts)}
+        return await _made_of(request, "page_not_printed")
+
+    async def difference(self, old: bytes, new: bytes) -> str:
+        """Return the lines in which two texts differ. Raises BadInput for other files, and where that takes too long."""
+        both = [] if max(len(old), len(new)) > MOST_COMPARED else [_in_base_64(old), _in_base_64(new)]
+        return (await _made_of({"compare": both}, "files_not_compared", COMPARING_SECONDS)).decode()
 
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
@@ -85,6 +86,18 @@ class FileReaders:
             pages=tuple(map(_in_base_64, pages)),
         )
         return files.SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
+
+
+async def _made_of(request: Mapping[str, Any], problem: str, seconds: float = 0.0) -> bytes:
+    """Return what a child process makes of a request. Raises BadInput with this code where that fails."""
+    try:
+        async with asyncio.timeout(seconds or SECONDS):
+            result = await _ask(request, _nothing)
+    except (TimeoutError, OSError):
+        result = None
+    if result is None or "error" in result[0]:
+        raise BadInput(problem)
+    return result[1]
 
 
 def _divided(data: bytes, sizes: Sequence[int]) -> list[bytes]:

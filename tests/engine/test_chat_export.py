@@ -134,7 +134,7 @@ def test_every_text_is_text_in_the_page() -> None:
     assert "<b>" not in page
     assert "<script" not in page
     assert "<i>" not in page
-    assert "margin-left:1.6rem" in page
+    assert "margin-left:26px" in page
     assert '<strong style="color:#0C7A60">' in page and '<strong style="color:#AB5030">' in page
     assert "<p># Look<br>around</p>" in page, "what the user wrote is shown as it was typed, as in the window"
     assert "default-src 'none'" in page

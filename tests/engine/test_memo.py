@@ -104,4 +104,4 @@ async def test_it_is_one_page_of_pdf_with_its_title(made: Bench) -> None:
     text = document[0].get_textpage().get_text_bounded()
     assert "Decision memo" in text and "Look again on" in text and "1 March 2027" in text
     with pytest.raises(BadInput, match="unknown_format"):
-        await made.engine.memo_file("x", "docx")
+        await made.engine.memo_file("x", "rtf")

@@ -4,16 +4,21 @@ import json
 from functools import partial
 from pathlib import Path
 
+import docx
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtTest import QTest
 
 from app.core.message import ToolCall
+from app.core.session import DOCX
 from app.core.session_files import FileVersion
 from app.core.texts import Texts
 from app.core.tool import FILES
-from app.gui.dialogs.versions_dialog import MOST_SHOWN, FileDialog, shown_text
+from app.files.file_reader.picture import saved
+from app.gui.dialogs.versions_dialog import MAX_CELLS, MOST_SHOWN, FileDialog, preview_of, shown_text
 from app.gui.display.appearance import Language, Look
+from app.gui.markdown.blocks import TABLE, parse
 from app.gui.pages.chat.over_input import COPY, MOST_FILES, SAVE, FilesList
 from app.gui.transcript.row_words import title
 from app.wiring import resources_dir
@@ -78,17 +83,37 @@ async def test_a_file_that_a_chat_wrote_is_shown_changed_back_and_deleted_with_u
         files.setCurrentRow(0)
         await person.press("files_list", Qt.Key.Key_Return)
         await until(lambda: person.sees("file_dialog"), what="the file's text")
-        # What stands in a file is text, whatever it looks like.
-        assert person.find("file_text").toPlainText() == "# <b>Two</b>\n"
-        assert not person.find("file_restore").isVisible()
+        # Markdown is shown as such, and HTML in it is text.
+        assert person.transcript("file_view") == ["Ann: <b>Two</b>"]
+        assert not person.find("file_restore").isVisible() and not person.sees("file_text")
         await person.choose("file_versions", "version 1")
-        await until(lambda: person.find("file_text").toPlainText() == "# One\n", what="the older version")
+        await until(lambda: person.transcript("file_view") == ["Ann: One"], what="the older version")
+        await person.choose("file_compare", "Compare with version 2")
+        difference = "@@ -1,1 +1,1 @@\n-# One\n+# <b>Two</b>"
+        await until(lambda: person.find("file_text").toPlainText() == difference, what="the difference")
+        assert not person.sees("file_view")
+        await person.choose("file_compare", "Don’t compare")
+        await until(lambda: person.sees("file_view") and not person.sees("file_text"), what="the version")
+        person.choose_from("file_save_as", "Word document…")
+        await until(lambda: person.window.findChildren(app_driver.QFileDialog), what="where to")
+        person.choose_file(tmp_path / "saved.docx")
+        await until((tmp_path / "saved.docx").exists, what="the Word document")
+        [heading] = docx.Document(str(tmp_path / "saved.docx")).paragraphs
+        assert (heading.style.name, heading.text) == ("Title", "One")
         await person.click("file_copy")
         await until(lambda: QGuiApplication.clipboard().text() == "# One\n", what="the copy")
         await person.click("file_restore")
         await until(lambda: listed(person) == ["notes/보고서.md, version 3 · You · 6 B"], what="version 3")
         target = data_dir / "files" / page.session_id / "notes" / "보고서.md"
         assert target.read_text() == "# One\n"
+
+        desk.sessions.export(page.session, DOCX)
+        await until(lambda: person.window.findChildren(app_driver.QFileDialog), what="where to")
+        person.choose_file(tmp_path / "session.docx")
+        await until((tmp_path / "session.docx").exists, what="the session as a Word document")
+        assert "It is written." in [
+            one.text for one in docx.Document(str(tmp_path / "session.docx")).paragraphs
+        ]
 
         files.asked.emit("notes/보고서.md", SAVE)
         await until(lambda: person.window.findChildren(app_driver.QFileDialog), what="where to")
@@ -147,7 +172,8 @@ async def test_a_long_file_is_shown_whole_and_what_is_no_text_is_not(qapp, langu
     assert len(dialog.text.toPlainText()) < len(text)
     await until(lambda: dialog.text.toPlainText() == text, what="all of it")
     dialog.show_version(version(), None)
-    assert dialog.text.isHidden() and "larger than 1 MB" in dialog._no_text.text()
+    assert dialog.text.isHidden() and dialog.view.isHidden()
+    assert "larger than 1 MB" in dialog._no_text.text()
     assert not dialog.buttons[COPY].isEnabled()
     over.deleteLater()
 
@@ -157,6 +183,55 @@ def test_only_a_text_of_at_most_1_mb_is_shown_and_what_hides_is_seen() -> None:
     assert shown_text(b"\xff\xfe") is None
     assert shown_text(b"x" * MOST_SHOWN) == "x" * MOST_SHOWN
     assert shown_text(b"x" * (MOST_SHOWN + 1)) is None
+
+
+def test_a_table_and_a_picture_are_shown_as_such_and_html_as_text(qapp) -> None:
+    table = preview_of(version("a.CSV"), '\ufeffName,Sum\n"서울, 부산",4|0\nx\n<b>y</b>,1,2\n'.encode())
+    assert parse(table.content)[0].text == "Name\tSum\t\n서울, 부산\t4|0\t\nx\t\t\n<b>y</b>\t1\t2"
+    [tabs] = parse(preview_of(version("a.tsv"), b"a\tb\n1,5\t2\n").content)
+    assert (tabs.kind, tabs.text) == (TABLE, "a\tb\n1,5\t2")
+    many = preview_of(version("a.csv"), b"a,b\n" + b"1,2\n" * 5_000)
+    shown, left = parse(many.content)
+    assert shown.kind == TABLE and 2 * len(shown.rows) == MAX_CELLS and left.text == "… 4501"
+    assert preview_of(version("a.csv"), b"\n").content.startswith("|")
+    long = "# One\n" * 20_000
+    assert preview_of(version("a.md"), long.encode()) == long
+    page = "<h1>One</h1><img src='http://example.com/a.png'>"
+    assert preview_of(version("a.html"), page.encode()) == page
+    assert preview_of(version("a.csv"), b"\xff") is None and preview_of(version("a.md"), b"\xff") is None
+    red = QImage(30, 20, QImage.Format.Format_RGB32)
+    picture = preview_of(version("a.bin"), saved(red, "PNG"))
+    assert picture.content == "" and picture.attachments[0].media_type == "image/png"
+    assert preview_of(version("a.png"), saved(red, "PNG") + bytes(MOST_SHOWN)) is None
+
+
+async def test_the_dialog_shows_what_a_version_is(qapp, language: Language) -> None:
+    over = app_driver.QWidget()
+    over.resize(900, 700)
+    versions = [version("a.md", 1), version("a.md", 2)]
+    dialog = FileDialog(language, Look(qapp, resources_dir(), "light"), versions, over)
+    asked = []
+    dialog.version_chosen.connect(lambda *said: asked.append(said))
+    dialog.compared.connect(lambda *said: asked.append(said))
+    dialog.show()
+    dialog.show_version(versions[1], preview_of(versions[1], b"# One\n\n![x](http://127.0.0.1:9/a.png)\n"))
+    assert dialog.view.isVisible() and dialog.text.isHidden() and dialog.other.isVisible()
+    for combo, place in ((dialog.other, 1), (dialog.versions, 1), (dialog.other, 0)):
+        # By the keyboard alone.
+        combo.setFocus()
+        while combo.currentIndex() != place:
+            QTest.keyClick(combo, Qt.Key.Key_Down if combo.currentIndex() < place else Qt.Key.Key_Up)
+    # A version is not compared with itself.
+    assert asked[-3:] == [(1, 2), (1,), (1,)]
+    dialog.show_text("-a\n+b")
+    assert dialog.text.toPlainText() == "-a\n+b" and dialog.view.isHidden() and dialog.text.isVisible()
+    red = QImage(30, 20, QImage.Format.Format_RGB32)
+    dialog.show_version(versions[0], preview_of(versions[0], saved(red, "PNG")))
+    assert dialog.view.isVisible() and dialog.other.isHidden() and not dialog.buttons[COPY].isEnabled()
+    text = FileDialog(language, Look(qapp, resources_dir(), "light"), [version("a.txt")], over)
+    text.show_version(version("a.txt"), "x")
+    assert text.more.isHidden() and not dialog.more.isHidden() and text.other.isHidden()
+    over.deleteLater()
 
 
 @pytest.mark.parametrize(

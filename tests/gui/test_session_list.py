@@ -24,6 +24,7 @@ FORMATS = (
     ("md", "Markdown…"),
     ("html", "Web page (HTML)…"),
     ("pdf", "PDF…"),
+    ("docx", "Word document…"),
     ("json", "JSON…"),
     ("zip", "ZIP with the files…"),
 )
@@ -163,6 +164,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
                 left.close()
             await person.settle()
         assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-")
+        assert (tmp_path / "out.docx").read_bytes().startswith(b"PK")
         assert "<script" not in (tmp_path / "out.html").read_text(encoding="utf-8")
         assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Cars, and bicycles")
         assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["id"] == session.id

@@ -516,6 +516,7 @@ async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
             "Markdown…",
             "Web page (HTML)…",
             "PDF…",
+            "Word document…",
             "JSON…",
         ]
         menu.close()

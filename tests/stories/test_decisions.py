@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import docx
 import pytest
 
 from tests.stories.processes import look, moot
@@ -60,9 +61,10 @@ def test_the_memo_is_printed_or_written_to_a_file(debated: str, tmp_path: Path) 
     assert moot("decide", debated, "Postgres", "--why", "We deploy by day.").status == 0
     printed = look("export", debated, "--memo", "--format", "md").out
     assert printed.startswith("# Postgres or SQLite?\n") and "We deploy by day." in printed
-    for form, begins in (("html", b"<!doctype html>"), ("pdf", b"%PDF-")):
+    for form, begins in (("html", b"<!doctype html>"), ("pdf", b"%PDF-"), ("docx", b"PK")):
         file = tmp_path / f"memo.{form}"
         assert moot("export", debated, "--memo", "--format", form, "-o", str(file)).status == 0
         assert file.read_bytes().startswith(begins), form
-    for wrong in (("--memo", "--format", "pdf"), ("--memo", "--format", "json"), ("--format", "pdf")):
+    assert "We deploy by day." in [one.text for one in docx.Document(str(file)).paragraphs]
+    for wrong in (("--memo", "--format", "pdf"), ("--memo", "--format", "json"), ("--format", "docx")):
         assert moot("export", debated, *wrong).status == 2, wrong

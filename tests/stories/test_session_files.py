@@ -5,6 +5,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import docx
+import pypdfium2
 import pytest
 
 from tests.stories.group_crew import REPORT, call, in_order, write_group
@@ -166,6 +168,61 @@ def test_the_steps_of_a_workflow_write_and_read_files(
     assert files_of(session_id) == [("report.md", 1, "Wren")]
     assert "report.md (version 1):\nThe report." in [said for _, said in results(session_id)]
     assert (data_dir / "files" / session_id / "report.md").read_text() == "The report."
+
+
+MADE = "# 보고서\n\nIt is **done**.\n\n- one\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+
+
+def test_a_session_and_a_markdown_file_are_word_documents_and_pdfs(
+    wire_home: dict[str, WireServer], data_dir: Path, tmp_path: Path
+) -> None:
+    write_assistant(data_dir, "ann", tools=["files"])
+    files = [
+        call("write_file", path="notes/보고서.md", content=MADE),
+        call("write_file", path="a.txt", content="x"),
+    ]
+    wire_home["openai"].script("openai-wire", [Answer(calls=tuple(files)), "It is **written**."])
+    session_id = session_of(moot("ask", "ann", "Write it", "--json"))
+
+    def saved(name: str, *command: str) -> Path:
+        target = tmp_path / name
+        done = look(*command, "--format", target.suffix[1:], "-o", str(target))
+        assert (done.status, done.err) == (0, ""), name
+        return target
+
+    whole = docx.Document(str(saved("session.docx", "export", session_id)))
+    said = [one.text for one in whole.paragraphs]
+    assert whole.core_properties.title == said[0] and whole.paragraphs[0].style.name == "Title"
+    assert [one for one in said[1:] if one in ("Write it", "Ann", "It is written.")] == [
+        "Write it",
+        "Ann",
+        "It is written.",
+    ]
+    assert pdf_text(saved("session.pdf", "export", session_id)).count("It is written.") == 1
+    get = ("files", session_id, "get", "notes/보고서.md")
+    made = docx.Document(str(saved("report.docx", *get)))
+    assert [(one.style.name, one.text) for one in made.paragraphs if one.text] == [
+        *(("Title", "보고서"), ("Normal", "It is done."), ("List Bullet", "one"))
+    ]
+    assert [cell.text for cell in made.tables[0].rows[1].cells] == ["1", "2"]
+    assert "보고서" in pdf_text(saved("report.pdf", *get))
+    page = look(*get, "--format", "html").out
+    assert "<h1>보고서</h1>" in page and "<strong>done</strong>" in page and "default-src 'none'" in page
+    assert saved("report.html", *get).read_text() == page
+    for wrong in (
+        ["export", session_id, "--format", "docx"],
+        [*get, "--format", "docx"],
+        ["files", session_id, "get", "a.txt", "--format", "docx", "-o", str(tmp_path / "x")],
+        ["files", session_id, "get", "none.md", "--format", "docx", "-o", str(tmp_path / "x")],
+    ):
+        refused = look(*wrong)
+        assert refused.status == 2 and refused.out == "" and refused.err.count("\n") >= 1, wrong
+    assert not (tmp_path / "x").exists()
+
+
+def pdf_text(path: Path) -> str:
+    document = pypdfium2.PdfDocument(path)
+    return "\n".join(page.get_textpage().get_text_bounded() for page in document)
 
 
 def test_a_zip_holds_the_report_and_the_files(

@@ -49,6 +49,7 @@ _PACKAGES = (
     "lxml_html_clean",
     "pypdfium2",
     "office_oxide",
+    "python_docx",
 )
 MAX_DETAIL = 200
 

@@ -11,11 +11,11 @@ from app.cli.command_run import CommandRun, checked_id
 from app.cli.exit_status import OK
 from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
-from app.core.session import ZIP, ExportFormat
+from app.core.session import DOCX, PDF, ZIP, ExportFormat
 from app.core.store import Difference
 from app.core.texts import size_text
-from app.engine.decisions.memo_formats import PDF
 from app.engine.export.event_lines import fields_of
+from app.engine.export.formats import FILE_FORMATS
 
 _FIELDS = ("session_id", "app", "title", "messages", "known", "unapproved")
 
@@ -88,34 +88,25 @@ async def restore(
 async def export(
     run: CommandRun,
     session: SessionId,
-    form: Annotated[str, Typed("--format", text="format", choices=(*ExportFormat, PDF, ZIP), required=True)],
+    form: Annotated[
+        str, Typed("--format", text="format", choices=(*ExportFormat, PDF, DOCX, ZIP), required=True)
+    ],
     memo: Annotated[bool, Typed("--memo")] = False,
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """Print a session, or the memo about what was decided in it, in another format, or write it to a file."""
-    if memo:
-        return await _export_memo(run, checked_id(session), form, output)
-    if form == ZIP:
-        if not output:
-            raise BadInput("file_needs_output", path=ZIP)
-        await run.moot.engine.export_zip(checked_id(session), output)
+    session_id, engine = checked_id(session), run.moot.engine
+    if form in (PDF, DOCX, ZIP) and not output:
+        raise BadInput("file_needs_output", path=form)
+    if form == ZIP and not memo:
+        await engine.export_zip(session_id, output)
         await run.print(run.texts("cli.exported", path=output))
         return OK
-    text = await run.moot.engine.export(checked_id(session), form)
-    if not output:
-        text = safe_json(text) if form == ExportFormat.JSON else text
-        await run.out.write(text if text.endswith("\n") else text + "\n")
-        return OK
-    return await _write(run, Path(output), text.encode())
-
-
-async def _export_memo(run: CommandRun, session_id: str, form: str, output: str) -> int:
-    if form == PDF and not output:
-        raise BadInput("pdf_needs_file")
-    data = await run.moot.engine.memo_file(session_id, form)
+    data = await (engine.memo_file if memo else engine.export_file)(session_id, form)
     if output:
         return await _write(run, Path(output), data)
-    await run.out.write(data.decode())
+    text = safe_json(data.decode()) if form == ExportFormat.JSON else data.decode()
+    await run.out.write(text if text.endswith("\n") else text + "\n")
     return OK
 
 
@@ -135,6 +126,7 @@ async def session_files(
     what: Annotated[str, Typed(text="files_get", nargs="?", choices=("get",), metavar="get")] = "",
     path: Annotated[str, Typed(text="files_path", nargs="?", metavar="PATH")] = "",
     version: Annotated[int | None, Typed("--version", text="files_version", type=int, metavar="N")] = None,
+    form: Annotated[str, Typed("--format", text="files_format", choices=FILE_FORMATS)] = "",
     output: Annotated[str, Typed("-o", "--output", metavar="FILE", type=absolute)] = "",
 ) -> int:
     """List the files made in a session, or print one of them or write it to a file."""
@@ -157,6 +149,14 @@ async def session_files(
         return await run.answer(rows, lines_text(lines or [run.texts("files.none")]))
     if not path:
         raise BadInput("usage_missing", what="PATH", help="moot files --help")
+    if form:
+        if form != ExportFormat.HTML and not output:
+            raise BadInput("file_needs_output", path=form)
+        data = await run.moot.engine.file_as(live.id, path, form, version)
+        if output:
+            return await _write(run, Path(output), data)
+        await run.out.write(data.decode())
+        return OK
     found, data = await files.read(live.id, path, version)
     if output:
         return await _write(run, Path(output), data)

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from html import escape
 
-from app.core.session import ExportFormat
+from app.core.session import DOCX, PDF, ExportFormat
 from app.core.texts import escape_markdown
 from app.engine.decisions.memo import Holder, Memo, MemoPart
 
-PDF = "pdf"
-MEMO_FORMATS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF)
+MEMO_FORMATS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, DOCX)
 _INK, _QUIET, _LINE, _ACCENT = "#1f1e1b", "#66635b", "#d9d5cb", "#3b5bdb"
 _HEADING = "font-weight:600;line-height:120%"
 LABELS, TEXT = 148, 560
@@ -37,9 +36,13 @@ def _markdown(memo: Memo) -> Iterator[str]:
         yield f"## {escape_markdown(options)}"
         rows = [f"|  |  | {escape_markdown(first)} | {escape_markdown(last)} |", "| --- | --- | --- | --- |"]
         for option in memo.options:
-            text = f"**{_cell(option.text)}**" if option.chosen else _cell(option.text)
-            held = (_cell(", ".join(_held(memo, holders))) for holders in (option.first, option.last))
-            rows.append(f"| {option.letter} | {text} | {' | '.join(held)} |")
+            text = escape_markdown(option.text)
+            held = (
+                escape_markdown(", ".join(_held(memo, holders))) for holders in (option.first, option.last)
+            )
+            rows.append(
+                f"| {option.letter} | {f'**{text}**' if option.chosen else text} | {' | '.join(held)} |"
+            )
         yield "\n".join(rows)
         yield f"*{escape_markdown(memo.options_note)}*" if memo.options_note else ""
     for part in memo.parts:
@@ -51,11 +54,6 @@ def _markdown(memo: Memo) -> Iterator[str]:
         yield "\n".join(f"*{escape_markdown(note)}*  " for note in part.notes).rstrip()
     yield "---"
     yield f"*{escape_markdown(' · '.join(filter(None, memo.foot)))}*"
-
-
-def _cell(text: str) -> str:
-    """Return a text for a cell of a table, which a bar would end."""
-    return escape_markdown(text).replace("\\|", "|").replace("|", "\\|")
 
 
 def _held(memo: Memo, holders: tuple[Holder, ...]) -> list[str]:

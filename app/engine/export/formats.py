@@ -13,7 +13,8 @@ from app.core.files import NEW_PAGE
 from app.core.markdown_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState
 from app.core.pictures import kind_of
-from app.core.texts import closed, escape_markdown, fenced
+from app.core.session import DOCX, PDF, ExportFormat
+from app.core.texts import closed, escape_markdown, fenced, language_of
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
@@ -160,6 +161,22 @@ def _link_text(text: str) -> str:
     return escape_markdown(text.strip("[]")).replace("]", "\\]")
 
 
+FILE_FORMATS = (ExportFormat.HTML, PDF, DOCX)
+"""As what a file of Markdown can be saved too."""
+_HEADING = re.compile(r"<(/?)h([3-6])>")
+
+
+def is_markdown(path: str) -> bool:
+    """Say whether a file is Markdown, by its name."""
+    return path.casefold().endswith((".md", ".markdown"))
+
+
+def page_of(text: str, title: str, render: Callable[[str], str]) -> str:
+    """Return a text of Markdown as a page; `render` turns it into HTML, in which headings begin with the third level."""
+    body = _HEADING.sub(lambda found: f"<{found[1]}h{int(found[2]) - 2}>", render(text))
+    return f"{_opened(title, language_of(text))}{body}</body></html>\n"
+
+
 CHART_WIDTH, CHART_HEIGHT = 620, 220
 
 _LINE, _INK = "#d9d5cb", "#66635b"
@@ -230,14 +247,17 @@ def chart_svg(chart: Chart) -> str:
 
 
 def _head(head: DocumentHead) -> str:
-    title = escape(head.title)
     facts = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in head.facts)
+    opened = _opened(head.title, head.language)
+    return f'{opened}<h1>{escape(head.title)}</h1><div class="meta">{facts}</div>'
+
+
+def _opened(title: str, language: str) -> str:
     return (
-        f'<!doctype html>\n<html lang="{escape(head.language)}"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{title}</title><style>{_STYLE}</style></head><body><h1>{title}</h1>"
-        f'<div class="meta">{facts}</div>'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
     )
 
 
@@ -252,7 +272,7 @@ def _entry(entry: Entry, render: Callable[[str], str]) -> str:
     anchor = f' id="{escape(entry.anchor)}"' if entry.anchor else ""
     notes = "".join(f'<div class="meta">{escape(note)}</div>' for note in entry.notes)
     return (
-        f'<article{anchor} style="margin-left:{min(entry.depth, 8) * 1.6:.1f}rem;border-color:{entry.colour}">'
+        f'<article{anchor} style="margin-left:{min(entry.depth, 8) * 26}px;border-color:{entry.colour}">'
         f'<strong style="color:{entry.colour}">{escape(entry.heading)}</strong>'
         f"{render(entry.body)}{_files(entry.files)}{notes}</article>"
     )

@@ -1,24 +1,30 @@
 """Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
 
-It takes one request from standard input, a line of JSON with the path, or with a page of HTML that becomes a PDF.
-Lines of JSON come back: progress, then the result, which says how many bytes of text, of a picture or of the PDF
-follow it. The file is a stranger's, so the process has limits of its own.
+A line of JSON comes in: a path, a page of HTML that becomes a PDF or a Word document, or two texts to be compared. Lines
+of JSON go out: progress, then the result, which says how many bytes of text, of a picture or of the document follow it.
+The file is a stranger's, so the process has limits of its own.
 """
 
 import json
 import os
+import signal
 import sys
 import threading
+from base64 import b64decode
 from pathlib import Path
 
 from app.children.pipes import Pipes
 from app.children.processes import end_with_parent
 from app.core.files import is_image_file
+from app.core.session import DOCX
+from app.core.texts import visible
 from app.files.file_reader.document import Document, Unreadable, collected
 
 _MOST_MEMORY = 1 << 30
 # Longer than the parent waits, which ends this process itself.
 _MOST_SECONDS = 60.0
+# Of the processor. How long comparing takes depends more on how often lines occur than on how many there are.
+_COMPARING_SECONDS = 0.8
 
 
 def main() -> int:
@@ -36,9 +42,22 @@ def main() -> int:
     answer: dict[str, object]
     try:
         if page := request.get("page"):
-            from app.files.file_reader.printed_page import as_pdf
+            if request["as"] == DOCX:
+                from app.files.file_reader.word_file import as_docx as write
+            else:
+                from app.files.file_reader.printed_page import as_pdf as write
 
-            data, answer = as_pdf(page, request["title"], Path(request["fonts"])), {}
+            data, answer = write(page, request["title"], Path(request["fonts"])), {}
+        elif "compare" in request:
+            from app.files.file_reader.difference import difference
+
+            if sys.platform != "win32":
+                # Its signal ends the process.
+                signal.setitimer(signal.ITIMER_PROF, _COMPARING_SECONDS)
+            old, new = (
+                visible(b64decode(one).decode("utf-8-sig")).splitlines() for one in request["compare"]
+            )
+            data, answer = "\n".join(difference(old, new)).encode(), {}
         elif is_image_file(path):
             from app.files.file_reader.picture import read
 

@@ -10,19 +10,21 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
+from app.core.errors import BadInput
 from app.core.events import Event, FileWritten
 from app.core.ids import new_id
-from app.core.message import Attachment
+from app.core.message import Attachment, Message
 from app.core.session import Plan, PlanItem, Session, WorkflowSession
 from app.core.session_files import FileVersion
 from app.core.texts import exact, visible
+from app.engine.export.formats import FILE_FORMATS
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.controllers.sessions import MainPages, SessionController
-from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, shown_text
+from app.gui.dialogs.versions_dialog import RESTORE, FileDialog, preview_of
 from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of
@@ -425,6 +427,8 @@ class FilesController(Controller):
             self._offer_undo(text, lambda: self._start(self._restore(session_id, path, gone.version)))
         elif what == RESTORE and version is not None:
             await self._restore(session_id, path, version)
+        elif what in FILE_FORMATS:
+            self._sessions.save_as(session_id, path, what, version)
         else:
             _, data = await self._files.read(session_id, path, version)
             if what == SAVE:
@@ -442,12 +446,20 @@ class FilesController(Controller):
 
     async def _open(self, session_id: str, path: str) -> None:
         found = [one for one in await self._files.versions(session_id) if one.path == path and not one.gone]
-        shown, text = await self._read(session_id, path, None)
+        shown, preview = await self._read(session_id, path, None)
         dialog = FileDialog(self._language, self._look, found, self._window)
-        dialog.show_version(shown, text)
+        dialog.show_version(shown, preview)
 
         async def choose(version: int) -> None:
             dialog.show_version(*await self._read(session_id, path, version))
+
+        async def compare(older: int, newer: int) -> None:
+            held = [(await self._files.read(session_id, path, one))[1] for one in (older, newer)]
+            try:
+                found = await self._engine.files.difference(*held)
+                dialog.show_text(found, "" if found else self._language("files.compare.same"))
+            except BadInput as error:
+                dialog.show_text("", self._language.problem(error.code))
 
         def do(what: str) -> None:
             self._start(self._do(session_id, path, what, dialog.versions.value()))
@@ -455,10 +467,15 @@ class FilesController(Controller):
                 dialog.accept()
 
         dialog.version_chosen.connect(lambda version: self._tasks.replace("file version", choose(version)))
+        dialog.compared.connect(lambda *two: self._tasks.replace("file version", compare(*two)))
+        dialog.view.link_requested.connect(self._sessions.open_link)
+        dialog.view.picture_requested.connect(self._sessions.on_picture)
         dialog.asked.connect(do)
         dialog.finished.connect(lambda _result: self._tasks.cancel("file version"))
         dialog.open()
 
-    async def _read(self, session_id: str, path: str, version: int | None) -> tuple[FileVersion, str | None]:
+    async def _read(
+        self, session_id: str, path: str, version: int | None
+    ) -> tuple[FileVersion, Message | str | None]:
         found, data = await self._files.read(session_id, path, version)
-        return found, await asyncio.to_thread(shown_text, data)
+        return found, await asyncio.to_thread(preview_of, found, data)

@@ -7,7 +7,7 @@ passes the engine's events to their views, `MainPages` picks the page in front; 
 import asyncio
 import base64
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core import events
 from app.core.message import SPOKEN, Attachment, Message
-from app.core.session import ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
+from app.core.session import PDF, ZIP, DebateMode, Folder, Session, SessionSummary, Status, resumable
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import FRAME_MS, Bridge
@@ -27,7 +27,7 @@ from app.gui.dialogs.ask_dialogs import FolderDialog, LinkDialog, RenameDialog, 
 from app.gui.display.appearance import Language
 from app.gui.display.descriptions import KINDS, kind_of
 from app.gui.files.user_files import ask_where, is_image, save_whole
-from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, PDF, RENAME
+from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, RENAME
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
@@ -105,8 +105,14 @@ class SessionController(PageController):
 
     def export_memo(self, session_id: str, title: str, format_name: str) -> None:
         """Ask for a file name, then save the memo about a session in one of MEMO_FORMATS."""
-        write = partial(self._write_memo, session_id, format_name)
+        write = partial(self._write_made, partial(self._engine.memo_file, session_id, format_name))
         self._ask_where(self._language("journal.memo"), title, format_name, write)
+
+    def save_as(self, session_id: str, path: str, format_name: str, version: int | None) -> None:
+        """Ask for a file name, then save a Markdown file of a session in one of FILE_FORMATS."""
+        make = partial(self._engine.file_as, session_id, path, format_name, version)
+        write = partial(self._write_made, make)
+        self._ask_where(self._language("files.save"), PurePath(path).stem, format_name, write)
 
     def on_picture(self, action: str, pictures: Sequence[PictureSize], place: int) -> None:
         """Show a picture of a message large, or save it or another file."""
@@ -176,17 +182,15 @@ class SessionController(PageController):
         elif done:
             self._toasts.show_toast(words("export.done", name=path.name))
 
-    async def _write_memo(self, session_id: str, format_name: str, path: Path) -> None:
-        data = await self._engine.memo_file(session_id, format_name)
-        await asyncio.to_thread(save_whole, path, data)
+    async def _write_made(self, make: Callable[[], Awaitable[bytes]], path: Path) -> None:
+        await asyncio.to_thread(save_whole, path, await make())
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
         if format_name == ZIP:
             await self._engine.export_zip(session.id, str(path))
             return
         if format_name != PDF:
-            text = await self._engine.export(session.id, format_name)
-            await asyncio.to_thread(save_whole, path, text.encode())
+            await self._write_made(partial(self._engine.export_file, session.id, format_name), path)
             return
         from app.gui.files.pdf_file import write_pdf
 

@@ -1,8 +1,11 @@
 """Versions: those of an answer side by side, one made again with another model or effort, and those of a session's file."""
 
+import csv
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -10,23 +13,26 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.definitions import Effort
-from app.core.message import Message, Role
+from app.core.message import Attachment, Author, Message, Role
 from app.core.model_facts import ModelFacts
+from app.core.pictures import kind_of
 from app.core.provider import ProviderStatus
-from app.core.session import Session, Status
+from app.core.session import Chat, ChatSession, Session, Status
 from app.core.session_files import FileVersion
-from app.core.texts import Texts, exact, size_text, visible
+from app.core.texts import Texts, escape_markdown, exact, size_text, visible
 from app.core.usage import Total, money_text, used_text
+from app.engine.export.formats import FILE_FORMATS, is_markdown
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
+from app.gui.markdown.blocks import MAX_CELLS
 from app.gui.pages.chat.over_input import COPY, FOLDER, SAVE, author_text
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, button
+from app.gui.widgets.controls import Choice, MenuButton, button
 from app.gui.widgets.form import Field
 from app.gui.widgets.model_choice import ModelChoice, efforts_of
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, show_or_hide
 
 LEAST, USUAL, EDGE = 300, 420, 40
 
@@ -214,26 +220,61 @@ class OtherAnswerDialog(AskDialog):
 
 
 MOST_SHOWN = 1_000_000
+# Of characters: longer Markdown is shown as it was written, since reading it would hold the window up.
+MOST_RENDERED = 100_000
 PIECE = 20_000
 SIZE = QSize(820, 640)
 RESTORE = "restore"
+NOT_COMPARED = -1
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+# What a file is shown in as the only message.
+ALONE = ChatSession(id="", title="", chat=Chat(assistant_id="", assistant_name=""))
 
 
 def shown_text(data: bytes) -> str | None:
     """Return what a file holds as it is shown, None for what is too large or no text."""
     try:
-        return visible(data.decode()) if len(data) <= MOST_SHOWN else None
+        return visible(data.decode("utf-8-sig")) if len(data) <= MOST_SHOWN else None
     except UnicodeDecodeError:
         return None
 
 
-class FileDialog(QDialog):
-    """Shows a version of a file; nothing in it is opened or run.
+def preview_of(version: FileVersion, data: bytes) -> Message | str | None:
+    """Return Markdown, a table or a picture as a message, another text itself, None for what cannot be shown."""
+    author = Author(id=version.author, name=version.author, kind="main" if version.author else "user")
+    file = Message(id="file", turn_id="file", role=Role.ASSISTANT, author=author)
+    if (media_type := kind_of(data)) and len(data) <= MOST_SHOWN:
+        held = b64encode(data).decode()
+        picture = Attachment(name=exact(version.path), media_type=media_type, data=held)
+        return replace(file, attachments=(picture,))
+    text = shown_text(data)
+    content = text if is_markdown(version.path) else ""
+    if text and (delimiter := DELIMITERS.get(version.path.casefold().rpartition(".")[2])):
+        content = table_of(text, delimiter)
+    return replace(file, content=content) if content and len(content) <= MOST_RENDERED else text
 
-    Signals: version_chosen(version), asked(SAVE, COPY, FOLDER or RESTORE).
+
+def table_of(text: str, delimiter: str) -> str:
+    """Return the rows of a table as Markdown, as many as are shown."""
+    # No field is longer than a file.
+    csv.field_size_limit(MOST_SHOWN)
+    rows = [row for row in csv.reader(StringIO(text, ""), delimiter=delimiter) if row] or [[""]]
+    columns = max(map(len, rows))
+    rows[0] += [""] * (columns - len(rows[0]))
+    shown = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows[: MAX_CELLS // columns]]
+    left = [f"\n… {len(rows) - len(shown)}"] if len(rows) > len(shown) else []
+    return "\n".join([*shown[:1], "|" + " - |" * columns, *shown[1:], *left])
+
+
+class FileDialog(QDialog):
+    """Shows a version of a file, or how two differ; nothing in it is opened, loaded or run.
+
+    Signals: version_chosen(version), compared(older version, newer version), asked(SAVE, COPY, FOLDER, RESTORE or one of
+    FILE_FORMATS).
     """
 
     version_chosen = Signal(int)
+    compared = Signal(int, int)
     asked = Signal(str)
 
     def __init__(self, words: Language, look: Look, versions: Sequence[FileVersion], parent: QWidget) -> None:
@@ -245,14 +286,16 @@ class FileDialog(QDialog):
         self._left = ""
         title = exact(versions[-1].path)
         self.setWindowTitle(title)
-        self.versions = named("file_versions", Choice(look))
+        self.versions, self.other = (named(name, Choice(look)) for name in ("file_versions", "file_compare"))
         self.versions.setAccessibleName(words("files.versions"))
-        self.versions.activated.connect(lambda _place: self.version_chosen.emit(self.versions.value()))
+        self.other.setAccessibleName(words("files.compare"))
         self._facts = plain_label("hint")
         self.text = named("file_text", QPlainTextEdit())
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
-        self.text.setAccessibleName(title)
+        self.view = named("file_view", TranscriptView(look.tokens, words.texts, picture=look.picture))
+        for shown in (self.text, self.view):
+            shown.setAccessibleName(title)
         self._no_text = plain_label("hint", wrap=True)
         self.buttons = {
             action: button(
@@ -260,29 +303,63 @@ class FileDialog(QDialog):
             )
             for action in (RESTORE, COPY, FOLDER, SAVE)
         }
+        self.more = MenuButton(look, "", "file_save_as", chevron=True)
+        self.more.show_words(words("files.save_as"))
+        self.more.setVisible(is_markdown(versions[-1].path))
+        for name in FILE_FORMATS:
+            self.more.choices.addAction(words(f"export.{name}"), partial(self.asked.emit, name))
         close = button("primary", "file_close", self.reject, text=words("dialog.close"))
         close.setDefault(True)
-        head = hbox((ElidedLabel("page_title", text=title), 1), self._facts, self.versions, spacing=10)
-        foot = hbox(*self.buttons.values(), STRETCH, close, spacing=8)
-        vbox(head, self._no_text, (self.text, 1), foot, inside=self, margins=(22, 18, 22, 16), spacing=12)
+        for choice in (self.versions, self.other):
+            choice.activated.connect(lambda _place: self._choose())
+        head = hbox((ElidedLabel("page_title", text=title), 1), self._facts, spacing=10)
+        chosen = hbox(self.versions, self.other, STRETCH, spacing=8)
+        foot = hbox(*self.buttons.values(), self.more, STRETCH, close, spacing=8)
+        parts = head, chosen, self._no_text, (self.text, 1), (self.view, 1), foot
+        vbox(*parts, inside=self, margins=(22, 18, 22, 16), spacing=12)
         self._more = QTimer(self, interval=0)
         self._more.timeout.connect(self._fill)
 
-    def show_version(self, shown: FileVersion, text: str | None) -> None:
+    def _choose(self) -> None:
+        """Ask for the version that is chosen, or for how it differs from the other one."""
+        version, other = self.versions.value(), self.other.value()
+        if other in (NOT_COMPARED, version):
+            self.version_chosen.emit(version)
+        else:
+            self.compared.emit(min(version, other), max(version, other))
+
+    def show_version(self, shown: FileVersion, preview: Message | str | None) -> None:
         """Show what a version holds; None for what cannot be shown."""
         words, newest = self._words, self._versions[-1]
-        offered = (
+        offered = [
             (one.version, words("files.version", version=one.version)) for one in reversed(self._versions)
-        )
+        ]
         self.versions.offer(offered, shown.version)
+        others = [
+            (one, words("files.compare.with", version=text)) for one, text in offered if one != shown.version
+        ]
+        self.other.offer([(NOT_COMPARED, words("files.compare.none")), *others], NOT_COMPARED)
+        message = preview if isinstance(preview, Message) else None
+        has_text = bool(message.content if message else preview)
+        self.other.setVisible(len(offered) > 1 and has_text)
         self._facts.setText(f"{author_text(shown, words)} · {size_text(words, shown.bytes)}")
         self.buttons[RESTORE].setVisible(shown.version != newest.version)
-        self.buttons[COPY].setEnabled(text is not None)
-        self._no_text.setText(words("files.not_shown"))
-        self._no_text.setVisible(text is None)
-        self.text.setVisible(text is not None)
+        self.buttons[COPY].setEnabled(has_text)
+        text = preview if isinstance(preview, str) else ""
+        self.show_text(text, words("files.not_shown") if preview is None else "")
+        self.view.setVisible(message is not None)
+        self.text.setVisible(isinstance(preview, str))
+        if message:
+            self.view.feed.show_session(ALONE, [message])
+            self.view.go_to(message.id, 0)
+
+    def show_text(self, text: str, said: str = "") -> None:
+        """Show a text, and a sentence over it."""
+        show_or_hide(self._no_text, said)
+        self.view.hide()
+        self.text.show()
         self.text.clear()
-        self._left = text or ""
+        self._left = text
         self._fill()
 
     def _fill(self) -> None:

@@ -196,12 +196,12 @@ def matches(summary: session.SessionSummary, search: str) -> bool:
     return fits(" ".join((summary.title, *summary.speakers)), search)
 
 
-PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
 EXPORTS = (
     session.ExportFormat.MARKDOWN,
     session.ExportFormat.HTML,
-    PDF,
+    session.PDF,
+    session.DOCX,
     session.ExportFormat.JSON,
     session.ZIP,
 )

@@ -347,6 +347,7 @@ PARTS = (
     ("trafilatura", "Apache-2.0"),
     ("PDFium, pypdfium2", "BSD, Apache-2.0"),
     ("office-oxide", "MIT, Apache-2.0"),
+    ("python-docx", "MIT"),
     ("llama.cpp, xllamacpp", "MIT"),
     ("SmolLM2 135M (Hugging Face)", "Apache-2.0"),
     ("Pretendard", "SIL OFL 1.1"),
