@@ -34,7 +34,7 @@ from app.core.tool import ServerProblem, ServerStatus, changed_tools
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog, ValueDialog
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import server_line
+from app.gui.display.descriptions import first_of, server_line
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order
 from app.gui.widgets.choices import Segmented
@@ -97,12 +97,8 @@ class ConnectDialog(AskDialog):
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
-        self.search = say(
-            named("connect_search", QtWidgets.QLineEdit()),
-            language,
-            name="connect.search",
-            hint="connect.search",
-        )
+        self.search = named("connect_search", QtWidgets.QLineEdit())
+        say(self.search, language, name="connect.search", hint="connect.search")
         self.search.setClearButtonEnabled(True)
         self._cards = QtWidgets.QGridLayout()
         self.address = named("connect_address", QtWidgets.QLineEdit())
@@ -123,9 +119,8 @@ class ConnectDialog(AskDialog):
         ).lay_out()
         self._page = plain_label("hint", wrap=True)
         copy = QGuiApplication.clipboard().setText
-        self._copy = say(
-            button("link", "connect_copy", lambda: copy(self._key_page())), language, "connect.copy"
-        )
+        copied = button("link", "connect_copy", lambda: copy(self._key_page()))
+        self._copy = say(copied, language, "connect.copy")
         self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
         self.answer = named("connect_result", plain_label("hint", wrap=True))
         keep = button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep()))
@@ -256,12 +251,10 @@ class ConnectDialog(AskDialog):
         if self._result.ok:
             await self._keep()
             return
-        self._say(
-            "error",
-            words.failure(self._result.failure, self._result.detail, self._draft.label or self._draft.id),
-        )
-        self._anyway.setVisible(self._result.failure not in HOPELESS)
-        self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
+        failure, name = self._result.failure, self._draft.label or self._draft.id
+        self._say("error", words.failure(failure, self._result.detail, name))
+        self._anyway.setVisible(failure not in HOPELESS)
+        self._go_on_at(self.key if failure in KEY_FAILURES else self.address)
 
     async def _keep(self) -> None:
         """Save the provider that was tried, and show the result."""
@@ -272,14 +265,8 @@ class ConnectDialog(AskDialog):
         if not result.ok:
             self.accept()
             return
-        lines = [
-            words(
-                "connect.ready",
-                seconds=f"{result.seconds:.1f}",
-                model=result.model,
-                count=len(result.models) or 1,
-            )
-        ]
+        seconds, count = f"{result.seconds:.1f}", len(result.models) or 1
+        lines = [words("connect.ready", seconds=seconds, model=result.model, count=count)]
         if not kept:
             lines.append(words(f"keyring.{self._engine.keys.problem}"))
         self._say("ok" if kept else "warn", "\n".join(lines))
@@ -355,16 +342,14 @@ class ConnectDialog(AskDialog):
         if kind is not None and kind.base_url:
             self.address.setPlaceholderText(words("provider.base_url.placeholder", url=kind.base_url))
         elif kind is not None:
-            self.address.setPlaceholderText(
-                words("connect.address.hint", url=kind.address_form or "http://127.0.0.1:8000/v1")
-            )
+            form = kind.address_form or "http://127.0.0.1:8000/v1"
+            self.address.setPlaceholderText(words("connect.address.hint", url=form))
         page, note = self._key_page(), ""
         if page:
             note = words("connect.page", page=page.removeprefix("https://"))
         elif server is not None:
-            models = ", ".join(server.models[:MODELS_SHOWN])
-            more = ", …" if len(server.models) > MODELS_SHOWN else ""
-            note = words("connect.found", address=server.address, models=models + more or "–")
+            models = first_of(server.models, MODELS_SHOWN) or "–"
+            note = words("connect.found", address=server.address, models=models)
         show_or_hide(self._page, note)
         for link in (self._copy, self._open):
             link.setVisible(bool(page))
@@ -538,10 +523,7 @@ class ServerDialog(AskDialog):
         self.way = Segmented((FORM, PASTE))
         self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
         self.way.setAccessibleName(words("server.add"))
-        self.name, self.line = (
-            named("server_name", QtWidgets.QLineEdit()),
-            named("server_line", QtWidgets.QLineEdit()),
-        )
+        self.name, self.line = (named(f"server_{one}", QtWidgets.QLineEdit()) for one in ("name", "line"))
         self.variables = named("server_variables", TextBox(lines=3, most=3, submits=False))
         self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
         self.json.setPlaceholderText(EXAMPLE)
@@ -606,13 +588,10 @@ class ConsentDialog(RunDialog):
         super().__init__(words, "consent", words("consent.title"), parent)
         server = status.server
         self.heading.setText(words("consent.of", name=exact(server.name)))
+        what, label = ("url", "address") if server.url else ("command", "command")
         said: list[QtWidgets.QWidget] = [
-            Paragraph("card_text", text=words("consent.url" if server.url else "consent.command")),
-            exact_field(
-                "consent_line",
-                words("server.address" if server.url else "server.command"),
-                server_line(server),
-            ),
+            Paragraph("card_text", text=words(f"consent.{what}")),
+            exact_field("consent_line", words(f"server.{label}"), server_line(server)),
         ]
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         shown, hidden = shown_values(server)
@@ -624,10 +603,8 @@ class ConsentDialog(RunDialog):
         for name, lines in (("values", values), ("changed", changed_tools(status, words.texts))):
             if lines:
                 title = words(f"consent.{name}")
-                said += [
-                    Paragraph("warn", text=title),
-                    exact_field(f"consent_{name}", title, "\n".join(lines)),
-                ]
+                field = exact_field(f"consent_{name}", title, "\n".join(lines))
+                said += [Paragraph("warn", text=title), field]
         self._show(said)
 
 

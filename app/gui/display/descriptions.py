@@ -361,6 +361,11 @@ def rough_tokens(tokens: int) -> str:
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first of these names in one line, with an ellipsis for the others."""
+    return ", ".join([*names[:most], *("…" for _ in names[most : most + 1])])
+
+
 def time_text(seconds: int, words: Callable[..., str]) -> str:
     """Return a duration as text: `42 s`, `2 min 5 s`."""
     minutes, seconds = divmod(seconds, 60)

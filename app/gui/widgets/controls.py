@@ -1,4 +1,4 @@
-"""Buttons, tick boxes, choices and text boxes in Moot's style, based on Qt's own widgets; scrolling."""
+"""Buttons, tick boxes, choices, text boxes and dialogs in Moot's style, based on Qt's own widgets; scrolling."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -370,6 +370,16 @@ class RoundsSlider(QtWidgets.QSlider):
         event.ignore()
 
 
+class Dialog(QtWidgets.QDialog):
+    """A dialog that is deleted when it closes."""
+
+    def __init__(self, parent: QtWidgets.QWidget, name: str, title: str) -> None:
+        super().__init__(parent)
+        self.setAttribute(QtCore.Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName(name)
+        self.setWindowTitle(title)
+
+
 def keep_place(widget: QtWidgets.QWidget) -> None:
     """Keep the room of a widget while it is hidden, so that what is beside it does not move."""
     policy = widget.sizePolicy()
@@ -556,17 +566,11 @@ class TextBox(QtWidgets.QPlainTextEdit):
         wanted = max(round(self.document().size().height()), self._lines_of_placeholder())
         lines = max(self._lines, min(self._most, wanted))
         # A scroll bar that comes and goes would change the line breaks, and with them the height, again and again.
-        bar = (
-            QtCore.Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if wanted > self._most
-            else QtCore.Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
+        policy = QtCore.Qt.ScrollBarPolicy
+        bar = policy.ScrollBarAsNeeded if wanted > self._most else policy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(bar)
-        frame = (
-            max(0, self.height() - self.viewport().height())
-            if self.testAttribute(QtCore.Qt.WidgetAttribute.WA_WState_Polished)
-            else 0
-        )
+        polished = self.testAttribute(QtCore.Qt.WidgetAttribute.WA_WState_Polished)
+        frame = max(0, self.height() - self.viewport().height()) if polished else 0
         height = lines * self.fontMetrics().lineSpacing() + 8 + frame
         if height != self.height():
             self.setFixedHeight(height)

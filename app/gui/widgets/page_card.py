@@ -24,7 +24,7 @@ from app.gui.widgets.boxes import drop, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
-from app.gui.widgets.text import named, plain_label
+from app.gui.widgets.text import named, plain_label, show_or_hide
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView
@@ -108,8 +108,7 @@ class PageCard(QuestionCard):
         elif page.kind == mcp_page.HTML:
             self.show_page.setText(words("page.show"))
             note = note or ("" if available() else self._show_viewer())
-            self._text.setText("" if shows else visible(mcp_page.text_of(page.text)))
-            self._text.setVisible(bool(self._text.text()))
+            show_or_hide(self._text, "" if shows else visible(mcp_page.text_of(page.text)))
         elif page.kind == mcp_page.UNKNOWN:
             note = words("page.cannot", kind=page.mime or "?")
         else:
@@ -142,8 +141,7 @@ class PageCard(QuestionCard):
         (self._viewer.cancel_requested if running else self._viewer.install_requested).emit()
 
     def _say(self, note: str) -> None:
-        self._note.setText(note)
-        self._note.setVisible(bool(note))
+        show_or_hide(self._note, note)
         self.updateGeometry()
 
     def _words(self, key: str, **values: str) -> str:

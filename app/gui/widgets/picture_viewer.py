@@ -7,13 +7,13 @@ from threading import Thread
 
 from PySide6 import QtGui
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.core.message import Attachment
 from app.core.pictures import MOST_PIXELS
 from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import IconButton, button, icon_button
+from app.gui.widgets.controls import Dialog, IconButton, button, icon_button
 from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 PictureSize = tuple[Attachment, QSize]
@@ -200,7 +200,7 @@ class PictureCanvas(QWidget):
         self.zoom_to(None if self.pans else max(1.0, self._fitting * 2), event.position())
 
 
-class PictureViewer(QDialog):
+class PictureViewer(Dialog):
     """Shows the pictures of a message one by one; emits save_requested(picture)."""
 
     save_requested = Signal(object)
@@ -208,10 +208,7 @@ class PictureViewer(QDialog):
     def __init__(
         self, words: Language, look: Look, pictures: Sequence[PictureSize], first: int, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("picture_viewer")
-        self.setWindowTitle(words("chat.picture"))
+        super().__init__(parent, "picture_viewer", words("chat.picture"))
         self._words, self._pictures, self._at = words, pictures, first
         self._decoder = PictureDecoder(self)
         self._decoder.decoded.connect(self._on_copied)
@@ -260,7 +257,7 @@ class PictureViewer(QDialog):
             (QtGui.QKeySequence.StandardKey.Save, self._save),
         ):
             QtGui.QShortcut(pressed, self, act)
-        self.canvas.zoomed.connect(self._show_scale)
+        self.canvas.zoomed.connect(lambda: self._scale.setText(f"{self.canvas.scale:.0%}"))
         self.resize(parent.width() - EDGE, parent.height() - EDGE)
         self.step(0)
         self.canvas.setFocus()
@@ -280,9 +277,6 @@ class PictureViewer(QDialog):
             self.canvas.pan(QPointF(right, down) * _PAN)
         elif right:
             self.step(right)
-
-    def _show_scale(self) -> None:
-        self._scale.setText(f"{self.canvas.scale:.0%}")
 
     def _save(self) -> None:
         self.save_requested.emit(self._pictures[self._at][0])

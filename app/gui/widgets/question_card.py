@@ -21,6 +21,7 @@ from app.gui.display.appearance import Language, Look, sized
 from app.gui.widgets import controls
 from app.gui.widgets.badge import HeadingIcon
 from app.gui.widgets.boxes import STRETCH, follow_width, hbox, vbox
+from app.gui.widgets.form import value_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say, show_or_hide
 
 WIDEST = 640
@@ -212,12 +213,10 @@ class AnswerCard(PromptCard):
         return link
 
     def _add_buttons(self) -> None:
-        self._answer = say(
-            controls.button("primary", "prompt_answer", self._on_answer), self._language, "prompt.answer"
-        )
-        self._skip = say(
-            controls.button("plain", "prompt_skip", self.dismissed), self._language, "prompt.skip"
-        )
+        answer = controls.button("primary", "prompt_answer", self._on_answer)
+        skip = controls.button("plain", "prompt_skip", self.dismissed)
+        self._answer = say(answer, self._language, "prompt.answer")
+        self._skip = say(skip, self._language, "prompt.skip")
         self.column.addSpacing(2)
         self.column.addLayout(hbox(self._answer, self._skip, STRETCH, spacing=6))
 
@@ -421,18 +420,9 @@ class FieldRow(QWidget):
         """Return what was entered or chosen."""
         if self.field.kind == FieldKind.MANY:
             pairs = zip(self._boxes, self.field.options, strict=True)
-            return tuple(
-                one for box, one in pairs if isinstance(box, controls.WrappedTick) and box.isChecked()
-            )
-        box = self._boxes[0]
-        text = (
-            box.value()
-            if isinstance(box, controls.Choice)
-            else box.text()
-            if isinstance(box, QLineEdit)
-            else ""
-        )
-        return (text.strip(),) if text and text.strip() else ()
+            return tuple(one for box, one in pairs if value_of(box))
+        text = str(value_of(self._boxes[0]) or "").strip()
+        return (text,) if text else ()
 
     def write(self, values: Sequence[str]) -> None:
         """Show values that were entered before."""
@@ -478,10 +468,8 @@ class FieldRow(QWidget):
             self._own.append(lambda: self._name_choices(choice, yesno=yesno))
             return [choice]
         line = named("form_line", QLineEdit(visible(field.default[0]) if field.default else ""))
-        today = QDate.currentDate().toString("yyyy-MM-dd")
-        line.setPlaceholderText(
-            today if field.kind == FieldKind.DATE else _EXAMPLES.get(FieldKind(field.kind), "")
-        )
+        examples = {**_EXAMPLES, FieldKind.DATE: QDate.currentDate().toString("yyyy-MM-dd")}
+        line.setPlaceholderText(examples.get(FieldKind(field.kind), ""))
         line.textChanged.connect(self._recheck)
         line.editingFinished.connect(lambda: self.check() if self.values() else None)
         return [line]

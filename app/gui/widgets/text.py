@@ -320,30 +320,21 @@ def name_button(target: QtWidgets.QToolButton | QtWidgets.QPushButton, text: str
 class _Words(QObject):
     """Shows the words of its parent, and goes with it."""
 
-    def __init__(
-        self,
-        widget: QtWidgets.QWidget,
-        language: Language,
-        text: str,
-        name: str,
-        tip: str,
-        hint: str,
-        keys: str,
-    ) -> None:
+    def __init__(self, widget: QtWidgets.QWidget, language: Language, *keys: str) -> None:
         super().__init__(widget)
-        self._language, self._text, self._name = language, text, name
-        self._tip, self._hint, self._keys = tip, hint, keys
+        self._language, self._keys = language, keys
         language.follow(self._show)
 
     def _show(self) -> None:
         widget, words = self.parent(), self._language
+        text, name, tip, hint, keys = self._keys
         assert isinstance(widget, QtWidgets.QWidget)
         # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
-        if self._text and (set_text := getattr(widget, "setText", None)) is not None:
-            set_text(words(self._text))
-        if self._name:
-            widget.setAccessibleName(words(self._name))
-        if self._tip and isinstance(widget, QtWidgets.QPushButton | QtWidgets.QToolButton):
-            name_button(widget, words(self._tip), self._keys)
-        if self._hint and isinstance(widget, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
-            widget.setPlaceholderText(words(self._hint))
+        if text and (set_text := getattr(widget, "setText", None)) is not None:
+            set_text(words(text))
+        if name:
+            widget.setAccessibleName(words(name))
+        if tip and isinstance(widget, QtWidgets.QPushButton | QtWidgets.QToolButton):
+            name_button(widget, words(tip), keys)
+        if hint and isinstance(widget, QtWidgets.QLineEdit | QtWidgets.QPlainTextEdit):
+            widget.setPlaceholderText(words(hint))
