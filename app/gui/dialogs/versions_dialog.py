@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QDialog, QFrame, QPlainTextEdit, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QWidget
 
 from app.core.definitions import Effort
 from app.core.message import Attachment, Author, Message, Role
@@ -29,7 +29,7 @@ from app.gui.pages.chat.over_input import COPY, FOLDER, SAVE, author_text
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.controls import Choice, MenuButton, button
+from app.gui.widgets.controls import Choice, Dialog, MenuButton, button
 from app.gui.widgets.form import Field
 from app.gui.widgets.model_choice import ModelChoice, efforts_of
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, show_or_hide
@@ -45,7 +45,7 @@ class Version(NamedTuple):
     shown: bool
 
 
-class VersionsDialog(QDialog):
+class VersionsDialog(Dialog):
     """Shows each version in a column; emits `chosen(turn id)` of the one to be used, and what its transcripts ask for."""
 
     chosen = Signal(str)
@@ -62,11 +62,8 @@ class VersionsDialog(QDialog):
         names: Mapping[str, str],
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName("versions_dialog")
         title = words("transcript.compare_versions")
-        self.setWindowTitle(title)
+        super().__init__(parent, "versions_dialog", title)
         self._words, self._look, self._versions = words, look, versions
         self._colours, self._names = colours, names
         # Nothing ticks in what is only compared.
@@ -266,7 +263,7 @@ def table_of(text: str, delimiter: str) -> str:
     return "\n".join([*shown[:1], "|" + " - |" * columns, *shown[1:], *left])
 
 
-class FileDialog(QDialog):
+class FileDialog(Dialog):
     """Shows a version of a file, or how two differ; nothing in it is opened, loaded or run.
 
     Signals: version_chosen(version), compared(older version, newer version), asked(SAVE, COPY, FOLDER, RESTORE or one of
@@ -278,14 +275,11 @@ class FileDialog(QDialog):
     asked = Signal(str)
 
     def __init__(self, words: Language, look: Look, versions: Sequence[FileVersion], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("file_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        title = exact(versions[-1].path)
+        super().__init__(parent, "file_dialog", title)
         self.resize(SIZE.boundedTo(parent.size()))
         self._words, self._versions = words, versions
         self._left = ""
-        title = exact(versions[-1].path)
-        self.setWindowTitle(title)
         self.versions, self.other = (named(name, Choice(look)) for name in ("file_versions", "file_compare"))
         self.versions.setAccessibleName(words("files.versions"))
         self.other.setAccessibleName(words("files.compare"))

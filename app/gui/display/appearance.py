@@ -196,10 +196,9 @@ class Language(QtCore.QObject):
 
     def age(self, iso: str, now: datetime | None = None) -> str:
         """Return the age of an ISO 8601 time in two or three characters: `2 m`, `3 h`, `12 Nov`."""
-        moment = _local(iso)
+        moment, now = _local(iso), now or datetime.now().astimezone()
         if moment is None:
             return ""
-        now = now or datetime.now().astimezone()
         seconds = (now - moment).total_seconds()
         if seconds < 60:
             return self("age.now")
@@ -211,10 +210,9 @@ class Language(QtCore.QObject):
 
     def day(self, iso: str, now: datetime | None = None, *, year: bool = False) -> str:
         """Return the day of an ISO 8601 time: today, yesterday, or a date; with the year if it is another one or asked for."""
-        moment = _local(iso)
+        moment, now = _local(iso), now or datetime.now().astimezone()
         if moment is None:
             return ""
-        now = now or datetime.now().astimezone()
         days = (now.date() - moment.date()).days
         if days <= 0:
             return self("day.today")
@@ -227,10 +225,9 @@ class Language(QtCore.QObject):
 
     def period(self, iso: str, now: datetime | None = None) -> str:
         """Return what a list is divided by: the day of the last week, else the last 30 days or the month."""
-        moment = _local(iso)
+        moment, now = _local(iso), now or datetime.now().astimezone()
         if moment is None:
             return ""
-        now = now or datetime.now().astimezone()
         days = (now.date() - moment.date()).days
         if days < DAYS_APART:
             return self.day(iso, now)
@@ -246,10 +243,9 @@ class Language(QtCore.QObject):
 
     def day_and_time(self, iso: str, now: datetime | None = None) -> str:
         """Return the day of an ISO 8601 time, and the time if it is today."""
-        moment = _local(iso)
+        moment, now = _local(iso), now or datetime.now().astimezone()
         if moment is None:
             return ""
-        now = now or datetime.now().astimezone()
         day = self.day(iso, now)
         return f"{day} {moment:%H:%M}" if moment.date() == now.date() else day
 
@@ -642,10 +638,7 @@ class DesktopSettings(QtCore.QObject):
         self.high_contrast = False
         self._asked: set[QDBusPendingCallWatcher] = set()
         # Without a bus, Qt would start one.
-        if not _has_bus():
-            return
-        bus = QDBusConnection.sessionBus()
-        if not bus.isConnected():
+        if not _has_bus() or not (bus := QDBusConnection.sessionBus()).isConnected():
             return
         # The stubs of PySide want bytes; the call itself wants text.
         slot: Any = QtCore.SLOT("_on_setting_changed(QDBusMessage)")

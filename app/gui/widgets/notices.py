@@ -122,14 +122,11 @@ class Toast(QFrame):
 
 
 class Toasts(QWidget):
-    """Stacks toasts over a widget: under the top bar, so that the composer stays free.
+    """Stacks toasts over a widget: under the top bar, so that the composer stays free."""
 
-    With `above`, they stand that many pixels above its foot instead.
-    """
-
-    def __init__(self, over: QWidget, above: int | None = None) -> None:
+    def __init__(self, over: QWidget) -> None:
         super().__init__(over)
-        self._over, self._above = over, above
+        self._over = over
         self._toasts: list[Toast] = []
         self._column = vbox(inside=self, spacing=8)
         over.installEventFilter(self)
@@ -205,9 +202,7 @@ class Toasts(QWidget):
         for toast in self._toasts:
             toast.fit(self._over.width() - 2 * EDGE)
         self.adjustSize()
-        foot = self._over.height() - self.height()
-        top = UNDER_TOP_BAR if self._above is None else foot - self._above
-        self.move((self._over.width() - self.width()) // 2, top)
+        self.move((self._over.width() - self.width()) // 2, UNDER_TOP_BAR)
         self.raise_()
 
 
