@@ -167,13 +167,11 @@ class ReadyGroupsDialog(ValueDialog):
         self._groups = groups
         self._list = TwoLineList(look, "ready_groups")
         self._list.setAccessibleName(words("ready_group.title"))
-        texts = {stem: words(f"ready_group.{stem}") for stem in groups}
-        self._list.show_rows(
-            [
-                RowItem(id=stem, title=shared.definition.name, second=texts[stem], tip=texts[stem])
-                for stem, shared in groups.items()
-            ]
-        )
+        rows = []
+        for stem, shared in groups.items():
+            text = words(f"ready_group.{stem}")
+            rows.append(RowItem(id=stem, title=shared.definition.name, second=text, tip=text))
+        self._list.show_rows(rows)
         self._members = Paragraph("card_text")
         lead = plain_label("hint", wrap=True, text=words("ready_group.lead"))
         edges = (18, 16, 18, 16)

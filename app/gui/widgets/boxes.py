@@ -112,12 +112,11 @@ def widgets_in(layout: QLayout) -> list[QWidget]:
     return sorted((child for child in children if layout.indexOf(child) >= 0), key=layout.indexOf)
 
 
-def empty(layout: QLayout, but: QWidget | None = None) -> None:
-    """Take the widgets out of a layout, and delete them, all but one; gaps and layouts in it stay."""
+def empty(layout: QLayout) -> None:
+    """Take the widgets out of a layout, and delete them; gaps and layouts in it stay."""
     for widget in widgets_in(layout):
         layout.removeWidget(widget)
-        if widget is not but:
-            drop(widget)
+        drop(widget)
 
 
 def set_across(line: QBoxLayout, across: bool) -> None:
