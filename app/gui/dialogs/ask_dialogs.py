@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
+from PySide6.QtCore import QRegularExpression, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
-from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import MOST_WINDOW
 from app.core.definitions import SavedPrompt
@@ -27,14 +27,14 @@ from app.gui.display.descriptions import kind_text
 from app.gui.files.user_files import ContextList
 from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
-from app.gui.widgets.controls import TextBox, TickBox, button
+from app.gui.widgets.controls import Dialog, TextBox, TickBox, button
 from app.gui.widgets.form import Field, Form, Line
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 MOST_TITLES = 5
 
 
-class AskDialog(QDialog):
+class AskDialog(Dialog):
     """A dialog that is accepted or rejected with a button, and deleted when it closes.
 
     A subclass calls `arrange` or `ask`, and overrides `_on_go` unless the button simply accepts.
@@ -56,10 +56,7 @@ class AskDialog(QDialog):
         With each comes the text of `go` and the key of the text of `cancel`. If `safe`, both weigh the same and Enter
         cancels.
         """
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setObjectName(f"{name}_dialog")
-        self.setWindowTitle(title)
+        super().__init__(parent, f"{name}_dialog", title)
         self._words = words
         self.heading = plain_label("page_title", wrap=True, text=title)
         self.cancel = button("", f"{name}_{cancel[0]}", self.reject, text=words(cancel[1]))

@@ -13,7 +13,7 @@ from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Stretch, drop, hbox, put_in_tab_order, vbox
 from app.gui.widgets.controls import ENTER, TextBox, bring_into_sight, button, icon_button
 from app.gui.widgets.item_list import STEPS, takes_f2
-from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say, show_or_hide
 
 EDITS = (*ENTER, Qt.Key.Key_F2)
 
@@ -213,7 +213,9 @@ class PlanRow(EditableRow):
         if event.type() == QEvent.Type.FocusIn:
             self.entered.emit()
         if event.type() in COMES_OR_GOES:
-            self._show_or_hide_tools()
+            wanted = self.isEnabled() and self.box.isHidden() and (self.hasFocus() or self.underMouse())
+            self._tools.setVisible(wanted)
+            self.update()
         return done
 
     def changeEvent(self, event: QEvent) -> None:
@@ -260,11 +262,6 @@ class PlanRow(EditableRow):
             points = ((-2.8, 0.2), (-0.8, 2.2), (2.9, -1.9))
             painter.drawPolyline([centre + QPointF(x, y) for x, y in points])
 
-    def _show_or_hide_tools(self) -> None:
-        wanted = self.isEnabled() and self.box.isHidden() and (self.hasFocus() or self.underMouse())
-        self._tools.setVisible(wanted)
-        self.update()
-
     def _begin(self) -> None:
         self._before = self._item
         self.box.show_text(self._item.text)
@@ -283,8 +280,7 @@ class PlanRow(EditableRow):
             # The text stays; the user can shorten it, or cancel with Escape.
             words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
             self.box.setAccessibleDescription(words)
-            self._problem.setText(words)
-            self._problem.show()
+            show_or_hide(self._problem, words)
             return
         self._end()
         self.rewritten.emit(self._before, text)
