@@ -21,7 +21,7 @@ from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_model import TurnEvent
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
-from app.gui.widgets.boxes import Stretch, vbox
+from app.gui.widgets.boxes import Stretch, frame, vbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import Button
 from app.gui.widgets.page_card import PageCard, ViewerOffer
@@ -269,17 +269,8 @@ def mark_names(view: QWidget, used: bool, begin: tuple[str, ...]) -> None:
 
 def empty_state(text: Paragraph, act: Button) -> QWidget:
     """Return what a view shows without a session: a sentence and a button."""
-    empty = QWidget()
-    vbox(
-        Stretch(2),
-        text,
-        (act, 0, Qt.AlignmentFlag.AlignHCenter),
-        Stretch(3),
-        inside=empty,
-        margins=(40, 0, 40, 0),
-        spacing=14,
-    )
-    return empty
+    middle = (act, 0, Qt.AlignmentFlag.AlignHCenter)
+    return frame("", vbox(Stretch(2), text, middle, Stretch(3), margins=(40, 0, 40, 0), spacing=14))
 
 
 class QuestionCards(QObject):
@@ -354,9 +345,10 @@ class QuestionCards(QObject):
             if isinstance(card, QuestionCard | FormCard):
                 card.write(self._answers.get(card.message.id, ""))
 
-    def shown(self) -> PromptCard | None:
-        """Return the first card on screen."""
-        return next((one for one in self._holder.findChildren(PromptCard) if one.isVisible()), None)
+    def shown(self, but: PromptCard | None = None) -> PromptCard | None:
+        """Return the first card on screen, but not a certain one."""
+        cards = (one for one in self._holder.findChildren(PromptCard) if one is not but)
+        return next((one for one in cards if one.isVisible()), None)
 
     def _new(self, message: Message) -> PromptCard:
         prompt = message.prompt
@@ -384,9 +376,7 @@ class QuestionCards(QObject):
 
     def _leave(self, card: PromptCard) -> None:
         """Focus the next question, or have the composer focused."""
-        others = (one for one in self._holder.findChildren(PromptCard) if one is not card)
-        following = next((one for one in others if one.isVisible()), None)
-        if following is not None:
+        if (following := self.shown(but=card)) is not None:
             following.setFocus()
         else:
             self.left.emit()

@@ -9,7 +9,7 @@ from functools import partial
 
 from PySide6 import QtGui
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.definitions import Agent
 from app.core.session import GroupSession, Plan, Status
@@ -19,8 +19,8 @@ from app.engine.live_session import LiveSession
 from app.engine.request import turns_used
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of, tone_of, works
-from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import STRETCH, add_to, hbox, put_in_tab_order, vbox
+from app.gui.widgets.badge import fill_box, initials
+from app.gui.widgets.boxes import STRETCH, hbox, put_in_tab_order, set_across, vbox
 from app.gui.widgets.controls import ENTER, TickBox, button, icon_button, scrolling
 from app.gui.widgets.editable_lists import PlanList
 from app.gui.widgets.item_list import ItemList, ListStyle, RowItem
@@ -70,9 +70,8 @@ def work_of(live: LiveSession, session: GroupSession, agents: Sequence[Agent]) -
     turn = [live.turns.said(each) for each in live.turns.below(nexts.turn_id)] if nexts else []
     asks = any(message.asks for messages in turn for message in messages)
     helpers = sum(not is_over(messages) for messages in turn[1:]) if session.status == Status.RUNNING else 0
-    doing = (
-        ASKING if asks else HELPED if helpers else WORKING if session.status == Status.RUNNING else RESTING
-    )
+    runs = WORKING if session.status == Status.RUNNING else RESTING
+    doing = ASKING if asks else HELPED if helpers else runs
     members = tuple(
         MemberWork(
             agent_id=agent_id,
@@ -192,19 +191,14 @@ class Gauge(QWidget):
         self.update()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        painter = QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        tokens, room = self._look.tokens, QRectF(self.rect())
+        painter, tokens, room = QtGui.QPainter(self), self._look.tokens, QRectF(self.rect())
         if self._dot:
-            painter.setBrush(QtGui.QColor(getattr(tokens, self._tone)))
-            painter.drawEllipse(room)
+            fill_box(painter, room, getattr(tokens, self._tone), room.width() / 2)
             return
-        painter.setBrush(QtGui.QColor(tokens.line))
-        painter.drawRoundedRect(room, 2, 2)
+        fill_box(painter, room, tokens.line, 2)
         if self._done:
-            painter.setBrush(QtGui.QColor(tokens.accent))
-            painter.drawRoundedRect(QRectF(0, 0, room.width() * self._done / self._count, 4), 2, 2)
+            done = QRectF(0, 0, room.width() * self._done / self._count, 4)
+            fill_box(painter, done, tokens.accent, 2)
 
 
 class Head(QWidget):
@@ -338,14 +332,12 @@ class OrchestratorBox(QFrame):
         hbox(*left, STRETCH, *right, inside=head, margins=(14, 0, 8, 0), spacing=9)
         self._plan_area = scrolling(self.plan)
         self._whole.setContentsMargins(14, 8, 10, 0)
-        self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        vbox(self._whole, self._halves, inside=self._body, spacing=0)
-        self._halves.setSpacing(0)
         self._body.setProperty("kind", "box_body")
         edges = (14, 10, 10, 10)
         plan = vbox(self._plan_title, self._plan_area, STRETCH, margins=edges, spacing=5)
         members = vbox(self._members_title, self.members, self.asks, STRETCH, margins=edges, spacing=5)
-        add_to(self._halves, (plan, 1), self._between, (members, 1))
+        self._halves = hbox((plan, 1), self._between, (members, 1), spacing=0)
+        vbox(self._whole, self._halves, inside=self._body, spacing=0)
         vbox(head, self._body, inside=self, margins=1, spacing=0)
 
     def _connect(self) -> None:
@@ -426,12 +418,8 @@ class OrchestratorBox(QFrame):
         room -= title + 9 + 8 + 9
         self._title.setMinimumWidth(title if room >= 0 else 0)
         count = bool(self._done.text())
-        for widget, wanted in (
-            (self._done, count),
-            (self._meta, True),
-            (self._bar, count),
-            (self._group, True),
-        ):
+        for widget in (self._done, self._meta, self._bar, self._group):
+            wanted = count or widget in (self._meta, self._group)
             least = (BAR_WIDTH if widget is self._bar else widget.sizeHint().width()) + 9
             if widget is self._group:
                 least = min(least, NAME_WIDTH)
@@ -444,8 +432,7 @@ class OrchestratorBox(QFrame):
             room -= least if fits else 0
         narrow = self.width() < NARROW
         self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
-        directions = QBoxLayout.Direction
-        self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
+        set_across(self._halves, not narrow)
         self._whole.setVisible(self._meta.isHidden())
         most = self._room // 2 if narrow else self._room
         self.plan.ensurePolished()

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from PySide6 import QtGui
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAccessibleWidget, QFrame, QScrollArea, QWidget
 
 from app.core.council import Participant
@@ -24,9 +24,9 @@ from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_text import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.badge import Avatar, initials
-from app.gui.widgets.boxes import STRETCH, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
-from app.gui.widgets.controls import ShorteningButton, button, icon_button
+from app.gui.widgets.badge import Avatar, initials, paint_box
+from app.gui.widgets.boxes import STRETCH, drop, empty, hbox, put_where, stops_in, thin_line, vbox, widgets_in
+from app.gui.widgets.controls import ENTER, ShorteningButton, button, icon_button
 from app.gui.widgets.text import (
     ElidedLabel,
     Paragraph,
@@ -58,17 +58,14 @@ class Letter(QWidget):
         self.update()
 
     def paintEvent(self, event: QtGui.QPaintEvent) -> None:
-        tokens = self._look.tokens
-        painter = QtGui.QPainter(self)
-        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
-        painter.setPen(QtGui.QColor(tokens.text if self._leads else tokens.line_strong))
-        painter.setBrush(QtGui.QColor(tokens.text if self._leads else tokens.surface))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 5, 5)
+        tokens, leads, painter = self._look.tokens, self._leads, QtGui.QPainter(self)
+        line, ground = (tokens.text, tokens.text) if leads else (tokens.line_strong, tokens.surface)
+        paint_box(painter, self.rect(), line, ground, 5)
         font = painter.font()
         font.setPixelSize(11)
         font.setBold(True)
         painter.setFont(font)
-        painter.setPen(QtGui.QColor(tokens.surface if self._leads else tokens.text_2))
+        painter.setPen(QtGui.QColor(tokens.surface if leads else tokens.text_2))
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
@@ -106,14 +103,10 @@ class CouncilColumn(QFrame):
         self._sure = plain_label("hint")
         self.transcript = TranscriptView(look.tokens, language.texts, layout=COLUMN, picture=look.picture)
         self._cost = plain_label("hint")
-        self._copy = say(
-            icon_button(look, "copy", f"council_copy_{place}", self._on_copy), language, tip="council.copy"
-        )
-        self._more = say(
-            icon_button(look, "message-circle", f"council_more_{place}", self.more_requested),
-            language,
-            tip="council.more",
-        )
+        self._copy = icon_button(look, "copy", f"council_copy_{place}", self._on_copy)
+        say(self._copy, language, tip="council.copy")
+        self._more = icon_button(look, "message-circle", f"council_more_{place}", self.more_requested)
+        say(self._more, language, tip="council.more")
         self._asks = asks
         self.enlarge = icon_button(look, "maximize-2", f"council_enlarge_{place}", self.alone_requested)
         self._use = button("", f"council_use_{place}", self._on_use)
@@ -125,16 +118,11 @@ class CouncilColumn(QFrame):
         for small in (self._copy, self._more, self.enlarge):
             small.setFixedSize(28, 28)
         buttons = hbox(self._copy, self._more, self._use, self.enlarge, spacing=2)
-        vbox(
-            hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8),
-            hbox((self._held, 1), margins=(14, 4, 14, 0)),
-            hbox(self._sure, (self._model, 1), self._cost, margins=(14, 2, 14, 7), spacing=10),
-            thin_line(),
-            (self.transcript, 1),
-            inside=self,
-            margins=(0, 0, 0, 6),
-            spacing=0,
-        )
+        head = hbox(self._avatar, (self._name, 1), buttons, margins=(14, 9, 10, 0), spacing=8)
+        held = hbox((self._held, 1), margins=(14, 4, 14, 0))
+        facts = hbox(self._sure, (self._model, 1), self._cost, margins=(14, 2, 14, 7), spacing=10)
+        parts = head, held, facts, thin_line(), (self.transcript, 1)
+        vbox(*parts, inside=self, margins=(0, 0, 0, 6), spacing=0)
 
     def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
         """Show whose column it is; `letters` stand on its mark. A model that the participant is named after is not named twice."""
@@ -173,13 +161,10 @@ class CouncilColumn(QFrame):
         self.transcript.feed.clear_speaking()
         self.transcript.feed.message_finished(message)
         model, placed = self.transcript.model, self.transcript.canvas.placed
+        seen = self._top in model and model.index(self._top) in [one.row for one in placed]
         if message.part == CouncilPart.QUESTION:
             self._read_from(message.id)
-        elif (
-            self._top in model
-            and model.index(self._top) in [one.row for one in placed]
-            and self.transcript.place[0] != self._top
-        ):
+        elif seen and self.transcript.place[0] != self._top:
             # While the answer was short, it stood lower.
             self._read_from(self._top)
 
@@ -207,14 +192,13 @@ class CouncilColumn(QFrame):
         """Show what the latest whole answer took and cost, and whether the user goes by it."""
         self._answer, self._used = answer, used
         words = self._language
-        facts = []
+        took, spent = "", Spending()
         if answer is not None:
-            if answer.seconds is not None:
-                facts.append(words("council.seconds", seconds=round(answer.seconds, 1)))
-            spent = Spending()
             spent.add((answer,))
-            facts += filter(None, (spent.known_text(words),))
-        self._cost.setText(" · ".join(facts))
+            if answer.seconds is not None:
+                took = words("council.seconds", seconds=round(answer.seconds, 1))
+        cost = spent.known_text(words) if answer is not None else ""
+        self._cost.setText(" · ".join(filter(None, (took, cost))))
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         self._use.setVisible(answer is not None)
         self._fit()
@@ -310,9 +294,8 @@ class ColumnsAccessible(QAccessibleWidget):
 
     def child(self, index: int) -> QtGui.QAccessibleInterface | None:
         columns = self._row.columns()
-        return (
-            QtGui.QAccessible.queryAccessibleInterface(columns[index]) if 0 <= index < len(columns) else None
-        )
+        there = 0 <= index < len(columns)
+        return QtGui.QAccessible.queryAccessibleInterface(columns[index]) if there else None
 
     def indexOfChild(self, child: QtGui.QAccessibleInterface) -> int:
         columns: list[object] = list(self._row.columns())
@@ -377,8 +360,7 @@ class CouncilColumns(QWidget):
         if self.are_of(participants):
             return False
         for column in self.all.values():
-            column.hide()
-            column.deleteLater()
+            drop(column)
         self.all = {}
         for place, who in enumerate((*participants, MERGED), 1):
             column = self.all[who] = CouncilColumn(self._language, self._look, place, asks=who != MERGED)
@@ -417,13 +399,9 @@ class CouncilColumns(QWidget):
         for who in people:
             vote, column = votes.get(who), self.all[who]
             letter, text = letters.get(vote.choice, ("", "")) if vote and compared else ("", "")
-            column.show_held(
-                letter,
-                text,
-                leads=bool(vote) and vote.choice == result.headline,
-                sure=vote.confidence if vote else None,
-                first=letters.get(firsts.get(who, ""), ("", ""))[0] if vote and compared else "",
-            )
+            leads, sure = bool(vote) and vote.choice == result.headline, vote.confidence if vote else None
+            first = letters.get(firsts.get(who, ""), ("", ""))[0] if vote and compared else ""
+            column.show_held(letter, text, leads=leads, sure=sure, first=first)
             answer = answers.get(who)
             column.show_answer(answer, used=answer is not None and answer.id == chosen)
         merged = record.last(CouncilPart.MERGE)
@@ -517,11 +495,7 @@ class CouncilColumns(QWidget):
             who = everybody[max(0, min(everybody.index(at) + step, len(everybody) - 1))]
             self.into_sight(who)
             self.all[who].transcript.setFocus()
-        elif (
-            key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-            and at is not None
-            and self.all[at].transcript.hasFocus()
-        ):
+        elif key in ENTER and at is not None and self.all[at].transcript.hasFocus():
             self._choose(at, leaves=True)
         elif key == Qt.Key.Key_Escape and self._chosen is not None:
             self._choose(None)

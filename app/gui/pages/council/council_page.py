@@ -48,15 +48,11 @@ def first_step(session: DebateSession, messages: Iterable[Message]) -> str:
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return decision_steps.ANSWERS
-    running = session.status == Status.RUNNING
-    if not (running or resumable(session)) or blind_steps(Record(session.debate, [*messages])):
+    running, record = session.status == Status.RUNNING, Record(session.debate, [*messages])
+    if not (running or resumable(session)) or blind_steps(record):
         return decision_steps.VERDICT
     # In a what-if round all answer, and vote.
-    return (
-        decision_steps.ANSWERS
-        if running and Record(session.debate, [*messages]).concludes
-        else decision_steps.DEBATE
-    )
+    return decision_steps.ANSWERS if running and record.concludes else decision_steps.DEBATE
 
 
 class ColumnFinder:
@@ -343,14 +339,12 @@ class CouncilPage(DecisionView):
         written = step_of(judged) in (BlindStep.WRITING, BlindStep.FAILED)
         there = given is not None and (ended or written or earlier)
         self._judged_side.choose(judged, may_pick=there and not self._read_only)
-        turns = sum(map(discussed, messages))
+        turns, votes = sum(map(discussed, messages)), len(judged.record.ballots)
         much = {
             decision_steps.ANSWERS: str(result.answered or ""),
             decision_steps.DIFFERENCES: str(len(record.points("differ")) or "") if compared else None,
             decision_steps.DEBATE: self._language("verdict.turns", count=turns) if turns else None,
-            decision_steps.VOTES: str(len(judged.record.ballots))
-            if there and judged.record.voted_rounds
-            else None,
+            decision_steps.VOTES: str(votes) if there and judged.record.voted_rounds else None,
             decision_steps.VERDICT: str(len(every)) if there else None,
             decision_steps.DECISION: "" if result.answered else None,
         }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.council_parts import Option
 from app.engine.council.outcome import CouncilOutcome
@@ -15,7 +15,7 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_columns import Letter, Shown, mark_of
 from app.gui.pages.council.verdict_page import WIDEST, ClaimsPage
 from app.gui.widgets.badge import HeadingIcon
-from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, set_across, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.form import Field
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
@@ -35,34 +35,19 @@ class Glance(QFrame):
         self._language, self._look = language, look
         self._lacks = Paragraph("warn")
         self._options = named("council_options", QWidget())
-        self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
-        self.edit = say(
-            button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
-        )
+        self._rows = vbox(inside=self._options, spacing=6)
+        edit = button("link", "council_edit", self.edit_requested)
+        self.edit = say(edit, language, "council.options.edit")
         self.edit.dress(look, "pencil", "accent")
         self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setSpacing(24)
-        held = QWidget()
-        vbox(
-            say(plain_label("card_title"), language, "council.options"),
-            self._options,
-            hbox(self.edit, STRETCH),
-            STRETCH,
-            inside=held,
-            spacing=8,
-        )
-        self._row.addWidget(held, 5)
+        title = say(plain_label("card_title"), language, "council.options")
+        held = vbox(title, self._options, hbox(self.edit, STRETCH), STRETCH, spacing=8)
+        self._row = hbox((held, 5), spacing=24)
         for kind, tone, icon in (("differ", "warn", "circle-alert"), ("agreed", "ok", "circle-check")):
-            part, text = QWidget(), Paragraph("card_text")
+            text = Paragraph("card_text")
             title = say(plain_label("open" if kind == "differ" else "agreed"), language, f"council.{kind}")
-            vbox(
-                hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6),
-                text,
-                STRETCH,
-                inside=part,
-                spacing=8,
-            )
+            head = hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6)
+            part = frame("", vbox(head, text, STRETCH, spacing=8))
             self._parts[kind] = part, text
             self._row.addWidget(part, 4)
         vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
@@ -89,9 +74,8 @@ class Glance(QFrame):
         show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
         empty(self._rows)
         for letter, option in zip(LETTERS, record.options(), strict=False):
-            self._rows.addWidget(
-                self._option(letter, option, option.id == result.headline, holders[option.id], people)
-            )
+            held_by, leads = holders[option.id], option.id == result.headline
+            self._rows.addWidget(self._option(letter, option, leads, held_by, people))
         for kind, (part, text) in self._parts.items():
             lines = []
             for point in record.points(kind):
@@ -120,8 +104,7 @@ class Glance(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         across = self.width() >= SIDE_BY_SIDE
-        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(way)
+        set_across(self._row, across)
         self._row.setSpacing(24 if across else 10)
 
 

@@ -11,8 +11,8 @@ from datetime import date, datetime
 from functools import lru_cache, partial
 from itertools import groupby
 
-from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal, SignalInstance
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from app.core.council import FAILED, HELD, Decision
@@ -27,7 +27,7 @@ from app.gui.display.descriptions import KINDS
 from app.gui.pages.council.council_columns import Letter
 from app.gui.pages.list_page import ALL, WIDE, ActingList, Details, FilterChips, ListPage
 from app.gui.widgets import controls
-from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, initials, paint_avatar
+from app.gui.widgets.badge import AVATAR, Chip, HeadingIcon, fill_box, initials, paint_avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, Part, empty, frame, hbox, thin_line, vbox
 from app.gui.widgets.form import Field, Form, Steps
 from app.gui.widgets.item_list import ItemDelegate, ItemModel, RowItem
@@ -86,9 +86,8 @@ def day_text(iso: str, today: date, words: Language) -> str:
         return ""
     day = (moment.astimezone() if moment.tzinfo else moment).date()
     month = words(f"month.{day.month}")
-    if day.year == today.year:
-        return words("day.date", day=day.day, month=month)
-    return words("day.date_year", day=day.day, month=month, year=day.year)
+    key = "day.date" if day.year == today.year else "day.date_year"
+    return words(key, day=day.day, month=month, year=day.year)
 
 
 def when_text(decision: Decision, today: date, words: Language) -> str:
@@ -109,11 +108,8 @@ def state_text(decision: Decision, today: date, words: Language) -> str:
     state = standing(decision, today)
     if state == DecisionState.DUE:
         late = (today - date.fromisoformat(decision.due)).days
-        return (
-            words("journal.look_today")
-            if not late
-            else words("journal.look_since", date=day_text(decision.due, today, words))
-        )
+        key = "journal.look_since" if late else "journal.look_today"
+        return words(key, date=day_text(decision.due, today, words))
     return words(f"journal.state.{state}")
 
 
@@ -183,9 +179,8 @@ class DecisionDelegate(ItemDelegate):
             right = column.left()
         if rect.width() >= FOR_WHO:
             right -= WHO
-            for place, (name, letters) in enumerate(
-                zip(item.who[:MOST_AVATARS], initials(item.who), strict=False)
-            ):
+            shown = zip(item.who[:MOST_AVATARS], initials(item.who), strict=False)
+            for place, (name, letters) in enumerate(shown):
                 tile = QRect(right + place * (AVATAR + 4), rect.center().y() - AVATAR // 2, AVATAR, AVATAR)
                 paint_avatar(painter, tile, name, self._look.tokens.speaker(place), letters)
         return right - 10
@@ -195,12 +190,9 @@ class DecisionDelegate(ItemDelegate):
         picture = self._look.picture(icon, colour, 15, painter.device().devicePixelRatioF())
         lines = column.adjusted(22, 8, 0, -8)
         painter.drawPixmap(column.left(), lines.top() + 2, picture)
-        self._write(
-            painter, lines, item.state_text, sized(painter.font(), 13), colour, Qt.AlignmentFlag.AlignTop
-        )
-        self._write(
-            painter, lines, item.when, sized(painter.font(), 12), "text_2", Qt.AlignmentFlag.AlignBottom
-        )
+        top, bottom = Qt.AlignmentFlag.AlignTop, Qt.AlignmentFlag.AlignBottom
+        self._write(painter, lines, item.state_text, sized(painter.font(), 13), colour, top)
+        self._write(painter, lines, item.when, sized(painter.font(), 12), "text_2", bottom)
 
     def _paint_sure(self, painter: QPainter, column: QRect, sure: int) -> None:
         """Paint how sure the user was, as a number over a bar."""
@@ -208,10 +200,8 @@ class DecisionDelegate(ItemDelegate):
         lines = column.adjusted(0, 10, -24, -14)
         self._write(painter, lines, text, sized(painter.font(), 12), "text", Qt.AlignmentFlag.AlignTop)
         bar = QRectF(lines.left(), lines.bottom(), lines.width(), 3)
-        painter.setPen(Qt.PenStyle.NoPen)
         for width, colour in ((bar.width(), tokens.line), (bar.width() * sure / 100, tokens.text_2)):
-            painter.setBrush(QColor(colour))
-            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), width, 3), 1.5, 1.5)
+            fill_box(painter, QRectF(bar.left(), bar.top(), width, 3), colour, 1.5)
 
 
 WEEK, MONTH, DATE, NEVER = "week", "month", "date", "never"
@@ -249,18 +239,14 @@ class DecisionDetails(Details):
         self._turn = 0
         self._column = vbox(spacing=9)
         self.area = controls.scrolling(frame("", vbox(self._column, STRETCH, margins=(16, 14, 16, 14))))
-        self.memo = controls.button("", "decision_memo", self._on_memo)
+        self.memo = controls.button("", "decision_memo", self._asking(self.memo_requested))
         self.memo.dress(look, "file-text", "text", room=6)
         self.open = controls.ShorteningButton("", "decision_open")
         self.open.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.open.clicked.connect(self._on_open)
+        self.open.clicked.connect(self._asking(self.session_requested))
         self.open.dress(look, "external-link", "text", room=6)
-        self._back = say(
-            controls.icon_button(look, "chevron-left", "decision_back", self.left.emit),
-            language,
-            tip="journal.back",
-        )
-        self._back.hide()
+        self._back = controls.icon_button(look, "chevron-left", "decision_back", self.left)
+        say(self._back, language, tip="journal.back").hide()
         foot = hbox(self.memo, self.open, STRETCH, self._back, margins=(18, 12, 18, 12), spacing=8)
         self._foot = frame("", vbox(thin_line(), foot, spacing=0))
         vbox((self.area, 1), self._foot, inside=self, spacing=0)
@@ -290,6 +276,10 @@ class DecisionDetails(Details):
             self.finish()
         if written and self._form is not None:
             self._form.show_field("note", written["note"])
+
+    def _asking(self, signal: SignalInstance, *said: str) -> Callable[[], None]:
+        """Return what emits a signal with the id of the decision shown and what else is `said`."""
+        return lambda: signal.emit(self.decision_id, *said)
 
     def _show(self) -> None:
         words, decision = self._language, self._decision
@@ -336,23 +326,21 @@ class DecisionDetails(Details):
         name_button(more, words("journal.more"))
         menu = QMenu(more)
         for action in (CHANGE, DELETE):
-            menu.addAction(words(f"journal.menu.{action}"), partial(self._ask, action))
+            menu.addAction(words(f"journal.menu.{action}"), self._asking(self.asked, action))
         more.setMenu(menu)
         title = named("decision_title", Paragraph("card_title", text=exact(decision.name)))
-        above = hbox(
-            HeadingIcon(self._look, icon_of(decision), "text_2"),
-            (ElidedLabel("hint", text=" · ".join(filter(None, (how, who)))), 1),
-            plain_label("hint", text=day_text(made_at(decision), self._today, words)),
-            spacing=8,
-        )
+        icon = HeadingIcon(self._look, icon_of(decision), "text_2")
+        said = ElidedLabel("hint", text=" · ".join(filter(None, (how, who))))
+        day = plain_label("hint", text=day_text(made_at(decision), self._today, words))
+        above = hbox(icon, (said, 1), day, spacing=8)
         return _box(above, hbox((title, 1), (more, 0, Qt.AlignmentFlag.AlignTop), spacing=8))
 
     def _outcome(self, decision: Decision) -> QWidget:
         """Return the card of what came of a decision, or of when that is asked."""
         state = standing(decision, self._today)
         if state == DecisionState.NOT_DECIDED:
-            decide = controls.button("primary", "decision_decide", partial(self._ask, CHANGE))
-            decide.setText(self._language("journal.keep_decision"))
+            text, asks = self._language("journal.keep_decision"), self._asking(self.asked, CHANGE)
+            decide = controls.button("primary", "decision_decide", asks, text=text)
             return self._card([*self._state_line(decision), hbox(decide, STRETCH)])
         if state == DecisionState.DUE or self._entering == decision.id:
             return self._due_card(decision, late=state == DecisionState.DUE)
@@ -362,7 +350,7 @@ class DecisionDetails(Details):
         icon, colour = ICONS[standing(decision, self._today)]
         text = state_text(decision, self._today, self._language)
         said = decided_text(decision, self._language) if not decision.decided else ""
-        return [self._headed(icon, colour, text), *([Paragraph("card_text", text=said)] if said else [])]
+        return [self._headed(icon, colour, text), *_text(said)]
 
     def _headed(self, icon: str, colour: str, text: str, *more: QWidget) -> QHBoxLayout:
         """Return the first line of a card: an icon, a text, and at the right what else is given."""
@@ -374,42 +362,40 @@ class DecisionDetails(Details):
         note = named("decision_note", controls.TextBox(lines=2, submits=False, longest=MAX_TEXT))
         form = self._form = Form(words, Field("note", note, label="journal.came")).lay_out()
         form.fill(decision)
-        true, false = (
-            controls.button(
-                "", f"decision_{name}", partial(self._on_settled, result), text=words(f"journal.{name}")
-            )
-            for name, result in (("true", HELD), ("false", FAILED))
-        )
-        true.dress(self._look, "circle-check", "ok", room=6)
-        false.dress(self._look, "circle-x", "text_2", room=6)
+        buttons = FlowBox()
+        for name, result, state in (
+            ("true", HELD, DecisionState.CAME_TRUE),
+            ("false", FAILED, DecisionState.FAILED),
+        ):
+            settle = partial(self._on_settled, result)
+            known = controls.button("", f"decision_{name}", settle, text=words(f"journal.{name}"))
+            known.dress(self._look, *ICONS[state], room=6)
+            buttons.add(known)
         early = controls.MenuButton(self._look, "clock", "decision_early", chevron=True)
         early.show_words(words("journal.early"))
         for when in (WEEK, MONTH, DATE, NEVER):
             early.choices.addAction(words(f"journal.early.{when}"), partial(self._on_early, when))
-        sign = (
-            [Paragraph("card_text", text=words("journal.know_by", sign=exact(decision.sign)))]
-            if decision.sign
-            else []
-        )
+        if not decision.result:
+            buttons.add(early)
         head = self._state_line(decision) if late else []
-        buttons = FlowBox()
-        for each in (true, false, *([early] if not decision.result else [])):
-            buttons.add(each)
-        return self._card([*head, *sign, form, buttons], late=late)
+        return self._card([*head, *self._sign(decision), form, buttons], late=late)
+
+    def _sign(self, decision: Decision) -> list[Part]:
+        """Return by what one will know whether a decision was right, nothing where that was not said."""
+        return _text(self._language("journal.know_by", sign=exact(decision.sign)) if decision.sign else "")
 
     def _known(self, decision: Decision) -> QWidget:
         """Return the card of an outcome that is known: one line, the note, and what would have been right."""
         words = self._language
-        change = controls.button("link", "decision_change_outcome", partial(self._enter, decision.id))
-        change.setText(words("journal.change"))
+        enter = partial(self._enter, decision.id)
+        change = controls.button("link", "decision_change_outcome", enter, text=words("journal.change"))
         state = standing(decision, self._today)
         icon, colour = ICONS[state]
         said = words(f"journal.{'true' if decision.result == HELD else 'false'}")
         said = said if decision.result in (HELD, FAILED) else words("journal.result.unknown")
         when = day_text(decision.known_at, self._today, words)
         text = " · ".join(filter(None, (said, when)))
-        parts: list[Part] = [self._headed(icon, colour, text, change)]
-        parts += [Paragraph("card_text", text=exact(decision.note))] if decision.note else []
+        parts: list[Part] = [self._headed(icon, colour, text, change), *_text(exact(decision.note))]
         others = [option for option in decision.options if option != decision.decided]
         if decision.result == FAILED and others:
             right = named("decision_right", controls.Choice(self._look))
@@ -423,14 +409,11 @@ class DecisionDetails(Details):
     def _waiting(self, decision: Decision) -> QWidget:
         """Return the card of a decision at which the user looks again later."""
         words = self._language
-        now = controls.button(
-            "link", "decision_look_now", partial(self._enter, decision.id), text=words("journal.look_now")
-        )
+        enter = partial(self._enter, decision.id)
+        now = controls.button("link", "decision_look_now", enter, text=words("journal.look_now"))
         due = day_text(decision.due, self._today, words)
         text = words("journal.look_again_on", date=due) if due else words("journal.never")
-        head = self._headed("calendar", "text", text, now)
-        sign = words("journal.know_by", sign=exact(decision.sign)) if decision.sign else ""
-        return self._card([head, *([Paragraph("card_text", text=sign)] if sign else [])])
+        return self._card([self._headed("calendar", "text", text, now), *self._sign(decision)])
 
     def _decided(self, decision: Decision) -> QWidget:
         words, tile = self._language, Letter(self._look)
@@ -460,11 +443,7 @@ class DecisionDetails(Details):
     def _standing(self, decision: Decision | None) -> QWidget:
         """Return how right the models of a decision have been, or all models."""
         words = self._language
-        models = (
-            {vote.model: None for vote in decision.votes}
-            if decision is not None
-            else dict.fromkeys(sorted(self._scores))
-        )
+        models = sorted(self._scores) if decision is None else [vote.model for vote in decision.votes]
         shown = {model: self._scores.get(model, Score()) for model in models}
         known = max((score.count for score in shown.values()), default=0)
         count = words("journal.known", count=known) if known else ""
@@ -476,38 +455,24 @@ class DecisionDetails(Details):
             right, sure = score_texts(score, words)
             row = QWidget()
             name = ElidedLabel("value", text=exact(last_part(model)))
-            hbox(
-                (name, 2),
-                (ElidedLabel("meta", text=right), 2),
-                (ElidedLabel("hint", text=sure), 3),
-                inside=row,
-                spacing=8,
-            )
+            facts = (ElidedLabel("meta", text=right), 2), (ElidedLabel("hint", text=sure), 3)
+            hbox((name, 2), *facts, inside=row, spacing=8)
             row.setAccessibleName(", ".join(filter(None, (name.text(), right, sure))))
             parts.append(row)
         model, score = max(shown.items(), key=lambda item: item[1].usual_count)
         few = words("journal.few_votes") if known < CALIBRATED else ""
         sentence = " ".join(filter(None, (usual_text(exact(last_part(model)), score, words), few)))
-        brier = [
-            words(
-                "journal.brier",
-                name=exact(last_part(one)),
-                before=f"{each.before:.2f}",
-                after=f"{each.after:.2f}",
-            )
-            for one, each in shown.items()
-            if each.count >= FEW
-        ]
-        what = named(
-            "decision_what_text", Paragraph("hint", text="\n".join((words("journal.standing.hint"), *brier)))
-        )
+        told = [words("journal.standing.hint")]
+        for one, each in shown.items():
+            if each.count >= FEW:
+                before, after = f"{each.before:.2f}", f"{each.after:.2f}"
+                told.append(words("journal.brier", name=exact(last_part(one)), before=before, after=after))
+        what = named("decision_what_text", Paragraph("hint", text="\n".join(told)))
         what.hide()
-        ask = controls.button(
-            "link", "decision_what", lambda: what.setVisible(what.isHidden()), text=words("journal.what")
-        )
-        return _box(
-            *parts, named("decision_scores", Paragraph("hint", text=sentence)), hbox(ask, STRETCH), what
-        )
+        ask = controls.button("link", "decision_what", text=words("journal.what"))
+        ask.clicked.connect(lambda: what.setVisible(what.isHidden()))
+        said = named("decision_scores", Paragraph("hint", text=sentence))
+        return _box(*parts, said, hbox(ask, STRETCH), what)
 
     def _section(self, key: str, note: str) -> Part:
         title = plain_label("section", text=self._language(key).upper())
@@ -537,19 +502,15 @@ class DecisionDetails(Details):
         self._entering = ""
         self.early.emit(self.decision_id, when)
 
-    def _ask(self, action: str) -> None:
-        self.asked.emit(self.decision_id, action)
-
-    def _on_memo(self) -> None:
-        self.memo_requested.emit(self.decision_id)
-
-    def _on_open(self) -> None:
-        self.session_requested.emit(self.decision_id)
-
 
 def _box(*parts: Part) -> QWidget:
     """Return a part of the page: a column without a frame."""
     return frame("", vbox(*parts, spacing=6))
+
+
+def _text(text: str) -> list[Part]:
+    """Return the paragraph of a text, nothing for none."""
+    return [Paragraph("card_text", text=text)] if text else []
 
 
 DUE = "due"
@@ -588,12 +549,13 @@ class DecisionsPage(ListPage):
         self._scores: Mapping[str, Score] = {}
         self._sessions: Collection[str] = ()
         self._today = date.min
-        self.search = say(
-            SearchBox(look, "decisions_search"), language, name="journal.filter", hint="journal.filter"
-        )
+        self.search = SearchBox(look, "decisions_search")
+        say(self.search, language, name="journal.filter", hint="journal.filter")
         self._nothing = say(named("decisions_nothing", plain_label("hint")), language, "side.nothing_found")
         self._chips = FilterChips("decisions", DecisionState)
-        self._lay_out()
+        self.search.setFixedWidth(SEARCH)
+        head = hbox((self._chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
+        self._lay_out_list(language, "decisions", "journal.none", "journal.begin", head, self._nothing)
         self._chips.chosen.connect(self._show_rows)
         self.list.currentItemChanged.connect(lambda _now, _before: self._show_details())
         self.list.delete_requested.connect(self.delete_requested)
@@ -640,20 +602,13 @@ class DecisionsPage(ListPage):
         true = words("journal.came_true", count=count[DecisionState.CAME_TRUE], all=known) if known else ""
         return " · ".join(filter(None, (due, true)))
 
-    # Parts
-
-    def _lay_out(self) -> None:
-        self.search.setFixedWidth(SEARCH)
-        head = hbox((self._chips, 1), (self.search, 0, Qt.AlignmentFlag.AlignTop), spacing=10)
-        self._lay_out_list(self._language, "decisions", "journal.none", "journal.begin", head, self._nothing)
-
     # Display
 
     def _show(self) -> None:
         words = self._language
+        counts = Counter(self._states.values())
         self._chips.show_counts(
-            Counter(self._states.values()),
-            lambda name: words(f"journal.state.{name}" if name else "journal.all"),
+            counts, lambda name: words(f"journal.state.{name}" if name else "journal.all")
         )
         self._show_some(bool(self._decisions))
         self._show_rows(anew=True)
@@ -684,21 +639,15 @@ class DecisionsPage(ListPage):
         words = self._language
         if month == DUE:
             return words("journal.state.due")
-        return (
-            words("day.month", month=words(f"month.{int(month[5:])}"), year=month[:4])
-            if month
-            else words("journal.before")
-        )
+        if not month:
+            return words("journal.before")
+        return words("day.month", month=words(f"month.{int(month[5:])}"), year=month[:4])
 
     def _show_details(self) -> None:
         chosen = self.list.current_id()
         decision = next((each for each in self._decisions if each.id == chosen), None)
-        self.details.show_decision(
-            decision,
-            self._scores,
-            self._today,
-            can_open=decision is not None and decision.id in self._sessions,
-        )
+        there = decision is not None and decision.id in self._sessions
+        self.details.show_decision(decision, self._scores, self._today, can_open=there)
 
 
 @lru_cache(maxsize=2_000)

@@ -12,7 +12,7 @@ from app.core.council import Decision
 from app.engine.decisions.journal import MAX_TEXT, is_date
 from app.gui.display.appearance import Language, Look
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.boxes import STRETCH, centred, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, centred, drop, frame, hbox, vbox
 from app.gui.widgets.controls import Choice, TextBox, button, scrolling
 from app.gui.widgets.form import Field, Form
 from app.gui.widgets.text import Paragraph, named, plain_label, say
@@ -162,9 +162,8 @@ class YourDecision(QWidget):
     def _remove_form(self) -> None:
         if self._form is not None:
             self._place.removeWidget(self._form)
-            self._form.hide()
+            drop(self._form)
             self._form.setParent(None)
-            self._form.deleteLater()
         self._form = None
         self._check()
 
