@@ -169,7 +169,7 @@ class AttachmentController(PageController):
             # The message that had the attachment is no longer being edited.
             self._toasts.show_toast(self._language("toast.nothing"))
             return
-        self._keep(session_id, draft)
+        self.show_draft(session_id, draft)
 
     def carry_over(self, session_id: str) -> None:
         """Give a chat that has begun the files that are being read for it."""
@@ -357,9 +357,10 @@ class AttachmentController(PageController):
             draft = replace(draft, rewriting=replace(draft.rewriting, attachments=tuple(files)))
         else:
             draft = replace(draft, attachments=tuple(files))
-        self._keep(session_id, draft)
+        self.show_draft(session_id, draft)
 
-    def _keep(self, session_id: str, draft: Draft) -> None:
+    def show_draft(self, session_id: str, draft: Draft) -> None:
+        """Keep the unsent draft of a session, "" for a new chat, and show it where the session is in front."""
         self._drafts.keep(session_id or NEW, draft)
         if self._page.session_id == session_id:
             self._page.set_draft(draft)

@@ -14,7 +14,7 @@ from app.core.errors import BadInput
 from app.core.events import Event, FileWritten
 from app.core.ids import new_id
 from app.core.message import Attachment, Message
-from app.core.session import Plan, PlanItem, Session, WorkflowSession
+from app.core.session import Plan, PlanItem, WorkflowSession
 from app.core.session_files import FileVersion
 from app.core.texts import exact, visible
 from app.engine.export.formats import FILE_FORMATS
@@ -32,7 +32,7 @@ from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE, File
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
-from app.gui.panels.workflow.workflow_panel import DEFINITIONS, WorkflowPanel
+from app.gui.panels.workflow.workflow_panel import WorkflowPanel
 from app.gui.transcript.transcript_model import group_id
 from app.gui.widgets.text import named
 from app.gui.window_frame import WindowFrame
@@ -117,15 +117,6 @@ class WorkflowController(Controller):
         self._definitions.refresh()
         self._show_work()
 
-    def show_definition(self, definition_id: str = "") -> None:
-        """Show a definition in its editor, a new one without an id."""
-        self._window.top_bar.workflow_button.setChecked(True)
-        self.panel.tabs.choose(DEFINITIONS)
-        if definition_id:
-            self._definitions.show_page(definition_id)
-        else:
-            self._definitions.make_new()
-
     async def close(self) -> None:
         """Save unsaved definitions and cancel tasks."""
         self._clock.stop()
@@ -139,11 +130,9 @@ class WorkflowController(Controller):
             changed.connect(self._on_changed)
         bridge.availability_changed.connect(lambda _event: self._show_held())
         self._page.state_line.let_go_requested.connect(self._on_let_go)
-        bridge.workflows_changed.connect(self.refresh)
-        bridge.assistants_changed.connect(self.refresh)
+        self._keep_fresh(bridge.workflows_changed, bridge.assistants_changed)
         self._pages.shown.connect(lambda _page: self._show_work())
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
-        self._language.changed.connect(self.refresh)
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
         start_box = work.start_box
         start_box.started.connect(self.session_requested)
@@ -304,15 +293,11 @@ class GroupController(Controller):
         turns = (bridge.turn_started, bridge.turn_finished, bridge.message_started, bridge.message_finished)
         for changed in (bridge.session_changed, bridge.plan_changed, bridge.prompt_asked, *turns):
             changed.connect(self._on_changed)
-        for sign in (bridge.tool_started, bridge.tool_finished):
+        for sign in (bridge.tool_started, bridge.tool_finished, bridge.calls_streamed):
             sign.connect(lambda event: self._on_sign_of_life(event.session_id))
         bridge.text_arrived.connect(lambda session_id, *_: self._on_sign_of_life(session_id))
-        bridge.calls_streamed.connect(lambda event: self._on_sign_of_life(event.session_id))
-        bridge.session_deleted.connect(lambda _event: self.refresh())
-        bridge.assistants_changed.connect(self.refresh)
-        self._pages.shown.connect(lambda _page: self.refresh())
+        self._keep_fresh(bridge.session_deleted, bridge.assistants_changed, self._pages.shown)
         self._window.main_area.currentChanged.connect(lambda _place: self._show_plan())
-        self._language.changed.connect(self.refresh)
         box.unfolded.connect(lambda on: self._state.keep(UNFOLDED, on))
         box.plan_requested.connect(lambda plan: self.change(self._page.session_id, plan))
         box.item_removed.connect(lambda item, place: self.offer_back(self._page.session_id, item, place))
@@ -347,16 +332,12 @@ class GroupController(Controller):
     # The plan
 
     @property
-    def _planned(self) -> Session | None:
-        """The session whose plan the panel shows: the one in the main area."""
-        return self._pages.session
-
-    @property
     def _planned_id(self) -> str:
-        return self._planned.id if self._planned else ""
+        """The id of the session whose plan the panel shows, the one in the main area; "" for none."""
+        return self._pages.session.id if self._pages.session else ""
 
     def _show_plan(self) -> None:
-        session = self._planned
+        session = self._pages.session
         live = self._engine.live(session.id) if session else None
         session = live.session if live else session
         chat = session if session is not None and session.chat is not None else None

@@ -11,7 +11,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 
-from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.definitions import Agent
 from app.core.draft import NEW, Draft, Rewriting
@@ -64,7 +64,7 @@ class ChatController(PageController):
         self._begun = ""
         self.new_group = ""  # the id of the group that a new session begins with
         self.files = AttachmentController(parts, page, self._models)
-        self.queue = QueuedMessages(parts, page, self._show_draft)
+        self.queue = QueuedMessages(parts, page, self.files.show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._new_model = ("", "")
         self._new_limits: RunLimits | None = None
@@ -86,10 +86,7 @@ class ChatController(PageController):
         bridge.session_changed.connect(self._on_session_changed)
         bridge.limit_near.connect(self._on_limit_near)
         bridge.session_deleted.connect(lambda _event: self.show_new_draft())
-        bridge.assistants_changed.connect(self.refresh)
-        bridge.groups_changed.connect(self.refresh)
-        bridge.servers_changed.connect(self.refresh)
-        self._language.changed.connect(self.refresh)
+        self._keep_fresh(bridge.assistants_changed, bridge.groups_changed, bridge.servers_changed)
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""
@@ -150,11 +147,8 @@ class ChatController(PageController):
         page, session = self.page, self.page.session
         chosen = self._assistant()
         name = chosen.name if chosen else session.chat.assistant_name if session else ""
-        kind = self._kind
         asking = self._asking()
-        page.show_partner(
-            asking or name, asks=bool(asking), on_this_computer=kind is not None and kind.kind == EMBEDDED
-        )
+        page.show_partner(asking or name, asks=bool(asking), on_this_computer=self._is_embedded)
         known = self._engine.assistants.all()
         page.transcript.feed.set_assistants(colours_of(known), names_of(known))
         self._dress(chosen, name)
@@ -260,8 +254,7 @@ class ChatController(PageController):
         folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
         self._show_chosen_folder()
-        kind = self._kind
-        composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
+        composer.set_english_only(self._is_embedded)
         servers = chosen.mcp_servers if chosen else ()
         # The key of a set stands for all of its tools.
         listed = set(chosen.tools) if chosen else set()
@@ -290,15 +283,11 @@ class ChatController(PageController):
         session = self.page.session
         if session is not None and session.workflow is not None:
             return session.workflow.definition.name, []
-        if session is not None and session.group is not None:
-            name, members = session.group.name, session.group.members
-        else:
-            group = self._engine.groups.get(self.new_group) if session is None else None
-            if group is None:
-                return "", []
-            name, members = group.name, group.members
+        group = session.group if session is not None else self._engine.groups.get(self.new_group)
+        if group is None:
+            return "", []
         known = {agent.id: agent for agent in self._engine.assistants.all() if agent.enabled}
-        return name, [known[one].name for one in members if one in known]
+        return group.name, [known[one].name for one in group.members if one in known]
 
     def _asking(self) -> str:
         """Return who asked the question that the next message answers, "" if there is none."""
@@ -419,12 +408,7 @@ class ChatController(PageController):
     def give_back(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Put a message that could not be sent back into its draft, before what was written since."""
         draft = self._engine.drafts.of(session_id or NEW)
-        self._show_draft(session_id, draft.led_by(text, attachments))
-
-    def _show_draft(self, session_id: str, draft: Draft) -> None:
-        self._engine.drafts.keep(session_id or NEW, draft)
-        if self.page.session_id == session_id:
-            self.page.set_draft(draft)
+        self.files.show_draft(session_id, draft.led_by(text, attachments))
 
     def show_new_draft(self) -> None:
         """Show the draft of a new chat while the page has no session."""
@@ -456,7 +440,7 @@ class ChatController(PageController):
             draft = self._engine.drafts.of(session_id)
             if draft.rewriting is None:
                 written = Rewriting(message_id=message_id, text=text, attachments=attachments)
-                self._show_draft(session_id, replace(draft, rewriting=written))
+                self.files.show_draft(session_id, replace(draft, rewriting=written))
             else:
                 self.give_back(session_id, text, attachments)
             raise
@@ -565,17 +549,16 @@ class ChatController(PageController):
         return once if once[0] else lasting
 
     @property
-    def _kind(self) -> ProviderKind | None:
-        """The kind of the provider that answers, else of the first ready one, the embedded one last."""
+    def _is_embedded(self) -> bool:
+        """Whether the embedded model answers: it is chosen, or nothing is and no other provider is ready."""
         agent = self._assistant()
         wanted = self._chosen_model[0] or (agent.provider if agent else "")
-        found = [
-            provider_kind(one.config.kind)
+        found = {
+            one.config.kind
             for one in self._engine.providers()
             if one.config.id == wanted or (not wanted and one.ready)
-        ]
-        found.sort(key=lambda kind: kind is not None and kind.kind == EMBEDDED)
-        return found[0] if found else None
+        }
+        return found == {EMBEDDED}
 
 
 def asked_of(live: LiveSession | None) -> str:
@@ -687,40 +670,32 @@ class VersionController(PageController):
         page.version_requested.connect(self._on_version)
 
     def _on_action(self, session_id: str, message_id: str, action: str) -> None:
+        live = self._engine.live(session_id)
         if action == RETRY:
             self._retry(session_id, message_id)
-        elif action == RETRY_WITH:
-            self._offer(session_id, message_id)
-        elif action == COMPARE:
-            self._compare(session_id, message_id)
+        elif action == RETRY_WITH and live is not None:
+            self._offer(live, message_id)
+        elif action == COMPARE and live is not None:
+            self._compare(live, message_id)
 
     def _retry(self, session_id: str, message_id: str, **choice: str) -> None:
         self._start(self._engine.chats.retry(session_id, message_id, **choice))
 
-    def _offer(self, session_id: str, message_id: str) -> None:
+    def _offer(self, live: LiveSession, message_id: str) -> None:
         """Offer the ways to have a message answered again: as usual, with another model, with another effort."""
-        live = self._engine.live(session_id)
-        if live is None:
-            return
+        retry = partial(self._retry, live.id, message_id)
         usual = self._engine.chats.usual_turn(live, message_id).agent_model
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
         ways = [
-            MenuItem("transcript.retry", lambda: self._retry(session_id, message_id)),
+            MenuItem("transcript.retry", retry),
             *(
-                MenuItem(
-                    "retry.use_instead",
-                    partial(self._retry, session_id, message_id, provider=provider, model=model),
-                    model=model,
-                )
+                MenuItem("retry.use_instead", partial(retry, provider=provider, model=model), model=model)
                 for provider, model in self._instead_of(usual, live.turns.messages[message_id])
             ),
-            MenuItem("retry.other_model", lambda: self._ask(session_id, message_id)),
+            MenuItem("retry.other_model", lambda: self._ask(live.id, message_id)),
         ]
         efforts = [
-            MenuItem(
-                f"transcript.effort.{effort}",
-                partial(self._retry, session_id, message_id, effort=effort),
-            )
+            MenuItem(f"transcript.effort.{effort}", partial(retry, effort=effort))
             for effort in efforts_of(facts)
         ]
         menu = build_menu(self._page, self._language.texts, ways, efforts)
@@ -767,11 +742,9 @@ class VersionController(PageController):
         )
         dialog.open()
 
-    def _compare(self, session_id: str, message_id: str) -> None:
+    def _compare(self, live: LiveSession, message_id: str) -> None:
         """Show the versions of a message's turn side by side."""
-        live, page = self._engine.live(session_id), self._page
-        if live is None:
-            return
+        page = self._page
         chosen = set(live.turns.back_from(live.chat_session.chat.head))
         dialog = VersionsDialog(
             self._language,
@@ -785,7 +758,7 @@ class VersionController(PageController):
             page.transcript.model.names,
             self._window,
         )
-        dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(session_id, one)))
+        dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(live.id, one)))
         dialog.link_requested.connect(page.link_requested)
         dialog.picture_requested.connect(page.picture_requested)
         dialog.open()

@@ -69,6 +69,15 @@ class PageController(QObject):
         """Run a command of the engine, with the values of a signal, each time that is emitted."""
         signal.connect(lambda *values: self._start(command(*values)))
 
+    def _keep_fresh(self, *signals: SignalInstance) -> None:
+        """Refresh with each of these signals, and when the language changes."""
+        for changed in (*signals, self._language.changed):
+            changed.connect(self.refresh)
+
+    def refresh(self) -> object:
+        """Show everything as it is now."""
+        raise NotImplementedError
+
     async def _extend(self, session_id: str, limits: RunLimits | None) -> None:
         """Let a run go so far; where a limit has paused it, it goes on."""
         await self._engine.chats.choose_limits(session_id, limits)

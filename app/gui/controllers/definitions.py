@@ -7,6 +7,7 @@ what runs them.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -98,10 +99,6 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     # To be implemented
 
-    def refresh(self) -> None:
-        """Show the definitions as they are now."""
-        raise NotImplementedError
-
     def show_page(self, definition_id: str) -> None:
         """Show a definition in its editor."""
         raise NotImplementedError
@@ -144,7 +141,8 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def chat(self, definition_id: str) -> None:
         """Request a chat after unsaved changes are saved, so that it uses them."""
-        self._tasks.replace("chat", self._chat(definition_id))
+        request = partial(self.chat_requested.emit, definition_id)
+        self._tasks.replace("chat", self._then(self.settle, request))
 
     def reorder(self, definition_ids: tuple[str, ...]) -> None:
         """Save the order of the definitions."""
@@ -219,10 +217,6 @@ class DefinitionCommands(Controller, Generic[Definition]):
         dialog = BringInDialog(self._language, self._look, preview_of(shared, self._language), self._window)
         dialog.accepted.connect(lambda: self._tasks.start("keep what came in", commands.keep(shared)))
         dialog.open()
-
-    async def _chat(self, definition_id: str) -> None:
-        await self.settle()
-        self.chat_requested.emit(definition_id)
 
     def _free_name(self, name: str) -> str:
         return free_name(name, {one.name for one in self.definitions.all()})
@@ -387,9 +381,8 @@ class AssistantCommands(DefinitionCommands[Agent]):
         )
         side.assistants.chat_requested.connect(self.chat_requested)
         self._listen(side.assistants)
-        bridge.assistants_changed.connect(self.refresh)
+        self._keep_fresh(bridge.assistants_changed)
         bridge.servers_changed.connect(self._on_servers_changed)
-        self._language.changed.connect(self.refresh)
 
     def _made_page(self) -> "AssistantsPage":
         """Return the page, made when it is first shown."""
@@ -507,11 +500,8 @@ class GroupCommands(DefinitionCommands[Group]):
             lambda group_id, agent_ids: self._tasks.add("add to a group", self._add(group_id, agent_ids))
         )
         self._listen(side.groups)
-        bridge.groups_changed.connect(self.refresh)
-        bridge.assistants_changed.connect(self.refresh)
-        bridge.servers_changed.connect(self.refresh)
+        self._keep_fresh(bridge.groups_changed, bridge.assistants_changed, bridge.servers_changed)
         self._window.main_area.currentChanged.connect(lambda _place: self._show_tools())
-        self._language.changed.connect(self.refresh)
 
     def _made_page(self) -> "GroupPage":
         """Return the page, made when it is first shown."""
@@ -547,7 +537,9 @@ class GroupCommands(DefinitionCommands[Group]):
     async def _add(self, group_id: str, agent_ids: Sequence[str]) -> None:
         """Add assistants to a group, "" for a new one, and offer to take them out again."""
         if not group_id:
-            await self._show_to_name(self._make_of(agent_ids))
+            made = await self.make()
+            join = self.definitions.change(made.id, lambda group: replace(group, members=tuple(agent_ids)))
+            await self._show_to_name(join)
             return
         group = self.definitions.find(group_id)
         added = [one for one in agent_ids if one not in group.members]
@@ -564,10 +556,6 @@ class GroupCommands(DefinitionCommands[Group]):
             )
         else:
             self._toasts.show_toast(self._language("group.added.none", group=group.name))
-
-    async def _make_of(self, agent_ids: Sequence[str]) -> Group:
-        made = await self.make()
-        return await self.definitions.change(made.id, lambda group: replace(group, members=tuple(agent_ids)))
 
     async def _make_member(self, group_id: str) -> None:
         """Make an assistant that is a member, and select its name to be typed."""
@@ -617,7 +605,6 @@ class GroupCommands(DefinitionCommands[Group]):
 
     def _show_tools(self) -> None:
         """Show the group's buttons in the top bar while its page is in front."""
-        page = self._page
-        shown = page is not None and self._window.main_area.currentWidget() is page
-        self._window.top_bar.show_page_tools(page.tools if page is not None and shown else None)
-        self._window.side_bar.groups.mark(page.definition_id if page is not None and shown else "")
+        page = self._page if self._window.main_area.currentWidget() is self._page else None
+        self._window.top_bar.show_page_tools(page.tools if page is not None else None)
+        self._window.side_bar.groups.mark(page.definition_id if page is not None else "")

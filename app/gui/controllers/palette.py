@@ -20,7 +20,7 @@ from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import VariablesDialog
 from app.gui.dialogs.palette import Palette, PaletteEntry
 from app.gui.display.descriptions import colours_of, icon_of
-from app.gui.pages.chat.chat_composer import ChatComposer
+from app.gui.navigation.session_list import matches
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
@@ -156,9 +156,7 @@ class PaletteController(Controller):
 
     def _sessions(self, typed: str) -> list[PaletteEntry]:
         """Return the newest sessions whose title or speakers match; fewer if nothing is typed."""
-        matching = (
-            one for one in self._engine.sessions() if fits(" ".join((one.title, *one.speakers)), typed)
-        )
+        matching = (one for one in self._engine.sessions() if matches(one, typed))
         return [
             PaletteEntry(
                 section="session",
@@ -315,19 +313,18 @@ class LettersToInput(QObject):
 
 
 class SavedPromptController(PageController):
-    """Answers a / in the message boxes.
+    """Answers a / in a message box.
 
-    Signals: files_given(attachments) that came with a prompt, new_requested() where there is no message box in front.
+    Signals: files_given(attachments) that came with a prompt, new_requested() where the box is not in front.
     """
 
     files_given = Signal(object)
     new_requested = Signal()
 
-    def __init__(self, parts: Parts[AppWindow], *composers: ChatComposer) -> None:
+    def __init__(self, parts: Parts[AppWindow], box: MessageBox) -> None:
         super().__init__(parts)
-        self._boxes = tuple(composer.message_box for composer in composers)
-        for box in self._boxes:
-            box.prompt_chosen.connect(partial(self._on_chosen, box))
+        self._box = box
+        box.prompt_chosen.connect(self._on_chosen)
         self._prompts: dict[str, SavedPrompt] = {}
         parts.bridge.saved_prompts_changed.connect(lambda _event: self.refresh())
         parts.bridge.servers_changed.connect(lambda _event: self.refresh())
@@ -339,46 +336,38 @@ class SavedPromptController(PageController):
         self._prompts = {}
         for one in prompts:
             self._prompts.setdefault(one.name, one)
-        for box in self._boxes:
-            box.set_prompts(tuple(self._prompts))
+        self._box.set_prompts(tuple(self._prompts))
 
     def commands(self) -> list[PaletteEntry]:
-        """Return the prompts as entries of the palette; each is written into the message box in front."""
+        """Return the prompts as entries of the palette; each is written into the message box."""
         return [
             PaletteEntry(section=PROMPT, title=name, icon="file-text", act=partial(self._call, name))
             for name in self._prompts
         ]
 
     def _call(self, name: str) -> None:
-        shown = [box for box in self._boxes if box.isVisible()]
-        if not shown:
+        if not self._box.isVisible():
             self.new_requested.emit()
-            shown = [box for box in self._boxes if box.isVisible()]
-        if shown:
-            self._on_chosen(shown[0], name)
+        if self._box.isVisible():
+            self._on_chosen(name)
 
-    def _on_chosen(self, box: MessageBox, name: str) -> None:
+    def _on_chosen(self, name: str) -> None:
         prompt = self._prompts.get(name)
         if prompt is None or not prompt.variables:
-            self._start(self._take(box, name, prompt, {}))
+            self._start(self._take(name, prompt, {}))
             return
         dialog = VariablesDialog(self._language, prompt, self._window)
-        dialog.given.connect(lambda values: self._start(self._take(box, name, prompt, values)))
+        self._run(dialog.given, partial(self._take, name, prompt))
         dialog.open()
 
-    async def _take(
-        self, box: MessageBox, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]
-    ) -> None:
+    async def _take(self, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]) -> None:
         if isinstance(prompt, ServerPrompt):
             text, files = await self._engine.servers.prompt(prompt, values)
         else:
             text, files = self._engine.saved_prompts.find(name).filled(values), ()
-        self._write(box, text)
+        # In the place of what called it.
+        self._box.selectAll()
+        self._box.insertPlainText(text)
+        self._box.setFocus()
         if files:
             self.files_given.emit(files)
-
-    def _write(self, box: MessageBox, text: str) -> None:
-        """Put a text in the place of what called it."""
-        box.selectAll()
-        box.insertPlainText(text)
-        box.setFocus()

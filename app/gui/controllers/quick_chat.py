@@ -6,6 +6,7 @@ The window and what serves it are made when they are first needed.
 import asyncio
 import os
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -128,7 +129,7 @@ class QuickChatController(Controller):
         parts = Parts(window, self._engine, self._bridge, tasks)
         self._views.add(page)
         chats, sessions = ChatController(parts, page), SessionController(parts)
-        prompts = SavedPromptController(parts, page.chat_composer)
+        prompts = SavedPromptController(parts, page.chat_composer.message_box)
         prompts.files_given.connect(chats.files.attach)
         VersionController(parts, page)
         SummaryController(parts, page, (), self._views, chats)
@@ -151,8 +152,8 @@ class QuickChatController(Controller):
             signal.connect(answered)
         composer.folder_left.connect(main.page.chat_composer.folder_left)
         composer.folder_left.connect(chats.refresh)
-        window.new_requested.connect(self._on_new)
-        window.main_requested.connect(self._on_main)
+        window.new_requested.connect(partial(self._on_new, page, chats))
+        window.main_requested.connect(partial(self._on_main, page))
         for show in (chats.show_new_draft, chats.refresh):
             window.came.connect(show)
         window.left.connect(self._main_chats.show_new_draft)
@@ -163,18 +164,14 @@ class QuickChatController(Controller):
             await self._views.open(page, summary)
             page.take_focus()
 
-    def _on_new(self) -> None:
-        serving = self._serving
-        assert serving is not None
-        self._views.keep_place(serving.window.page)
-        serving.chats.show_new()
-        serving.window.page.take_focus()
+    def _on_new(self, page: ChatPage, chats: ChatController) -> None:
+        self._views.keep_place(page)
+        chats.show_new()
+        page.take_focus()
 
-    def _on_main(self) -> None:
+    def _on_main(self, page: ChatPage) -> None:
         """Go on with the chat in the main window; one that has not begun has its draft there too."""
-        serving = self._serving
-        assert serving is not None
-        session_id = serving.window.page.session_id
+        session_id = page.session_id
         self._leave()
         if session_id:
             self.session_requested.emit(session_id)

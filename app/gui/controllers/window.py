@@ -74,9 +74,7 @@ class WindowController(QObject):
         self.decisions = DecisionController(parts, self.council_page, debating, self.sessions)
         self.chats = ChatController(parts, self.chat_page)
         self.versions = VersionController(parts, self.chat_page)
-        self.summaries = SummaryController(
-            parts, self.chat_page, (self.panel.discussion, self.session_page), self.views, self.chats
-        )
+        self.summaries = SummaryController(parts, self.chat_page, debating, self.views, self.chats)
         self.groups = GroupController(parts, self.chat_page, self.pages)
         self.files = FilesController(parts, self.chat_page, self.pages, self.sessions)
         shared = SharedKinds()
@@ -94,7 +92,7 @@ class WindowController(QObject):
             parts, self.pages, self.sessions, self.groups, self.files, self.server_consent.viewer
         )
         composer = self.chat_page.chat_composer
-        self.saved_prompts = SavedPromptController(parts, composer)
+        self.saved_prompts = SavedPromptController(parts, composer.message_box)
         self.saved_prompts.files_given.connect(self.chats.files.attach)
         composer.allow_requested.connect(self.server_consent.ask)
         composer.folder_left.connect(lambda: self.folders.choose(""))
@@ -333,16 +331,13 @@ class WindowController(QObject):
         return next((box for box in boxes if box.isVisible() and box.isEnabled()), None)
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
-        await self._open(page, summary)
+        await self.views.open(page, summary)
+        # Save at once, so that a killed program shows the same session at its next start.
+        self._remember()
         if page.session_id == summary.id and self.pages.current is not page:
             # The page may have shown the session already, behind another page.
             self.pages.show(page)
         page.take_focus()
-
-    async def _open(self, view: ConversationView, summary: SessionSummary) -> None:
-        await self.views.open(view, summary)
-        # Save at once, so that a killed program shows the same session at its next start.
-        self._remember()
 
     # Events
 
