@@ -277,11 +277,8 @@ def summary_for(live: LiveSession, path: Iterable[str], agent_id: str) -> Messag
     Of several of the same turns its own comes first, then the newest.
     """
     for turn_id in path:
-        usable = [
-            one
-            for one in usable_summaries(live, turn_id)
-            if not one.through_message and one.agent_id in ("", agent_id)
-        ]
+        whole = (one for one in usable_summaries(live, turn_id) if not one.through_message)
+        usable = [one for one in whole if one.agent_id in ("", agent_id)]
         if usable:
             return max(usable, key=lambda one: (bool(one.agent_id), one.id))
     return None

@@ -452,11 +452,8 @@ def _foreign(
     for message in messages:
         if message.role != Role.ASSISTANT:
             continue
-        said = (
-            [message.content.strip()]
-            if message.state in (MessageState.DONE, MessageState.STOPPED) and message.content.strip()
-            else []
-        )
+        text = message.content.strip()
+        said = [text] if text and message.state in (MessageState.DONE, MessageState.STOPPED) else []
         for call in message.tool_calls:
             if call.name == SWITCH_ASSISTANT:
                 said.append("@{}: {}".format(*instruction_of(call)))

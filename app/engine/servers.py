@@ -284,11 +284,8 @@ class Servers:
         """Reconnect to servers of which only a secret has changed."""
         for status in self._tools.servers():
             renewed = any(place in changed for place in _places((status.server,)))
-            if (
-                renewed
-                and status.server in before
-                and status.state in (ServerState.CONNECTED, ServerState.DOWN)
-            ):
+            runs = status.state in (ServerState.CONNECTED, ServerState.DOWN)
+            if renewed and runs and status.server in before:
                 await self._tools.restart(status.server.name)
 
     def _values(self, name: str, server: McpServer) -> dict[str, str]:
@@ -311,9 +308,8 @@ class Servers:
         return values | ({LOGIN: login} if login else {})
 
     async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
-        return all(
-            [await self._secrets.keep(secret_place(name, field), one) for field, one in values.items()]
-        )
+        places = {secret_place(name, field): one for field, one in values.items()}
+        return all([await self._secrets.keep(place, one) for place, one in places.items()])
 
     async def _forget(self, places: set[str]) -> str:
         """Remove the values at these places; return why the keyring kept one, "" where it removed all."""

@@ -308,13 +308,12 @@ class Toolbox:
 
     async def consent(self, server: str) -> None:
         """Save that the user allows a server as it is now, with its present tools, and connect."""
-        held = self._refreshed().get(server)
-        if held is None:
-            return
-        await self._consents.allow(held.server, held.offered if held.state == ServerState.CONNECTED else None)
-        self.on_change()
-        held.starts.clear()
-        await self._connect(held)
+        if (held := self._refreshed().get(server)) is not None:
+            known = held.offered if held.state == ServerState.CONNECTED else None
+            await self._consents.allow(held.server, known)
+            self.on_change()
+            held.starts.clear()
+            await self._connect(held)
 
     async def withdraw(self, server: str) -> None:
         """Withdraw the consent to a server and its tools, and disconnect it.
@@ -340,11 +339,9 @@ class Toolbox:
 
     async def ask_again(self, server: str) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        held = self._refreshed().get(server)
-        if held is None:
-            return
-        await self._consents.ask_again(held.server)
-        self.on_change()
+        if (held := self._refreshed().get(server)) is not None:
+            await self._consents.ask_again(held.server)
+            self.on_change()
 
     async def restart(
         self, server: str, ask: Ask | None = None, client: Mapping[str, str] | None = None
@@ -651,11 +648,8 @@ class Toolbox:
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
         await self._connect(held)
         if held.state != ServerState.CONNECTED:
-            often = (
-                f"It was started {_STARTS} times within a minute. "
-                if held.problem == ServerProblem.TOO_OFTEN
-                else ""
-            )
+            too_often = held.problem == ServerProblem.TOO_OFTEN
+            often = f"It was started {_STARTS} times within a minute. " if too_often else ""
             raise ToolError(f"The MCP server {name!r} is down: {often}{held.detail}")
         if offer["hash"] not in {one["hash"] for one in self._consents.allowed(held.server, held.offered)}:
             raise ToolError(
@@ -702,11 +696,8 @@ class Toolbox:
 
     def _start_again(self, held: _Held) -> None:
         """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
-        held.restarts = (
-            not self._closed
-            and held.problem == ServerProblem.ENDED
-            and held.tries < len(self._limits.restarts)
-        )
+        has_tries = held.tries < len(self._limits.restarts)
+        held.restarts = not self._closed and held.problem == ServerProblem.ENDED and has_tries
         if held.restarts:
             held.tries += 1
             seconds = self._limits.restarts[held.tries - 1]

@@ -685,9 +685,8 @@ class Summaries:
         turn = self._next_turn(live) if live is not None else None
         if live is None or turn is None:
             return ""
-        imported = bool(live.session.source)
-        directory = self._services.directory
-        return directory.helper_for(live.messages, turn.agent_model, imported=imported).model
+        helper_for, imported = self._services.directory.helper_for, bool(live.session.source)
+        return helper_for(live.messages, turn.agent_model, imported=imported).model
 
     def to_choose(self, session_id: str) -> ContextUse | None:
         """Return how long an imported chat is whose user must choose what of it is sent; None where nothing is to choose."""
@@ -725,14 +724,13 @@ class Summaries:
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
         """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""
         session, directory = live.session, self._services.directory
-        chat = session.chat
+        agent = directory.agent(session.chat.assistant_id) if session.chat else None
         if session.group is not None:
             turn = next_lead(live, directory, self._services.prompts)
-            return None if turn.agent_model.guided else turn
-        agent = directory.agent(chat.assistant_id) if chat else None
-        if chat is None or agent is None or session.workflow:
+        elif agent is not None and session.workflow is None:
+            turn = root_turn(agent, live, directory)
+        else:
             return None
-        turn = root_turn(agent, live, directory)
         return None if turn.agent_model.guided else turn
 
     async def make(self, session_id: str) -> None:

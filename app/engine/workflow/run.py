@@ -11,8 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.core import definitions
 from app.core.criteria import CRITERIA, criteria_of, shown_by
+from app.core.definitions import (
+    STEP,
+    STEP_TOOLS,
+    WORKFLOW,
+    Agent,
+    StepState,
+    StepStatus,
+    WorkflowStep,
+    put_down,
+)
 from app.core.events import Event, StepChanged
 from app.core.files import with_files
 from app.core.ids import new_id, utc_now
@@ -147,7 +156,7 @@ MAX_RESULT = 6_000
 
 def write_steps(
     live: LiveSession,
-    changed: Sequence[definitions.StepState],
+    changed: Sequence[StepState],
     messages: Sequence[Message] = (),
     *extra: Event,
     **fields: object,
@@ -176,16 +185,14 @@ class WorkflowRun(ChatRun):
     async def pause(self) -> None:
         """Pause after the steps in flight; a step that waits for a slot does not begin."""
         for state in self._work.steps:
-            if state.state == definitions.StepStatus.WAITING and state.reason == Reason.BUSY:
+            if state.state == StepStatus.WAITING and state.reason == Reason.BUSY:
                 self.leave_out(state.id)
-                self._change_steps(replace(state, state=definitions.StepStatus.READY, reason=""))
+                self._change_steps(replace(state, state=StepStatus.READY, reason=""))
         await super().pause()
 
     @property
     def only_waits(self) -> bool:
-        return self._waiting >= sum(
-            state.state == definitions.StepStatus.RUNNING for state in self._work.steps
-        )
+        return self._waiting >= sum(state.state == StepStatus.RUNNING for state in self._work.steps)
 
     def go_on(self) -> None:
         """Withdraw a pause that has not happened yet."""
@@ -201,7 +208,7 @@ class WorkflowRun(ChatRun):
 
     def stop_step(self, step_id: str) -> bool:
         """Stop a step that runs or waits for its turn; false where it does neither."""
-        taken = self._state(step_id).state in (definitions.StepStatus.RUNNING, definitions.StepStatus.WAITING)
+        taken = self._state(step_id).state in (StepStatus.RUNNING, StepStatus.WAITING)
         if not taken or not self._cancel_step(step_id):
             return False
         self._stopped.add(step_id)
@@ -209,10 +216,10 @@ class WorkflowRun(ChatRun):
 
     def leave_out(self, step_id: str) -> None:
         """Let a step stop waiting for a slot; the caller writes its state."""
-        if self._state(step_id).state == definitions.StepStatus.WAITING and self._cancel_step(step_id):
+        if self._state(step_id).state == StepStatus.WAITING and self._cancel_step(step_id):
             self._left_out.add(step_id)
 
-    def give(self, step_id: str, agent: definitions.Agent) -> bool:
+    def give(self, step_id: str, agent: Agent) -> bool:
         """Let a step that waits for a slot go to another assistant; false where it does not wait."""
         if not self._state(step_id).queued or not self._cancel_step(step_id):
             return False
@@ -220,9 +227,9 @@ class WorkflowRun(ChatRun):
         self._hand_on(step_id, agent)
         return True
 
-    def _hand_on(self, step_id: str, agent: definitions.Agent) -> None:
+    def _hand_on(self, step_id: str, agent: Agent) -> None:
         state = replace(self._state(step_id), given_to=agent.id)
-        self._finish(state, definitions.StepStatus.READY, "", f"Given to {agent.name}.")
+        self._finish(state, StepStatus.READY, "", f"Given to {agent.name}.")
 
     def _cancel_step(self, step_id: str) -> bool:
         task = self._at_work.get(step_id)
@@ -236,7 +243,7 @@ class WorkflowRun(ChatRun):
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
-        self._write(definitions.put_down(self._work.steps))
+        self._write(put_down(self._work.steps))
 
     @property
     def _work(self) -> WorkflowState:
@@ -249,7 +256,7 @@ class WorkflowRun(ChatRun):
         try:
             while True:
                 self._wake()
-                self._settle_steps()
+                self._write(settled(self._work.definition, self._work.steps))
                 decision = decide(self._work.steps, running)
                 if isinstance(decision, Call) and not (self._pausing or self._held):
                     for step_id in decision.steps:
@@ -289,7 +296,7 @@ class WorkflowRun(ChatRun):
     def _send_back(self, missing: str) -> bool:
         """Let the last steps mend what is not met."""
         work, workers = self._work, last_workers(self._work.definition)
-        last = [one for one in work.steps if one.id in workers and one.state == definitions.StepStatus.DONE]
+        last = [one for one in work.steps if one.id in workers and one.state == StepStatus.DONE]
         made = (self._titled(one.id, one.result) for one in last)
         text, steps = "\n\n".join((missing, *made)), work.steps
         for one in last:
@@ -302,22 +309,19 @@ class WorkflowRun(ChatRun):
     def _wake(self) -> None:
         """Make the steps ready whose questions have been answered."""
         for state in self._work.steps:
-            if state.state == definitions.StepStatus.WAITING and state.reason == Reason.QUESTION:
+            if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
                 turn_id = self._turn_of(state.id)
                 if not any(one.asks for one in self._live.turns.said_below(turn_id or "")):
-                    self._change_steps(replace(state, state=definitions.StepStatus.READY, reason=""))
+                    self._change_steps(replace(state, state=StepStatus.READY, reason=""))
 
-    def _settle_steps(self) -> None:
-        self._write(settled(self._work.definition, self._work.steps))
-
-    def _write(self, steps: tuple[definitions.StepState, ...]) -> None:
+    def _write(self, steps: tuple[StepState, ...]) -> None:
         if steps != self._work.steps:
             self._change_steps(*changes(self._work.steps, steps))
 
-    def _change_steps(self, *changed: definitions.StepState, messages: Sequence[Message] = ()) -> None:
+    def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
         write_steps(self._live, changed, messages)
 
-    def _state(self, step_id: str) -> definitions.StepState:
+    def _state(self, step_id: str) -> StepState:
         return next(state for state in self._work.steps if state.id == step_id)
 
     def _turn_of(self, step_id: str) -> str | None:
@@ -333,18 +337,14 @@ class WorkflowRun(ChatRun):
             await self._take_gate(step)
             return
         # It may have stopped waiting since it was found ready.
-        while self._state(step_id).state == definitions.StepStatus.READY:
+        while self._state(step_id).state == StepStatus.READY:
             agent = self._agent_for(step)
             self._begin_attempt(step, agent)
             try:
                 await self._attempt(tree, step, agent)
             except NotFree as refused:
-                state = (
-                    definitions.StepStatus.CANCELLED
-                    if refused.reason == Refusal.DEQUEUED
-                    else definitions.StepStatus.FAILED
-                )
-                reason = Reason.BY_USER if state == definitions.StepStatus.CANCELLED else refused.reason
+                state = StepStatus.CANCELLED if refused.reason == Refusal.DEQUEUED else StepStatus.FAILED
+                reason = Reason.BY_USER if state == StepStatus.CANCELLED else refused.reason
                 self._finish(self._state(step_id), state, reason)
             except SentTo as sent:
                 self._hand_on(step_id, self._services.directory.agent(sent.agent_id) or agent)
@@ -357,19 +357,16 @@ class WorkflowRun(ChatRun):
                 if step_id in self._stopped:
                     if turn_id := self._turn_of(step_id):
                         close_turns(self._live, turn_id)
-                    self._finish(self._state(step_id), definitions.StepStatus.CANCELLED, Reason.BY_USER)
+                    self._finish(self._state(step_id), StepStatus.CANCELLED, Reason.BY_USER)
                 self._stopped.discard(step_id)
                 self._left_out.discard(step_id)
             return
 
-    async def _attempt(
-        self, tree: TurnTree, step: definitions.WorkflowStep, agent: definitions.Agent
-    ) -> None:
+    async def _attempt(self, tree: TurnTree, step: WorkflowStep, agent: Agent) -> None:
         def busy(waits: bool) -> None:
             if waits:
-                self._change_steps(
-                    replace(self._state(step.id), state=definitions.StepStatus.WAITING, reason=Reason.BUSY)
-                )
+                state = self._state(step.id)
+                self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.BUSY))
 
         author = Author(id=agent.id, name=agent.name)
         speaker = SpeakerTurn(
@@ -377,23 +374,21 @@ class WorkflowRun(ChatRun):
         )
         async with speaker.slot():
             begun = self._services.clock()
-            running = replace(
-                self._state(step.id), state=definitions.StepStatus.RUNNING, reason="", started_at=utc_now()
-            )
+            running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
             await attach_servers(self._live, self._services.directory, agent)
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
                 turn_id=self._turn_of(step.id) or new_id(),
-                agent=replace(agent, tools=(*agent.tools, definitions.STEP_TOOLS, FILES)),
+                agent=replace(agent, tools=(*agent.tools, STEP_TOOLS, FILES)),
                 agent_model=model,
-                stack=(definitions.WORKFLOW, agent.id),
+                stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,
                 follows=self._command().turn_id,
                 parent_turn_id=self._root,
                 parent_call_id=call_id(running),
                 task=self._prompt(step),
-                given=(definitions.STEP_TOOLS, *file_tools(self._live, model)),
+                given=(STEP_TOOLS, *file_tools(self._live, model)),
             )
             outcome, complete = await self._taken_to_end(tree, turn, speaker, step.id)
             reason = ""
@@ -425,30 +420,24 @@ class WorkflowRun(ChatRun):
             complete = self._completion(turn, outcome)
         return outcome, complete
 
-    async def _take_gate(self, step: definitions.WorkflowStep) -> None:
+    async def _take_gate(self, step: WorkflowStep) -> None:
         """Check what was made so far; where that is not met, the gate has failed."""
-        state = self._begin_attempt(step, definitions.Agent(id="", name=MOOT.name))
-        self._change_steps(
-            replace(state, state=definitions.StepStatus.RUNNING, reason="", started_at=utc_now())
-        )
+        state = self._begin_attempt(step, Agent(id="", name=MOOT.name))
+        self._change_steps(replace(state, state=StepStatus.RUNNING, reason="", started_at=utc_now()))
         reason = await self._check_step(step, self._root, call_id(state), 1)
         state = self._state(step.id)
         if reason and reason != Reason.CRITERIA_UNMET:
             self._held.append(reason)
-            self._change_steps(replace(state, state=definitions.StepStatus.READY, reason=reason))
+            self._change_steps(replace(state, state=StepStatus.READY, reason=reason))
             return
         words = self._services.prompts.lines(self._live.session.language, "criteria")
         shown = ((one.text, shown_by(one, words.__getitem__) or words["unmet"]) for one in state.criteria)
         text = "\n".join(f"- {what}: {why}" for what, why in shown)
         met = all(one.settled for one in state.criteria)
-        self._finish(
-            state,
-            definitions.StepStatus.DONE if met else definitions.StepStatus.FAILED,
-            Reason.CRITERIA_UNMET,
-            text,
-        )
+        ended = StepStatus.DONE if met else StepStatus.FAILED
+        self._finish(state, ended, Reason.CRITERIA_UNMET, text)
 
-    async def _check_step(self, step: definitions.WorkflowStep, turn_id: str, call: str, number: int) -> str:
+    async def _check_step(self, step: WorkflowStep, turn_id: str, call: str, number: int) -> str:
         """Have criteria checked in what a turn made, unless they are; return why that can't be, "" where it is done."""
         if is_checked(self._live, turn_id, call):
             return ""
@@ -467,30 +456,26 @@ class WorkflowRun(ChatRun):
         return checked.reason
 
     def _note(
-        self, step: definitions.WorkflowStep, outcome: Outcome, complete: StepComplete | None, seconds: float
+        self, step: WorkflowStep, outcome: Outcome, complete: StepComplete | None, seconds: float
     ) -> None:
         state = replace(self._state(step.id), seconds=seconds)
         text = outcome.message.content if outcome.message else ""
         if outcome.state == TurnState.HELD:
             self._held.append(outcome.reason)
-            self._change_steps(replace(state, state=definitions.StepStatus.READY, reason=outcome.reason))
+            self._change_steps(replace(state, state=StepStatus.READY, reason=outcome.reason))
         elif outcome.state == TurnState.BROKEN:
             error = outcome.message.error if outcome.message else None
-            self._finish(
-                state, definitions.StepStatus.FAILED, error.kind if error else Reason.STEP_FAILED, text
-            )
+            self._finish(state, StepStatus.FAILED, error.kind if error else Reason.STEP_FAILED, text)
         elif outcome.state != TurnState.FINISHED:
-            self._change_steps(replace(state, state=definitions.StepStatus.WAITING, reason=Reason.QUESTION))
+            self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.QUESTION))
         elif complete is None:
-            self._change_steps(
-                replace(state, state=definitions.StepStatus.WAITING, reason=Reason.NO_MARKER, result=text)
-            )
+            self._change_steps(replace(state, state=StepStatus.WAITING, reason=Reason.NO_MARKER, result=text))
         else:
             unmet = not all(one.settled for one in state.criteria)
             failure = complete.failure or (Reason.CRITERIA_UNMET if unmet else "")
             if complete.word and complete.word not in _STATUS_WORDS:
                 self._live.notice("step_status", step=step.name, status=complete.status[:80])
-            ended = definitions.StepStatus.FAILED if failure else definitions.StepStatus.DONE
+            ended = StepStatus.FAILED if failure else StepStatus.DONE
             result = complete.before or text
             self._finish(state, ended, failure or complete.status, result, complete.artifacts)
 
@@ -511,9 +496,7 @@ class WorkflowRun(ChatRun):
         message = turn.message(Role.USER, author=self._author(), content=text, created_at=utc_now())
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
-    def _begin_attempt(
-        self, step: definitions.WorkflowStep, agent: definitions.Agent
-    ) -> definitions.StepState:
+    def _begin_attempt(self, step: WorkflowStep, agent: Agent) -> StepState:
         """Write the start of a step's attempt; a step that was interrupted continues its attempt."""
         state = self._state(step.id)
         if state.attempt and not state.fresh and not self._answered(state):
@@ -533,37 +516,33 @@ class WorkflowRun(ChatRun):
             criteria=criteria_of(step.done_means),
         )
         arguments = {"step": step.name, "role": step.role, "assistant": agent.name, "attempt": state.attempt}
-        call = ToolCall(
-            id=call_id(state), name=definitions.STEP, arguments=json.dumps(arguments, ensure_ascii=False)
-        )
+        call = ToolCall(id=call_id(state), name=STEP, arguments=json.dumps(arguments, ensure_ascii=False))
         message = self._own(Role.ASSISTANT, tool_calls=(call,))
         self._change_steps(state, messages=(message,))
         return state
 
-    def _answered(self, state: definitions.StepState) -> bool:
+    def _answered(self, state: StepState) -> bool:
         about = self._live.turns.about(self._root, call_id(state))
         return any(one.role == Role.TOOL and one.ended for one in about)
 
     def _finish(
-        self, before: definitions.StepState, state: str, reason: str, text: str = "", artifacts: str = ""
+        self, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
         """End a step's attempt: its result and its state are one batch. A step that is ready begins another."""
         after = replace(
             before,
             state=state,
-            reason=reason
-            if state in (definitions.StepStatus.FAILED, definitions.StepStatus.CANCELLED)
-            else "",
+            reason=reason if state in (StepStatus.FAILED, StepStatus.CANCELLED) else "",
             result=text[:MAX_RESULT],
             artifacts=artifacts,
-            fresh=state == definitions.StepStatus.READY,
-            ended_at="" if state == definitions.StepStatus.READY else utc_now(),
+            fresh=state == StepStatus.READY,
+            ended_at="" if state == StepStatus.READY else utc_now(),
         )
         result = self._own(
             Role.TOOL,
             tool_call_id=call_id(before),
             content=text[:MAX_RESULT] or reason,
-            state=MessageState.DONE if state == definitions.StepStatus.DONE else MessageState.FAILED,
+            state=MessageState.DONE if state == StepStatus.DONE else MessageState.FAILED,
         )
         self._change_steps(after, messages=(result,))
 
@@ -572,12 +551,8 @@ class WorkflowRun(ChatRun):
         return new_message(role, self._author(), self._root, follows=self._command().turn_id, **fields)
 
     def _author(self) -> Author:
-        return Author(
-            id=definitions.WORKFLOW,
-            name=self._work.definition.name,
-            kind="orchestrator",
-            path=(definitions.WORKFLOW,),
-        )
+        name = self._work.definition.name
+        return Author(id=WORKFLOW, name=name, kind="orchestrator", path=(WORKFLOW,))
 
     def _command(self) -> Message:
         return self._live.messages[0]
@@ -588,7 +563,7 @@ class WorkflowRun(ChatRun):
         prompts, language = self._services.prompts, self._live.session.language
         return f"{prompts.line(language, 'assistant', 'step_result', name=name)}\n{result}"
 
-    def _prompt(self, step: definitions.WorkflowStep) -> str:
+    def _prompt(self, step: WorkflowStep) -> str:
         language, prompts = self._live.session.language, self._services.prompts
         before, words = map(self._state, step.depends_on), prompts.lines(language, "assistant")
         results = "\n\n".join(self._titled(one.id, one.result) for one in before if one.result)
@@ -605,7 +580,7 @@ class WorkflowRun(ChatRun):
         prompt = "\n".join((step.prompt, "", *means)) if step.done_means else step.prompt
         return prompts.text(language, "step", step=step.name, command=command, prompt=prompt, results=results)
 
-    def _agent_for(self, step: definitions.WorkflowStep) -> definitions.Agent:
+    def _agent_for(self, step: WorkflowStep) -> Agent:
         """Return who may do a step and has least to do."""
         had = self._state(step.id)
         agents = self._services.directory.workers(step, had.given_to)
