@@ -452,14 +452,12 @@ class Session:
     @property
     def language(self) -> str:
         """The language in which its models are told what Moot tells them."""
-        state = self.chat or self.debate
-        return state.language if state is not None else "en"
+        return state.language if (state := self.chat or self.debate) else "en"
 
     @property
     def always(self) -> tuple[str, ...]:
         """The consent keys of tools that need not ask again in the session."""
-        state = self.chat or self.debate
-        return state.always if state is not None else ()
+        return state.always if (state := self.chat or self.debate) else ()
 
     def allowing(self, always: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where these tools need not ask again, and no others."""
@@ -473,14 +471,12 @@ class Session:
     @property
     def unused_summaries(self) -> tuple[str, ...]:
         """The ids of the summaries that the user does not want used."""
-        state = self.chat or self.debate
-        return state.unused_summaries if state is not None else ()
+        return state.unused_summaries if (state := self.chat or self.debate) else ()
 
     @property
     def pinned(self) -> tuple[str, ...]:
         """The ids of the messages that are always sent word for word."""
-        state = self.chat or self.debate
-        return state.pinned if state is not None else ()
+        return state.pinned if (state := self.chat or self.debate) else ()
 
     def without_summaries(self, ids: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where the user does not want these summaries used, and all others."""
@@ -732,8 +728,6 @@ def _with_numbers(part: str) -> tuple[str, dict[str, object]]:
 def _part_text(part: str, texts: Texts) -> str:
     code, blanks = _with_numbers(part)
     for prefix in ("reason", "failure"):
-        try:
+        with suppress(KeyError, IndexError):
             return texts(f"{prefix}.{code}", **blanks)
-        except (KeyError, IndexError):
-            continue
     return part

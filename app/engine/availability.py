@@ -683,7 +683,7 @@ class Queues:
 
     def tell(self, agent_id: str) -> None:
         """Publish how busy an assistant is; other ids, such as those of participants, are ignored."""
-        if not self._is_somebody(agent_id):
+        if not self._directory.is_assistant(agent_id):
             return
         running, queued, waiting = self._slots.counts(agent_id)
         self._bus.publish(
@@ -691,9 +691,6 @@ class Queues:
                 session_id="", assistant_id=agent_id, running=running, queued=queued, waiting=waiting
             )
         )
-
-    def _is_somebody(self, agent_id: str) -> bool:
-        return self._directory.agent(agent_id) is not None or agent_id.startswith(MADE_FOR)
 
     def _waiting(self, job_id: str) -> None:
         if not any(job.id == job_id and job.place is not None for job in self._slots.jobs()):

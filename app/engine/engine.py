@@ -55,7 +55,7 @@ from app.engine.permissions import Permissions
 from app.engine.prompts import Prompts
 from app.engine.runner import Run
 from app.engine.servers import Servers
-from app.engine.session_kinds import document_of, export, in_turns, kind_of
+from app.engine.session_kinds import export, in_turns, kind_of
 from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.context import Services
@@ -315,7 +315,7 @@ class Engine:
     async def document(self, session_id: str) -> list[DocumentPart]:
         """Return a session as the parts of a document for people, for a PDF."""
         live, decision = await self.open(session_id), self.journal.get(session_id)
-        return await in_turns(document_of(live, self._prompts, decision))
+        return await in_turns(kind_of(live.session).document(live, self._prompts, decision))
 
     async def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked twice, at once."""

@@ -14,7 +14,7 @@ from app.core.approvals import without_approvals
 from app.core.definitions import Agent
 from app.core.errors import BadInput
 from app.core.ids import derived_id, is_id, new_id
-from app.core.json_values import read_object
+from app.core.json_values import as_list, as_object, read_object
 from app.core.message import Author, Message, Role
 from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
@@ -140,9 +140,7 @@ def _is_chatgpt(value: Any) -> bool:
 
 
 def _chats_of_chatgpt(value: Any, words: Mapping[str, str]) -> Iterator[ForeignChat]:
-    nodes: dict[str, dict[str, Any]] = {}
-    for node_id, one in value["mapping"].items():
-        nodes[node_id] = taken(one, dict, f"mapping.{node_id}")
+    nodes = {node_id: taken(one, dict, f"mapping.{node_id}") for node_id, one in value["mapping"].items()}
     parents = {node_id: text_in(node, "parent") for node_id, node in nodes.items()}
     leaf = text_in(value, "current_node")
     if leaf not in nodes:
@@ -180,8 +178,7 @@ def _message_of_chatgpt(
 ) -> ForeignMessage | None:
     author = taken(raw.get("author"), dict, f"{where}.author")
     role = text_in(author, "role")
-    details = raw.get("metadata")
-    details = details if isinstance(details, dict) else {}
+    details = as_object(raw.get("metadata"))
     if role not in ("user", "assistant", "tool") or details.get(_HIDDEN):
         return None
     content = taken(raw.get("content"), dict, f"{where}.content")
@@ -226,8 +223,7 @@ def _part(part: dict[str, Any], words: Mapping[str, str]) -> str:
 
 def _with_sources(text: str, details: dict[str, Any]) -> str:
     """Return a text with links in place of the marks of its sources, and names in place of those of things."""
-    references = details.get("content_references")
-    for one in references if isinstance(references, list) else ():
+    for one in as_list(details.get("content_references")):
         mark = text_in(one, "matched_text")
         if mark.startswith(_MARK):
             text = text.replace(mark, text_in(one, "alt") or _links(one.get("items")))
@@ -244,8 +240,8 @@ def _links(items: Any) -> str:
 
 def _name_in(marked: str) -> str:
     """Return what a mark names: the second of the texts in its list, "" where it has none."""
-    named = (read_object(f'{{"list": {marked}}}') or {}).get("list")
-    texts = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    named = as_list((read_object(f'{{"list": {marked}}}') or {}).get("list"))
+    texts = [one for one in named if isinstance(one, str)]
     return texts[1] if len(texts) > 1 else ""
 
 
@@ -408,8 +404,7 @@ def _is_open_webui(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     chat = _inside(value)
-    history = chat.get("history")
-    has_tree = isinstance(history, dict) and isinstance(history.get("messages"), dict)
+    has_tree = isinstance(as_object(chat.get("history")).get("messages"), dict)
     return has_tree or (chat is not value and isinstance(chat.get("messages"), list))
 
 
@@ -431,9 +426,8 @@ def _chats_of_open_webui(value: Any, words: Mapping[str, str]) -> Iterator[Forei
 
 
 def _shown_in_open_webui(chat: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    history = chat.get("history")
-    tree = history.get("messages") if isinstance(history, dict) else None
-    if isinstance(tree, dict) and tree:
+    history = as_object(chat.get("history"))
+    if tree := as_object(history.get("messages")):
         places = {name: f"history.messages.{name}" for name in tree}
         nodes = {name: taken(node, dict, places[name]) for name, node in tree.items()}
         parents = {name: text_in(node, "parentId") for name, node in nodes.items()}
@@ -454,12 +448,10 @@ def _message_of_open_webui(
     if role not in ("user", "assistant"):
         return None
     content = raw.get("content")
-    pieces = []
     if isinstance(content, list):
-        for part in content:
-            pieces.append(text_in(part, "text") or words["picture"])
+        pieces = [text_in(part, "text") or words["picture"] for part in content]
     else:
-        pieces.append(text_in({"text": taken(content or "", str, f"{where}.content")}, "text"))
+        pieces = [text_in({"text": taken(content or "", str, f"{where}.content")}, "text")]
     if role == "assistant":
         pieces = [_THOUGHTS.sub("", piece) for piece in pieces]
     for one in taken(raw.get("files") or [], list, f"{where}.files"):

@@ -184,13 +184,8 @@ def export(
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
         return _json(live, decision)
-    parts = document_of(live, prompts, decision)
+    parts = kind_of(live.session).document(live, prompts, decision)
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
-
-
-def document_of(live: LiveSession, prompts: Prompts, decision: Decision | None) -> DocumentParts:
-    """Return a session as the parts of a document for people."""
-    return kind_of(live.session).document(live, prompts, decision)
 
 
 def _json(live: LiveSession, decision: Decision | None) -> Iterator[str]:

@@ -145,19 +145,17 @@ class AllWork:
         jobs: dict[str, list[Job]] = {}
         for job in self._queues.jobs():
             jobs.setdefault(job.work.session_id, []).append(job)
-        kept = self._kept
         for summary in self._store.summaries():
             live = self._sessions.live(summary.id)
-            known = kept.get(summary.id) if live is None else None
+            known = self._kept.get(summary.id) if live is None else None
             if known is not None and known[0] == summary:
                 row = known[1]
             elif needing and _only_runs(summary, live):
                 continue
             else:
-                maker = _Maker(texts, settings, self._directory, summary, live, jobs.get(summary.id, ()))
-                row = maker.row()
+                row = _Maker(texts, settings, self._directory, summary, live, jobs.get(summary.id, ())).row()
                 if live is None:
-                    kept[summary.id] = (summary, row)
+                    self._kept[summary.id] = (summary, row)
             if row is not None:
                 yield row
 
@@ -328,13 +326,10 @@ class _Maker:
 
     def _who(self) -> tuple[str, ...]:
         works = (job.agent_id for job in self.jobs if job.place is None)
-        names = [name_of(self.directory.agent(one), one) for one in works if self._is_assistant(one)]
+        names = [name_of(self.directory.agent(one), one) for one in works if self.directory.is_assistant(one)]
         writing = self.live.streaming() if self.live is not None and not names else ()
         names += [visible(message.author.name) for message in writing]
         return tuple(dict.fromkeys(names)) or self.summary.speakers
-
-    def _is_assistant(self, agent_id: str) -> bool:
-        return agent_id.startswith(MADE_FOR) or self.directory.agent(agent_id) is not None
 
     def _step(self, *states: str) -> tuple[int, str, str]:
         """Return the first step of a workflow in one of these states: its place from 1, name and reason; 0 for none."""

@@ -18,9 +18,21 @@ from pathlib import Path
 from typing import TypeVar
 from unicodedata import normalize
 
-from app.core import session_files
 from app.core.errors import BadInput, NotFound
 from app.core.ids import is_id, utc_now
+from app.core.session_files import (
+    MOST_BYTES,
+    MOST_FILES,
+    MOST_LISTED,
+    USER,
+    BadPathError,
+    FileVersion,
+    Make,
+    Writer,
+    check_beside,
+    checked_path,
+    folded,
+)
 from app.core.store import SessionFiles
 from app.storage.chosen_folder import FolderDisk, is_folder, problem_of, real_folder
 from app.storage.codec import plain, read
@@ -58,7 +70,7 @@ class VersionedFiles(SessionFiles):
         *,
         read_only: bool = False,
         file_system: FileSystem | None = None,
-        on_written: Callable[[str, session_files.FileVersion], None] = lambda _id, _version: None,
+        on_written: Callable[[str, FileVersion], None] = lambda _id, _version: None,
         chosen: Callable[[str], str] = lambda _id: "",
     ) -> None:
         self._paths = paths
@@ -70,7 +82,7 @@ class VersionedFiles(SessionFiles):
         # The hash of what a file held when it was last looked at.
         self._hashes: dict[Path, tuple[FileId, str]] = {}
 
-    async def list(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
+    async def list(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: files.written())
 
     async def others(self, session_id: str) -> tuple[str, ...]:
@@ -91,31 +103,25 @@ class VersionedFiles(SessionFiles):
 
         return await self._threads.run(count)
 
-    async def versions(self, session_id: str) -> tuple[session_files.FileVersion, ...]:
+    async def versions(self, session_id: str) -> tuple[FileVersion, ...]:
         return await self._run(session_id, lambda files: tuple(files.lines))
 
-    async def read(
-        self, session_id: str, path: str, version: int | None = None
-    ) -> tuple[session_files.FileVersion, bytes]:
+    async def read(self, session_id: str, path: str, version: int | None = None) -> tuple[FileVersion, bytes]:
         return await self._run(session_id, lambda files: files.read(path, version))
 
     async def write(
         self,
         session_id: str,
         path: str,
-        make: session_files.Make,
-        by: session_files.Writer = session_files.USER,
-    ) -> session_files.FileVersion:
+        make: Make,
+        by: Writer = USER,
+    ) -> FileVersion:
         return await self._run(session_id, lambda files: files.write(path, make, by))
 
-    async def move(
-        self, session_id: str, source: str, target: str, by: session_files.Writer = session_files.USER
-    ) -> session_files.FileVersion:
+    async def move(self, session_id: str, source: str, target: str, by: Writer = USER) -> FileVersion:
         return await self._run(session_id, lambda files: files.move(source, target, by))
 
-    async def delete(
-        self, session_id: str, path: str, by: session_files.Writer = session_files.USER
-    ) -> session_files.FileVersion:
+    async def delete(self, session_id: str, path: str, by: Writer = USER) -> FileVersion:
         return await self._run(session_id, lambda files: files.delete(path, by))
 
     def folder(self, session_id: str) -> str:
@@ -148,11 +154,13 @@ class _Folder:
         disk: FileSystem,
         folder: Path,
         hashes: dict[Path, tuple[FileId, str]],
-        tell: Callable[[session_files.FileVersion], None],
+        tell: Callable[[FileVersion], None],
         chosen: str = "",
     ) -> None:
         self._disk = disk
         self._folder = folder
+        self._versions = folder / VERSIONS
+        self._log = self._versions / LOG
         self._outside = FolderDisk(Path(chosen)) if chosen else None
         # Where the files are, and the disk for them.
         self._top = Path(chosen) if chosen else folder
@@ -161,14 +169,14 @@ class _Folder:
         self._hashes = hashes
         self._tell = tell
         self._number = 0
-        self.lines: list[session_files.FileVersion] = []
-        self.now: dict[str, session_files.FileVersion] = {}
+        self.lines: list[FileVersion] = []
+        self.now: dict[str, FileVersion] = {}
         with contextlib.suppress(FileNotFoundError):
             for number, version in versions_of(disk.read(self._log)):
                 self._number = number
                 self._note(version)
 
-    def written(self) -> tuple[session_files.FileVersion, ...]:
+    def written(self) -> tuple[FileVersion, ...]:
         """Return the newest version of each file that is there and that the session has written."""
         return tuple(self.now[path] for path in sorted(self.now) if self.now[path].version)
 
@@ -178,9 +186,9 @@ class _Folder:
         for path in [one for one in self.now if one not in there]:
             self._add(self._gone(path))
         for path, found in there.items():
-            known = self.now.pop(path, None) if found.size > session_files.MOST_BYTES else self.now.get(path)
+            known = self.now.pop(path, None) if found.size > MOST_BYTES else self.now.get(path)
             try:
-                digest = self._hash(path, found) if found.size <= session_files.MOST_BYTES else ""
+                digest = self._hash(path, found) if found.size <= MOST_BYTES else ""
             except (FileNotFoundError, PermissionError):
                 # It is gone meanwhile, or the user has forbidden to read it.
                 continue
@@ -201,7 +209,7 @@ class _Folder:
     def take_in_new(self, seen: frozenset[int]) -> None:
         """Write lines for the files of a chosen folder whose paths were not seen before, as far as there is room."""
         new = (path for path in self.paths() if hash(path) not in seen and _is_usual(path))
-        for path in islice(new, session_files.MOST_FILES if len(seen) < _MOST_SEEN else 0):
+        for path in islice(new, MOST_FILES if len(seen) < _MOST_SEEN else 0):
             self._keep_original(path, None)
         self.take_in()
 
@@ -209,7 +217,7 @@ class _Folder:
         """Return the paths of a chosen folder's files that the session has not written, a few more than are listed at most."""
         mine = {one.path for one in self.written()}
         found = (path for path in self.paths() if path not in mine and _is_usual(path))
-        return tuple(islice(found, session_files.MOST_LISTED + 1))
+        return tuple(islice(found, MOST_LISTED + 1))
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of a chosen folder's files, the outer ones first, whatever their names, but none in hidden folders."""
@@ -233,7 +241,7 @@ class _Folder:
             data = None if version.gone else held.get(version.sha256) or content(version.sha256)
             if data is not None and sha256(data).hexdigest() == version.sha256:
                 with contextlib.suppress(BadInput):
-                    session_files.check_beside(version.path, self.now)
+                    check_beside(version.path, self.now)
                     self._check_room(version.path, version.sha256, len(data))
                     held[version.sha256] = data
                     self._note(replace(version, bytes=len(data)))
@@ -246,7 +254,7 @@ class _Folder:
         lines = (encode_line(number, [_op(one)]) for number, one in enumerate(self.lines, 1))
         write_whole(self._disk, self._log, b"".join(lines))
 
-    def read(self, path: str, version: int | None) -> tuple[session_files.FileVersion, bytes]:
+    def read(self, path: str, version: int | None) -> tuple[FileVersion, bytes]:
         """Return a version and what it holds."""
         if version is None:
             found = self._there(path)
@@ -257,11 +265,9 @@ class _Folder:
             raise NotFound("file_version_not_found", path=path, version=version)
         return kept, self._disk.read(self._versions / kept.sha256)
 
-    def write(
-        self, path: str, make: session_files.Make, by: session_files.Writer
-    ) -> session_files.FileVersion:
+    def write(self, path: str, make: Make, by: Writer) -> FileVersion:
         """Write a file and its line."""
-        path = session_files.checked_path(path)
+        path = checked_path(path)
         before = self._found(path)
         place = self._place(path, is_new=before is None)
         held = self._held(place)
@@ -282,18 +288,16 @@ class _Folder:
         self._add(version)
         return version
 
-    def move(self, source: str, target: str, by: session_files.Writer) -> session_files.FileVersion:
+    def move(self, source: str, target: str, by: Writer) -> FileVersion:
         """Rename a file and write the lines of both paths."""
-        before, target = self._there(source), session_files.checked_path(target)
+        before, target = self._there(source), checked_path(target)
         source = before.path
         if target in self.now:
             raise BadInput("file_is_there", path=target)
-        session_files.check_beside(target, (one for one in self._beside(target) if one != source))
+        check_beside(target, (one for one in self._beside(target) if one != source))
         # Where case does not count, the file itself is already at a path that differs by case alone.
-        from_place, place = (
-            self._place(source),
-            self._place(target, is_new=session_files.folded(source) != session_files.folded(target)),
-        )
+        from_place = self._place(source)
+        place = self._place(target, is_new=folded(source) != folded(target))
         self._keep_original(source, self._held(from_place))
         self._keep_original(target, None)
         version = self._version(target, before.bytes, before.sha256, by, source)
@@ -304,7 +308,7 @@ class _Folder:
         self._add(self._gone(source, by), version)
         return version
 
-    def delete(self, path: str, by: session_files.Writer) -> session_files.FileVersion:
+    def delete(self, path: str, by: Writer) -> FileVersion:
         """Delete a file and write the line that says so."""
         path = self._there(path).path
         place = self._place(path)
@@ -315,41 +319,33 @@ class _Folder:
         self._add(gone)
         return gone
 
-    @property
-    def _versions(self) -> Path:
-        return self._folder / VERSIONS
-
-    @property
-    def _log(self) -> Path:
-        return self._versions / LOG
-
-    def _note(self, version: session_files.FileVersion) -> None:
+    def _note(self, version: FileVersion) -> None:
         self.lines.append(version)
         if version.gone:
             self.now.pop(version.path, None)
         else:
             self.now[version.path] = version
 
-    def _there(self, path: str) -> session_files.FileVersion:
+    def _there(self, path: str) -> FileVersion:
         found = self.now.get(normalize("NFC", path))
         if found is None and self._outside is not None:
-            found = self._found(session_files.checked_path(path))
+            found = self._found(checked_path(path))
         if found is None:
             raise NotFound("file_not_found", path=path)
         return found
 
-    def _found(self, path: str) -> session_files.FileVersion | None:
+    def _found(self, path: str) -> FileVersion | None:
         """Return the file that has a path, one that the session does not know as version 0; None for none.
 
         Raises BadPathError for a path that cannot stand beside what is there.
         """
         if (found := self.now.get(path)) is not None:
             return found
-        session_files.check_beside(path, self._beside(path))
+        check_beside(path, self._beside(path))
         if self._outside is None or (data := self._held(self._place(path))) is None:
             return None
         digest = sha256(data).hexdigest()
-        return session_files.FileVersion(path=path, version=0, bytes=len(data), sha256=digest)
+        return FileVersion(path=path, version=0, bytes=len(data), sha256=digest)
 
     def _beside(self, path: str) -> Iterator[str]:
         """Yield what a path must stand beside: of a chosen folder what is in each folder on the way, unless the next part is.
@@ -369,13 +365,12 @@ class _Folder:
 
     def _held(self, place: Path) -> bytes | None:
         """Return what a file holds, None where there is no plain file. Raises BadInput for one that is too large."""
-        most = session_files.MOST_BYTES
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self._inside.identity(place)
             with self._inside.open_read(place) as file:
-                if self._inside.identity(file.fileno()).size > most:
-                    raise BadInput("file_too_large_mb", name=place.name, most=most // 1_000_000)
-                return file.read(most)
+                if self._inside.identity(file.fileno()).size > MOST_BYTES:
+                    raise BadInput("file_too_large_mb", name=place.name, most=MOST_BYTES // 1_000_000)
+                return file.read(MOST_BYTES)
         return None
 
     def _keep_original(self, path: str, held: bytes | None) -> None:
@@ -384,7 +379,7 @@ class _Folder:
         The first line of a file is its version 0. Raises BadInput where there is no room.
         """
         if self._outside is not None and path not in self.now:
-            nothing = session_files.FileVersion(path=path, version=0, created_at=utc_now())
+            nothing = FileVersion(path=path, version=0, created_at=utc_now())
             self._add(nothing if held is None else self._kept(path, held))
 
     def _fresh(self, place: Path) -> Path:
@@ -413,14 +408,10 @@ class _Folder:
         for name in ("", *names[:-1]):
             place /= name
             if os.path.lexists(place) and not is_folder(place):
-                raise session_files.BadPathError(
-                    path, f"{path!r} leads over a link or something else that is no folder"
-                )
+                raise BadPathError(path, f"{path!r} leads over a link or something else that is no folder")
         place /= names[-1]
         if os.path.lexists(place) and (is_new or not self._inside.exists(place)):
-            raise session_files.BadPathError(
-                path, f"{path!r} is there already, and is no file of this session"
-            )
+            raise BadPathError(path, f"{path!r} is there already, and is no file of this session")
         return place
 
     def _scan(self, folder: Path, before: str) -> Iterator[tuple[str, FileId]]:
@@ -431,8 +422,8 @@ class _Folder:
             return
         for entry in entries:
             place, path = Path(entry.path), before + entry.name
-            with contextlib.suppress(session_files.BadPathError, FileNotFoundError):
-                if session_files.checked_path(path) != path:
+            with contextlib.suppress(BadPathError, FileNotFoundError):
+                if checked_path(path) != path:
                     continue
                 if is_folder(place):
                     yield from self._scan(place, f"{path}/")
@@ -449,9 +440,7 @@ class _Folder:
             self._hashes[place] = (found, digest)
         return digest
 
-    def _kept(
-        self, path: str, data: bytes, by: session_files.Writer = session_files.USER
-    ) -> session_files.FileVersion:
+    def _kept(self, path: str, data: bytes, by: Writer = USER) -> FileVersion:
         """Keep what a file is to hold and return its next version. Raises BadInput where there is no room."""
         digest = sha256(data).hexdigest()
         self._check_room(path, digest, len(data))
@@ -460,17 +449,15 @@ class _Folder:
         return self._version(path, len(data), digest, by)
 
     def _check_room(self, path: str, digest: str, size: int) -> None:
-        if path not in self.now and len(self.now) >= session_files.MOST_FILES:
-            raise BadInput("too_many_files", most=session_files.MOST_FILES)
+        if path not in self.now and len(self.now) >= MOST_FILES:
+            raise BadInput("too_many_files", most=MOST_FILES)
         sizes = {one.sha256: one.bytes for one in self.lines}
-        if sum({**sizes, digest: size}.values()) > session_files.MOST_BYTES:
-            raise BadInput("files_too_large", most=session_files.MOST_BYTES // 1_000_000)
+        if sum({**sizes, digest: size}.values()) > MOST_BYTES:
+            raise BadInput("files_too_large", most=MOST_BYTES // 1_000_000)
 
-    def _version(
-        self, path: str, size: int, digest: str, by: session_files.Writer, moved_from: str = ""
-    ) -> session_files.FileVersion:
+    def _version(self, path: str, size: int, digest: str, by: Writer, moved_from: str = "") -> FileVersion:
         first = 0 if self._outside is None else -1
-        return session_files.FileVersion(
+        return FileVersion(
             path=path,
             version=1 + max((one.version for one in self.lines if one.path == path), default=first),
             bytes=size,
@@ -480,9 +467,9 @@ class _Folder:
             **by._asdict(),
         )
 
-    def _gone(self, path: str, by: session_files.Writer = session_files.USER) -> session_files.FileVersion:
+    def _gone(self, path: str, by: Writer = USER) -> FileVersion:
         last = self.now[path].version
-        return session_files.FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
+        return FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
 
     def _forget(self, place: Path) -> None:
         """Remove the folders that a file has left empty, but none of the user's."""
@@ -492,7 +479,7 @@ class _Folder:
             while self._outside is None and (place := place.parent) != self._folder:
                 place.rmdir()
 
-    def _add(self, *versions: session_files.FileVersion) -> None:
+    def _add(self, *versions: FileVersion) -> None:
         """Write one line, which takes effect whole or not at all."""
         self._number += 1
         self._disk.make_folder(self._versions)
@@ -516,22 +503,18 @@ class _Folder:
 
 def _is_usual(path: str) -> bool:
     """Return whether a file may have a path, in its usual form."""
-    with contextlib.suppress(session_files.BadPathError):
-        return session_files.checked_path(path) == path
+    with contextlib.suppress(BadPathError):
+        return checked_path(path) == path
     return False
 
 
-def versions_of(data: bytes) -> Iterator[tuple[int, session_files.FileVersion]]:
+def versions_of(data: bytes) -> Iterator[tuple[int, FileVersion]]:
     """Yield the versions in a log, each with the number of its line, without those that no Moot has written."""
     for line in by_number(filter(None, read_lines(io.BytesIO(data)))):
         for op in line.ops:
-            version = read(session_files.FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
-            if version is not None and _is_sound(version):
+            version = read(FileVersion, op.get(_OP), []) if op.get("op") == _OP else None
+            if version and _is_usual(version.path) and is_digest(version.sha256 or "0" * 64):
                 yield line.number, version
-
-
-def _is_sound(version: session_files.FileVersion) -> bool:
-    return _is_usual(version.path) and is_digest(version.sha256 or "0" * 64)
 
 
 def is_digest(text: str) -> bool:
@@ -539,7 +522,7 @@ def is_digest(text: str) -> bool:
     return len(text) == 64 and all(one in "0123456789abcdef" for one in text)
 
 
-def _op(version: session_files.FileVersion) -> Op:
+def _op(version: FileVersion) -> Op:
     return {"op": _OP, _OP: plain(version)}
 
 

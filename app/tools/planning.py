@@ -61,9 +61,7 @@ async def toggle_todo(context: ToolContext, index: int) -> ToolResult:
         context: The session.
         index: The todo's number in the list, counted from 0.
     """
-    plan = context.plan
-    item = checked_item("toggle_todo", plan, index)
-    assert plan is not None
+    plan, item = checked_item("toggle_todo", context.plan, index)
     plan = with_item(plan, index, replace(item, done=not item.done))
     context.change_plan(plan)
     state = "open again" if item.done else "done"
@@ -84,15 +82,15 @@ def item_text(tool: str, name: str, text: str) -> str:
     return checked_text(f"{tool}: argument `{name}`", " ".join(clean_text(text).split()), MAX_ITEM)
 
 
-def checked_item(tool: str, plan: Plan | None, index: int) -> PlanItem:
-    """Return an item by its number. Raises ToolError, which shows the list."""
+def checked_item(tool: str, plan: Plan | None, index: int) -> tuple[Plan, PlanItem]:
+    """Return a plan that has an item of a number, and the item. Raises ToolError, which shows the list."""
     if plan is None or not plan.items:
         raise ToolError(f"{tool}: there is nothing on the list yet.")
     if not 0 <= index < len(plan.items):
         raise ToolError(
             f"{tool}: there is no {index}; numbers go from 0 to {len(plan.items) - 1}.\n{listed(plan)}"
         )
-    return plan.items[index]
+    return plan, plan.items[index]
 
 
 def with_item(plan: Plan, index: int, item: PlanItem) -> Plan:
@@ -173,9 +171,7 @@ async def check_done(context: ToolContext, index: int) -> ToolResult:
         context: The session.
         index: The item's number, counted from 0.
     """
-    plan = context.plan
-    item = checked_item("checkDone", plan, index)
-    assert plan is not None
+    plan, item = checked_item("checkDone", context.plan, index)
     plan = with_item(plan, index, PlanItem(text=item.text, done=True))
     context.change_plan(plan)
     rest = f"{len(plan.open)} open" if plan.open else "all done"

@@ -87,14 +87,11 @@ class ChatDocument:
         yield Section(heading=self._lines["done_means"], text=" ".join(asked.split()), lines=tuple(lines))
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
-        is_work = self._session.workflow is not None
-        label = self._lines["workflow" if is_work else "assistant"]
+        label = self._lines["assistant" if self._session.workflow is None else "workflow"]
         who = [(label, self._session.chat.assistant_name)]
-        if self._session.group is not None:
-            who = [
-                (self._lines["group"], self._session.group.name),
-                (self._lines["members"], ", ".join(self._members())),
-            ]
+        if (group := self._session.group) is not None:
+            members = ", ".join(map(self._name, group.members))
+            who = [(self._lines["group"], group.name), (self._lines["members"], members)]
         return (
             *who,
             (self._lines["date"], moment(self._session.created_at)),
@@ -114,11 +111,6 @@ class ChatDocument:
             name = f"{step.name} ({step.role})" if step is not None else state.id
             lines.append(ListItem(text=" ".join(" · ".join([name, *filter(None, details)]).split())))
         return tuple(lines)
-
-    def _members(self) -> list[str]:
-        """Return the names of a group's members."""
-        assert self._session.group is not None
-        return [self._name(member) for member in self._session.group.members]
 
     def _name(self, called: str) -> str:
         """Return the name of an assistant that a call names by its id; any other name as it is."""
@@ -153,16 +145,15 @@ class ChatDocument:
 
     def _call(self, item: Item, depth: int) -> Iterator[Entry]:
         call = item.call
-        if call.name in _GIVES and object_in(call.arguments) is not None:
-            who, what = (_text(call, argument) for argument in _GIVES[call.name])
+        if call.name in _GIVES and (given := object_in(call.arguments)) is not None:
+            who, what = (str(given.get(argument, "")) for argument in _GIVES[call.name])
             child = self._turns.first(self._turns.child_turn(item.message.turn_id, call.id) or "")
             name = child.author.name if child is not None else self._name(who) or self._lines["unknown"]
             yield Entry(
                 heading=self._lines["hands_over"].format(name=name), body=closed(_cut(what)), depth=depth
             )
         elif call.name == SET_PLAN or call.name not in TOLD_ELSEWHERE:
-            plan = self._lines["plan"] if call.name == SET_PLAN else ""
-            heading = plan or self._lines["call"].format(name=call.name)
+            heading = self._lines["plan" if call.name == SET_PLAN else "call"].format(name=call.name)
             yield Entry(heading=heading, notes=(_told(call.arguments),), depth=depth)
 
     def _result(self, message: Message, call: ToolCall, depth: int) -> Iterator[Entry]:
@@ -196,10 +187,6 @@ def _says_something(message: Message) -> bool:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_OF_TOOL else text[:MOST_OF_TOOL] + " …"
-
-
-def _text(call: ToolCall, argument: str) -> str:
-    return str((object_in(call.arguments) or {}).get(argument, ""))
 
 
 def _told(arguments: str) -> str:

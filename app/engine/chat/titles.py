@@ -78,15 +78,9 @@ class Titles:
 
     def _source(self, live: LiveSession) -> tuple[Message, Message, AgentModel] | None:
         """Return the question and the answer to make a title from, and the model to ask."""
-        session = live.session
-        chat = session.chat
-        if (
-            chat is None
-            or session.workflow is not None
-            or live.read_only
-            or session.status != Status.IDLE
-            or not self._settings().titles
-        ):
+        session, chat = live.session, live.session.chat
+        stays = live.read_only or session.workflow is not None or session.status != Status.IDLE
+        if chat is None or stays or not self._settings().titles:
             return None
         turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
         question = turns[0][0] if turns else None
@@ -117,9 +111,5 @@ def title_in(answer: str) -> str:
 
 
 def _is_answer(message: Message) -> bool:
-    return (
-        message.role == Role.ASSISTANT
-        and message.state == MessageState.DONE
-        and bool(message.content.strip())
-        and not message.tool_calls
-    )
+    done = (message.role, message.state) == (Role.ASSISTANT, MessageState.DONE)
+    return done and bool(message.content.strip()) and not message.tool_calls

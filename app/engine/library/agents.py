@@ -102,14 +102,16 @@ def delegation(
     wanted = (options or {}).get("mode", mode)
     if wanted not in (AgentMode.DEFAULT, AgentMode.SETTINGS):
         raise ToolError(f"`options.mode` must be {AgentMode.DEFAULT} or {AgentMode.SETTINGS}.")
-    agent = _named(name, caller, agents)
+    allowed = [one for agent_id in caller.sub_agents for one in agents if one.id == agent_id]
+    unknown = "is not on your list" if assistants_called(name, agents) else "is unknown"
+    agent = assistant_called(name, allowed, unknown)
     if agent.id in stack:
         names = {one.id: one.name for one in agents}
         above = " > ".join(names.get(one, one) for one in stack)
         raise ToolError(f"{agent.name} is already at work above you ({above}); it cannot be called.")
     if not agent.enabled:
         raise ToolError(f"{agent.name} is switched off.")
-    deepest = _deepest((*_above(stack, agents), caller, agent))
+    deepest = _deepest(stack, agents, caller, agent)
     if _depth(stack) > deepest:
         raise ToolError(f"Too deep: at most {deepest} levels of assistants. Do it yourself.")
     text = task.strip()
@@ -123,13 +125,9 @@ def delegation(
 def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) -> tuple[Agent, ...]:
     """Return whom an assistant may call from its place in the stack, in the order of its list."""
     by_id = {one.id: one for one in agents}
-    found = [by_id[agent_id] for agent_id in caller.sub_agents if agent_id in by_id]
-    above = _above(stack, agents)
-    return tuple(
-        one
-        for one in found
-        if one.enabled and one.id not in stack and _depth(stack) <= _deepest((*above, caller, one))
-    )
+    found = (by_id[agent_id] for agent_id in caller.sub_agents if agent_id in by_id)
+    free = (one for one in found if one.enabled and one.id not in stack)
+    return tuple(one for one in free if _depth(stack) <= _deepest(stack, agents, caller, one))
 
 
 def succeeded(message_id: str, text: str) -> str:
@@ -153,20 +151,9 @@ def _depth(stack: Sequence[str]) -> int:
     return len(stack) - (stack[0] == WORKFLOW)
 
 
-def _above(stack: Sequence[str], agents: Sequence[Agent]) -> list[Agent]:
-    """Return the assistants of a stack; each limits how deep all below it may go."""
-    return [one for one in agents if one.id in stack]
-
-
-def _deepest(agents: Sequence[Agent]) -> int:
-    return min(one.max_depth for one in agents)
-
-
-def _named(name: str, caller: Agent, agents: Sequence[Agent]) -> Agent:
-    """Return the agent that the caller may call by a name."""
-    allowed = [one for agent_id in caller.sub_agents for one in agents if one.id == agent_id]
-    known = assistants_called(name, agents)
-    return assistant_called(name, allowed, "is not on your list" if known else "is unknown")
+def _deepest(stack: Sequence[str], agents: Sequence[Agent], *below: Agent) -> int:
+    """Return how deep the last of those below a stack may be: each in the stack limits all below it."""
+    return min(one.max_depth for one in (*(one for one in agents if one.id in stack), *below))
 
 
 Readers = Agent | Group | Sequence[Participant] | None
@@ -322,6 +309,10 @@ class AgentDirectory:
         """Return an assistant by its id, None where there is none."""
         return self._assistants.get(agent_id)
 
+    def is_assistant(self, agent_id: str) -> bool:
+        """Say whether an id is that of an assistant, also of one made for a role."""
+        return agent_id.startswith(MADE_FOR) or self.agent(agent_id) is not None
+
     def settings(self) -> Settings:
         """Return the user's settings."""
         return self._documents.settings()
@@ -332,11 +323,9 @@ class AgentDirectory:
             return self.model(agent.provider, agent.model)
         if caller is not None:
             return caller
-        ready = [one for one in self._providers() if one.ready or _is_meant(one)]
-        ready.sort(key=lambda one: one.config.kind == EMBEDDED)
-        if not ready:
-            return self.model(EMBEDDED, "")
-        return self.model(ready[0].config.id, ready[0].default_model)
+        ready = (one for one in self._providers() if one.ready or _is_meant(one))
+        first = min(ready, key=lambda one: one.config.kind == EMBEDDED, default=None)
+        return self.model(first.config.id, first.default_model) if first else self.model(EMBEDDED, "")
 
     def has_provider(self, provider_id: str) -> bool:
         """Say whether there is a provider of an id."""
@@ -462,8 +451,7 @@ class AgentDirectory:
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
         """Return the members of a group that are still there and switched on, in order, with the tools for files."""
-        found = [self.agent(agent_id) for agent_id in group.members]
-        members = (agent for agent in found if agent is not None and agent.enabled)
+        members = (agent for agent in map(self.agent, group.members) if agent is not None and agent.enabled)
         return tuple(replace(agent, tools=(*agent.tools, FILES)) for agent in members)
 
     def group(self, group_id: str) -> Group | None:
@@ -517,15 +505,12 @@ class AgentDirectory:
         row = provider_kind(status.config.kind) if status else None
         model = model or (status.default_model if status else "")
         facts = self._facts(provider_id, model)
-        images = facts.images
-        if images is None:
-            images = row is not None and row.images
         return AgentModel(
             provider=provider_id,
             model=model,
             row=row,
             label=status.label if status else provider_id,
-            images=images,
+            images=row is not None and row.images if facts.images is None else facts.images,
             pdf=facts.pdf is True,
             window=0 if facts.source == FactSource.DEFAULT else facts.window,
             tools=facts.tools,

@@ -13,7 +13,6 @@ from app.core.ids import new_id
 from app.core.json_values import object_in
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
-from app.core.session import Plan
 from app.core.tool import assistants_called
 from app.core.turns import last_answer
 from app.engine.library.agents import SUB_AGENT
@@ -174,9 +173,9 @@ def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], too
     task, notes, answered, handed = _so_far(turn, live)
     plan = live.session.plan
     own = {call.name for message in live.turns.said(turn.turn_id) for call in message.tool_calls}
-    done = (
-        (_call("checkDone", {"index": _next(plan)}),) if answered and plan and plan.open and not own else ()
-    )
+    done: tuple[ToolCall, ...] = ()
+    if answered and plan and plan.open and not own:
+        done = (_call("checkDone", {"index": plan.items.index(plan.open[0])}),)
     left = len(plan.open) - len(done) if plan else 0
     if SWITCH_ASSISTANT not in tools or not members:
         return _report(task, notes, done)
@@ -223,11 +222,6 @@ def _plan(words: str, task: str) -> ToolCall:
     return _call("setPlan", {"items": steps})
 
 
-def _next(plan: Plan | None) -> int:
-    items = plan.items if plan else ()
-    return next((place for place, item in enumerate(items) if not item.done), 0)
-
-
 def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, int]:
     """Return the request, what members found, whether one has just answered, and the number of hand-overs."""
     notes: list[str] = []
@@ -248,6 +242,5 @@ def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, i
 
 
 def _hands_over(message: Message) -> bool:
-    return message.role == Role.ASSISTANT and any(
-        call.name == SWITCH_ASSISTANT for call in message.tool_calls
-    )
+    called = {call.name for call in message.tool_calls}
+    return message.role == Role.ASSISTANT and SWITCH_ASSISTANT in called

@@ -217,11 +217,8 @@ class ToolCalls:
 
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
-        results = [
-            one
-            for one in self._live.turns.said(turn.turn_id)
-            if one.role == Role.TOOL and one.tool_call_id in ids
-        ]
+        said = self._live.turns.said(turn.turn_id)
+        results = [one for one in said if one.role == Role.TOOL and one.tool_call_id in ids]
         if any(result.control == Control.END for result in results):
             return Outcome(TurnState.FINISHED, message=answer)
         return Outcome(TurnState.WAITING) if any(result.asks for result in results) else None
@@ -232,9 +229,13 @@ class ToolCalls:
         """Answer calls, MOST_AT_ONCE at a time; one that waits for the user lets another run."""
         places, alike = asyncio.Semaphore(MOST_AT_ONCE), self.repeated.before(turn, answer)
 
+        async def answer_in_place(call: ToolCall) -> Outcome | None:
+            async with places:
+                turn_now = in_mode(turn, self._live.session.mode)
+                return await self._answer(turn_now, call, alike.get(call.id, 0))
+
         def start(call: ToolCall) -> "asyncio.Task[Outcome | None]":
-            work = self._answer(turn, call, alike.get(call.id, 0), places)
-            return asyncio.create_task(work, name=f"call {call.name[:40]}")
+            return asyncio.create_task(answer_in_place(call), name=f"call {call.name[:40]}")
 
         tasks = {start(call): call for call in calls}
         blocked: dict[str, tuple[ToolCall, Outcome]] = {}
@@ -251,29 +252,16 @@ class ToolCalls:
                     if outcome := task.result():
                         blocked[call.id] = (call, outcome)
                 if news.is_set():
-                    for call_id in [
-                        key for key, (_, one) in blocked.items() if one.state == TurnState.WAITING
-                    ]:
-                        call, _ = blocked.pop(call_id)
+                    for call in [call for call, one in blocked.values() if one.state == TurnState.WAITING]:
+                        del blocked[call.id]
                         tasks[start(call)] = call
         finally:
             await end_tasks(*tasks)
-        outcomes = [outcome for _, outcome in blocked.values()]
-        return next(
-            (one for one in outcomes if one.state == TurnState.HELD), outcomes[0] if outcomes else None
-        )
+        outcomes = (outcome for _, outcome in blocked.values())
+        return min(outcomes, key=lambda one: one.state != TurnState.HELD, default=None)
 
-    async def _answer(
-        self, turn: AgentTurn, call: ToolCall, alike: int, places: asyncio.Semaphore
-    ) -> Outcome | None:
-        """Answer one call as soon as there is a place, `alike` calls before it being the same.
-
-        Return why it has no result yet.
-        """
-        async with places:
-            return await self._answer_now(in_mode(turn, self._live.session.mode), call, alike)
-
-    async def _answer_now(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
+    async def _answer(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
+        """Answer one call, `alike` calls before it being the same; return why it has no result yet."""
         try:
             arguments = read_arguments(call.arguments)
             if not call.by:
@@ -289,11 +277,10 @@ class ToolCalls:
         return None
 
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
-        tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
+        directory = self._services.directory
+        tools = directory.tools(turn.agent, turn.mode, turn.given)
         if name not in tools:
-            raise ToolError(
-                self._services.directory.refusal(name, turn.agent, turn.stack, turn.mode, turn.given)
-            )
+            raise ToolError(directory.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
         return tools[name]
 
     # Approval
@@ -420,9 +407,7 @@ class ToolCalls:
         ]
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
-        said = []
-        if result.say:
-            said = [turn.message(content=result.say, created_at=utc_now())]
+        said = [turn.message(content=result.say, created_at=utc_now())] if result.say else []
         extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
@@ -523,7 +508,5 @@ class ToolCalls:
         if outcome.state == TurnState.FINISHED and outcome.message is not None:
             return ToolResult(content=succeeded(outcome.message.id, outcome.message.content))
         error = outcome.message.error if outcome.message else None
-        words = (
-            f"{error.kind}: {error.detail}" if error and error.detail else error.kind if error else "failed"
-        )
+        words = ": ".join(filter(None, (error.kind, error.detail))) if error else "failed"
         return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)

@@ -427,6 +427,10 @@ class ChoosingDialog(AskDialog):
         self.list = TickList(words, look, f"{name}_sessions", choice)
         self.list.changed.connect(self._show_go)
 
+    def _list_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        self.list.show_rows(rows)
+        self.list.setVisible(bool(rows))
+
     def _lay_out(self, lines: Sequence[str], *below: QWidget) -> None:
         """Lay out the dialog with lines about the file over the list, and these widgets under it."""
         self.facts.setText(visible("\n".join(lines)))
@@ -446,20 +450,13 @@ class ImportDialog(ChoosingDialog):
         title = words("import.title")
         super().__init__(words, look, parent, "import", title, words("import.go"), title)
         self._arrivals = arrivals
-        self.list.show_rows(
-            [
-                (
-                    one.session_id,
-                    one.title,
-                    f"{words('data.messages', count=one.messages)} · {words.day(one.last)}",
-                )
-                for one in arrivals.fresh
-            ]
-        )
-        self.list.setVisible(bool(arrivals.fresh))
-        faults = named(
-            "import_faults", plain_label("warn", wrap=True, text=visible("\n".join(self._faults())))
-        )
+        rows = []
+        for one in arrivals.fresh:
+            note = f"{words('data.messages', count=one.messages)} · {words.day(one.last)}"
+            rows.append((one.session_id, one.title, note))
+        self._list_rows(rows)
+        text = visible("\n".join(self._faults()))
+        faults = named("import_faults", plain_label("warn", wrap=True, text=text))
         faults.setVisible(bool(arrivals.faults))
         self._lay_out(self._facts(), faults)
         self.resize(560, 460 if arrivals.fresh else 200)
@@ -517,17 +514,12 @@ class RestoreDialog(ChoosingDialog):
         return self._changed.isChecked()
 
     def _fill(self) -> None:
-        words = self._words
-        wanted = [
-            one for one in self._contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)
-        ]
-        self.list.show_rows(
-            [
-                (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
-                for one in wanted
-            ]
-        )
-        self.list.setVisible(bool(wanted))
+        words, rows = self._words, []
+        for one in self._contents.sessions:
+            if one.state in (Difference.MISSING, Difference.CHANGED):
+                note = f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}"
+                rows.append((one.id, one.title, note))
+        self._list_rows(rows)
         for box, state in ((self._missing, Difference.MISSING), (self._changed, Difference.CHANGED)):
             some = self._of(state)
             box.setText(words(f"restore.documents.{state}", what=self._counted(some)))

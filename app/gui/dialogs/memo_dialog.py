@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtCore import QMimeData, QSize, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QPalette
-from PySide6.QtWidgets import QDialog, QTextBrowser, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
 from app.core.session import PDF
 from app.core.texts import exact
@@ -12,23 +12,20 @@ from app.engine.decisions.memo import Memo
 from app.engine.decisions.memo_formats import MEMO_FORMATS, memo_as_html, memo_as_markdown
 from app.gui.display.appearance import KOREAN_FAMILY, Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import MenuButton, button
+from app.gui.widgets.controls import Dialog, MenuButton, button
 from app.gui.widgets.text import named
 
 PAGE = QSize(836, 760)
 MARGIN = 48
 
 
-class MemoDialog(QDialog):
+class MemoDialog(Dialog):
     """Shows a memo in a window of its own; emits save_requested(format)."""
 
     save_requested = Signal(str)
 
     def __init__(self, words: Language, look: Look, memo: Memo, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("memo_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"{words('journal.memo')}: {exact(memo.title)}")
+        super().__init__(parent, "memo_dialog", f"{words('journal.memo')}: {exact(memo.title)}")
         self._memo = memo
         self.page = named("memo_page", QTextBrowser())
         # A page on paper: black on white, whatever the theme.

@@ -448,8 +448,7 @@ class QueuedMessageRow(EditableRow):
         self._queued = queued
         words, files = self._language, len(queued.attachments)
         self._text.setText(queued.text or ", ".join(one.name for one in queued.attachments))
-        self._files.setText(words("queue.files", count=files) if files else "")
-        self._files.setVisible(bool(files))
+        show_or_hide(self._files, words("queue.files", count=files) if files else "")
         self.setAccessibleName(words("queue.message", text=queued.text[:200]))
         self.box.setAccessibleName(words("queue.edit"))
         self.send.setText(words("queue.send_now"))

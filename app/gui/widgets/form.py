@@ -235,6 +235,7 @@ class Form(QtWidgets.QFrame):
     """
 
     changed = Signal(str)
+    ROW: type[Row] = Row
 
     def __init__(
         self,
@@ -355,12 +356,9 @@ class Form(QtWidgets.QFrame):
         changed.connect(partial(self._on_change, field.name))
 
     def _row(self, name: str) -> Row:
-        row = self._rows[name] = self._new_row(self.fields[name])
+        row = self._rows[name] = self.ROW(self._language, self.fields[name], self._gap, self)
         self.show_rows()
         return row
-
-    def _new_row(self, field: Field) -> Row:
-        return Row(self._language, field, self._gap, self)
 
     def _build(self) -> Iterator[None]:
         for line in self._lines:

@@ -4,14 +4,14 @@ The line at the foot shows the progress of the page's work.
 """
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
@@ -23,7 +23,7 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDial
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import time_text
 from app.gui.files.user_files import ask_for_file, ask_where
-from app.gui.pages.settings.lists import KeptList
+from app.gui.pages.settings.lists import DataShown, KeptList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
@@ -31,6 +31,7 @@ from app.gui.widgets.item_list import RowItem
 from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 Found = TypeVar("Found")
+Work = Coroutine[object, object, None]
 
 ZIP = "ZIP (*.zip)"
 FOREIGN = "JSON, ZIP (*.json *.zip)"
@@ -38,15 +39,14 @@ AT_ONCE = 20
 MOST_NAMED = 3
 
 
-class DataPage(QWidget):
+class DataPage(DataShown):
     """Shows the stored data; `refresh` reads it again. Emits `restored` after documents were restored."""
 
     restored = Signal()
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, data_dir: Path) -> None:
-        super().__init__()
-        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
-        self._data_dir = data_dir
+        super().__init__(language, engine, tasks)
+        self._look, self._data_dir = look, data_dir
         self._kept: tuple[Backup, ...] = ()
         self._thrown: tuple[Thrown, ...] = ()
         self._parts: tuple[PartSize, ...] = ()
@@ -86,10 +86,6 @@ class DataPage(QWidget):
         if self._parts:
             self._show_kept()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
-
     def _lay_out(self) -> None:
         body, open_folder = QWidget(), button("", "data_open_folder", self._on_open_folder)
         say(open_folder, self._language, "settings.data.open")
@@ -120,11 +116,8 @@ class DataPage(QWidget):
     async def _read(self) -> None:
         try:
             archive = self._engine.archive.files
-            self._kept, self._thrown, self._parts = (
-                await archive.backups(),
-                await archive.thrown(),
-                await archive.sizes(),
-            )
+            self._kept, self._thrown = await archive.backups(), await archive.thrown()
+            self._parts = await archive.sizes()
         except MootError as error:
             self._say_problem(error)
             return
@@ -139,32 +132,17 @@ class DataPage(QWidget):
             f"{words(f'data.part.{part.name}')} {size_text(words, part.size)}" for part in self._parts
         )
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
-        self.backups.show_rows(
-            [
-                RowItem(
-                    id=one.path,
-                    title=words.day_and_time(one.made_at),
-                    second=f"{self._why(one.why)} · {size_text(words, one.size)}",
-                )
-                for one in self._kept
-            ]
-        )
-        self.bin.show_rows(
-            [
-                RowItem(
-                    id=one.file,
-                    title=" ".join(one.title.split())[:200],
-                    second=words(
-                        "data.bin.row",
-                        kind=self._kind(one.kind),
-                        day=words.day_and_time(one.thrown_at),
-                        left=words("data.bin.left", count=one.days_left),
-                        size=size_text(words, one.size),
-                    ),
-                )
-                for one in self._thrown
-            ]
-        )
+        kept, thrown = [], []
+        for backup in self._kept:
+            second = f"{self._why(backup.why)} · {size_text(words, backup.size)}"
+            kept.append(RowItem(id=backup.path, title=words.day_and_time(backup.made_at), second=second))
+        for gone in self._thrown:
+            day, left = words.day_and_time(gone.thrown_at), words("data.bin.left", count=gone.days_left)
+            kind, size = self._kind(gone.kind), size_text(words, gone.size)
+            second = words("data.bin.row", kind=kind, day=day, left=left, size=size)
+            thrown.append(RowItem(id=gone.file, title=" ".join(gone.title.split())[:200], second=second))
+        self.backups.show_rows(kept)
+        self.bin.show_rows(thrown)
 
     def _why(self, why: str) -> str:
         key = f"data.why.{why}"
@@ -183,18 +161,9 @@ class DataPage(QWidget):
         if what == "restore":
             self._tasks.start("look into backup", self._look_into(path))
         elif what == "from_file":
-            ask_for_file(
-                self,
-                self._language("data.restore_file"),
-                lambda chosen: self._tasks.start("look into backup", self._look_into(str(chosen))),
-                ZIP,
-            )
+            self._ask_for("data.restore_file", ZIP, "look into backup", self._look_into)
         else:
-            self._ask_where(
-                self._language("data.back_up"),
-                "moot-backup",
-                lambda chosen: self._tasks.start("back up", self._back_up(chosen)),
-            )
+            self._ask_where("data.back_up", "moot-backup", "back up", self._back_up)
 
     async def _back_up(self, path: Path) -> None:
         self._line.begin(cancel=lambda: self._tasks.cancel("back up"))
@@ -211,14 +180,13 @@ class DataPage(QWidget):
         if contents is None:
             return
         dialog = RestoreDialog(self._language, self._look, contents, self)
-        dialog.accepted.connect(
-            lambda: self._tasks.start(
-                "restore",
-                self._restore(
-                    contents, dialog.sessions(), documents=dialog.documents(), replace=dialog.replace()
-                ),
-            )
-        )
+
+        def restore() -> None:
+            missing, changed = dialog.documents(), dialog.replace()
+            work = self._restore(contents, dialog.sessions(), documents=missing, replace=changed)
+            self._tasks.start("restore", work)
+
+        dialog.accepted.connect(restore)
         dialog.open()
 
     async def _restore(
@@ -246,12 +214,7 @@ class DataPage(QWidget):
     # Import and export
 
     def _on_import(self) -> None:
-        ask_for_file(
-            self,
-            self._language("data.import"),
-            lambda chosen: self._tasks.start("look at import", self._look_at(str(chosen))),
-            FOREIGN,
-        )
+        self._ask_for("data.import", FOREIGN, "look at import", self._look_at)
 
     async def _look_at(self, path: str) -> None:
         arrivals = await self._looked_at(self._engine.archive.look_at(path))
@@ -286,11 +249,7 @@ class DataPage(QWidget):
         self._enough = True
 
     def _on_export_all(self) -> None:
-        self._ask_where(
-            self._language("data.export_all"),
-            "moot-sessions",
-            lambda chosen: self._tasks.start("export all", self._export_everything(chosen)),
-        )
+        self._ask_where("data.export_all", "moot-sessions", "export all", self._export_everything)
 
     async def _export_everything(self, path: Path) -> None:
         total = len(self._engine.sessions())
@@ -366,8 +325,14 @@ class DataPage(QWidget):
         self._line.say("")
         return None if self._gone else found
 
-    def _ask_where(self, title: str, name: str, then: Callable[[Path], object]) -> None:
-        ask_where(self, title, f"{name}-{datetime.now().astimezone():%Y%m%d}", then, "zip")
+    def _ask_for(self, key: str, kinds: str, task: str, work: Callable[[str], Work]) -> None:
+        """Ask for a file of these kinds, and start work with its path as a task."""
+        ask_for_file(self, self._language(key), lambda path: self._tasks.start(task, work(str(path))), kinds)
+
+    def _ask_where(self, key: str, name: str, task: str, work: Callable[[Path], Work]) -> None:
+        """Ask where to write an archive, and start the work that does it as a task."""
+        dated = f"{name}-{datetime.now().astimezone():%Y%m%d}"
+        ask_where(self, self._language(key), dated, lambda path: self._tasks.start(task, work(path)), "zip")
 
     def _say_problem(self, error: MootError) -> None:
         self._line.say(self._language.problem(error.code, **error.details), "error")

@@ -1,15 +1,18 @@
-"""Lists of the settings: rows of two lines, kept files with buttons, and a list to tick."""
+"""What pages of the settings share: their base, and lists: of two lines, of kept files with buttons, and to tick."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from app.core.errors import MootError
 from app.core.texts import visible
+from app.engine.engine import Engine
 from app.gui.display.appearance import Language, Look, tall
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ENTER, button
 from app.gui.widgets.item_list import TICKS, TWO_LINES, ItemList, ItemModel, RowItem
@@ -17,6 +20,30 @@ from app.gui.widgets.text import plain_label, say
 
 MOST_ROWS = 4
 SHOWN = 1_000
+
+
+class DataShown(QWidget):
+    """The base of pages that read what they show again whenever they are shown: another page may have changed it."""
+
+    def __init__(self, language: Language, engine: Engine, tasks: Tasks) -> None:
+        super().__init__()
+        self._language, self._engine, self._tasks = language, engine, tasks
+
+    def refresh(self) -> None:
+        """Read the data again."""
+        raise NotImplementedError
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.refresh()
+        super().showEvent(event)
+
+    async def _problem_of(self, work: Awaitable[object]) -> str:
+        """Await work, and return in words what went wrong, "" for nothing."""
+        try:
+            await work
+        except MootError as error:
+            return self._language.problem(error.code, **error.details)
+        return ""
 
 
 class TwoLineList(ItemList):

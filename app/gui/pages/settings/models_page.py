@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Signal
-from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
+from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, MOST_WINDOW
 from app.core.council import Seat
-from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.provider import HUB, FetchProgress, LocalModel, ProviderStatus
 from app.core.session import no_vote_reason
@@ -25,15 +24,16 @@ from app.engine.voting import name_of, votes_with
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_for_file
+from app.gui.pages.settings.lists import DataShown
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, put_where, vbox
-from app.gui.widgets.controls import Choice, TickBox, button, scrolling
+from app.gui.widgets.controls import Button, Choice, TickBox, button, scrolling
 from app.gui.widgets.item_list import TICKS, ItemList, RowItem
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 
-class ModelsPage(QWidget):
+class ModelsPage(DataShown):
     """Lists the models of the enabled providers.
 
     Signals: changed() after a change was saved, undo_offered(text, undo) after a removal.
@@ -43,8 +43,7 @@ class ModelsPage(QWidget):
     undo_offered = Signal(str, object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+        super().__init__(language, engine, tasks)
         self.search = say(
             SearchBox(look, "models_search"), language, name="models.search", hint="models.search"
         )
@@ -76,11 +75,6 @@ class ModelsPage(QWidget):
         self.list.activated.connect(lambda _index: self._on_first())
         self.own.returnPressed.connect(self._on_add)
         language.follow(self.refresh)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        # Another page may have changed the data.
-        self.refresh()
-        super().showEvent(event)
 
     def refresh(self) -> None:
         """Read the models again, and keep the row and the scroll position."""
@@ -280,14 +274,11 @@ class ModelsPage(QWidget):
         if self.list.choose(f"{provider}\n{model}"):
             self.list.scrollTo(self.list.currentIndex())
 
-    async def _do(self, work: object) -> None:
+    async def _do(self, work: Awaitable[object]) -> None:
         """Await a change, show an error if it fails, and read the models again."""
-        try:
-            await work  # type: ignore[misc]
-        except MootError as error:
-            show_as(self.result, "error", self._language.problem(error.code, **error.details))
-        else:
-            show_as(self.result, "hint", "")
+        problem = await self._problem_of(work)
+        show_as(self.result, "error" if problem else "hint", problem)
+        if not problem:
             self.changed.emit()
         self.refresh()
 
@@ -297,9 +288,8 @@ class ModelsPage(QWidget):
         self._refresh.setEnabled(False)
         show_as(self.result, "hint", words("models.fetching", count=len(statuses)))
         try:
-            results = await asyncio.gather(
-                *(self._engine.connections.fetch(status.config.id) for status in statuses)
-            )
+            fetch = self._engine.connections.fetch
+            results = await asyncio.gather(*(fetch(status.config.id) for status in statuses))
         finally:
             self._refresh.setEnabled(True)
         self.refresh()
@@ -312,7 +302,7 @@ class ModelsPage(QWidget):
         show_as(self.result, "error" if failed else "ok", said)
 
 
-class LocalModelsPage(QWidget):
+class LocalModelsPage(DataShown):
     """Lists the models that run on this computer, with those that can be downloaded.
 
     Signals: changed() after a model became available or was removed, chosen({name: value}) for the mirror.
@@ -324,9 +314,9 @@ class LocalModelsPage(QWidget):
     def __init__(
         self, language: Language, look: Look, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
     ) -> None:
-        super().__init__()
+        super().__init__(language, engine, tasks)
         self.setObjectName("models_page")
-        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self._look = look
         self.cards: dict[str, LocalModelCard] = {}
         self._holder = QWidget()
         self._column = vbox(inside=self._holder, spacing=10)
@@ -354,10 +344,6 @@ class LocalModelsPage(QWidget):
         vbox((scrolling(body, keeps_bar=True), 1), inside=self)
         language.changed.connect(self.refresh)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        self.refresh()
-        super().showEvent(event)
-
     def refresh(self) -> None:
         """Read the models again."""
         self._tasks.replace("read the models", self._read())
@@ -374,8 +360,7 @@ class LocalModelsPage(QWidget):
         for place, model in enumerate(models):
             card = self.cards.get(model.id)
             if card is None:
-                first = place == 1
-                card = LocalModelCard(self._language, self._look, model.id, first=first)
+                card = LocalModelCard(self._language, self._look, model.id, first=place == 1)
                 self.cards[model.id] = card
                 card.asked.connect(self._on_asked)
                 self._column.insertWidget(place, card)
@@ -437,10 +422,8 @@ class LocalModelsPage(QWidget):
         local, words = self._engine.local_models, self._language
         model = await asyncio.to_thread(local.find, model_id)
         need, free = (size_text(words, one) for one in (model.memory, local.lacks_memory(model)))
-        title, text = (
-            words("local.anyway.title", name=model.name),
-            words("local.anyway.text", need=need, free=free),
-        )
+        title = words("local.anyway.title", name=model.name)
+        text = words("local.anyway.text", need=need, free=free)
         dialog = ConfirmDialog(words, title, text, words("local.anyway"), self)
         self._confirm(dialog, lambda: local.load_anyway(model_id))
 
@@ -470,10 +453,8 @@ class LocalModelsPage(QWidget):
 
     async def _do(self, work: Awaitable[object]) -> None:
         try:
-            await work
-            show_as(self.result, "hint", "")
-        except MootError as error:
-            show_as(self.result, "error", self._language.problem(error.code, **error.details))
+            problem = await self._problem_of(work)
+            show_as(self.result, "error" if problem else "hint", problem)
         finally:
             self.add.setEnabled(True)
         # Beside this task: the next click must not be dropped while the list is read.
@@ -501,21 +482,11 @@ class LocalModelCard(QFrame):
         self.bar.setFixedHeight(6)
         self.agree = say(named(f"local_agree_{model_id}", TickBox(look)), language, "local.agree")
         self.agree.toggled.connect(lambda _on: self._show_buttons())
-        self.buttons = {
-            what: say(
-                button(kind, f"local_{what}_{model_id}", partial(self.asked.emit, what, model_id)),
-                language,
-                f"local.{what}",
-            )
-            for what, kind in (
-                ("get", "primary" if first else ""),
-                ("pause", ""),
-                ("offer", ""),
-                ("check", ""),
-                ("anyway", ""),
-                ("remove", "link"),
-            )
-        }
+        self.buttons: dict[str, Button] = {}
+        kinds = {"get": "primary" if first else "", "remove": "link"}
+        for what in ("get", "pause", "offer", "check", "anyway", "remove"):
+            name, act = f"local_{what}_{model_id}", partial(self.asked.emit, what, model_id)
+            self.buttons[what] = say(button(kinds.get(what, ""), name, act), language, f"local.{what}")
         self.stops = (self.agree, *self.buttons.values())
         self._possible: set[str] = set()
         foot = hbox((self.state, 1), *self.buttons.values())
@@ -582,12 +553,9 @@ class LocalModelCard(QFrame):
         if progress.done >= progress.total:
             self.state.setText(words("local.checking"))
             return
-        text = words(
-            "local.progress",
-            done=size_text(words, progress.done),
-            total=size_text(words, progress.total),
-            rate=size_text(words, round(progress.rate)),
-        )
+        sizes = progress.done, progress.total, round(progress.rate)
+        done, total, rate = (size_text(words, size) for size in sizes)
+        text = words("local.progress", done=done, total=total, rate=rate)
         left = words("local.left", minutes=max(1, minutes)) if progress.rate else ""
         self.state.setText(" · ".join(filter(None, (text, left))))
 

@@ -24,6 +24,7 @@ from app.engine.engine import Engine
 from app.engine.providers import ProviderProblem
 from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, ConnectDialog
 from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import first_of
 from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
@@ -310,10 +311,7 @@ class ProviderPage(QWidget):
                 with QSignalBlocker(self.enabled):
                     self.enabled.setChecked(True)
                 await self._engine.save_provider(self.config())
-            models = ", ".join(result.models[:MODELS_SHOWN]) + (
-                ", …" if len(result.models) > MODELS_SHOWN else ""
-            )
-            seconds = f"{result.seconds:.1f}"
+            models, seconds = first_of(result.models, MODELS_SHOWN), f"{result.seconds:.1f}"
             self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
             return
         login = recipe_of(self._status.config.recipe).login
@@ -322,11 +320,8 @@ class ProviderPage(QWidget):
         self._say("error", words.failure(result.failure, result.detail, config.label or config.id))
 
     def _on_clock(self) -> None:
-        seconds = int(time.monotonic() - self._asked_at)
-        self._say(
-            "hint",
-            self._language("provider.testing", name=self._language.provider(self._status), seconds=seconds),
-        )
+        seconds, name = int(time.monotonic() - self._asked_at), self._language.provider(self._status)
+        self._say("hint", self._language("provider.testing", name=name, seconds=seconds))
 
     def _retranslate(self) -> None:
         words, status = self._language, self._status
@@ -335,12 +330,10 @@ class ProviderPage(QWidget):
         self.label.setPlaceholderText(words.provider(replace(status, label=kind.label if kind else "")))
         if kind is not None:
             address, models = kind.base_url, ", ".join(kind.models)
-            self.base_url.setPlaceholderText(
-                words("provider.base_url.placeholder", url=address) if address else ""
-            )
-            self.models.setPlaceholderText(
-                words("provider.models.placeholder", models=models) if models else ""
-            )
+            hint = words("provider.base_url.placeholder", url=address) if address else ""
+            self.base_url.setPlaceholderText(hint)
+            hint = words("provider.models.placeholder", models=models) if models else ""
+            self.models.setPlaceholderText(hint)
         if self._program:
             line = exact(shlex.join([status.config.command, *status.config.args]))
             self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.definitions import Agent
@@ -21,8 +20,8 @@ from app.engine.engine import Engine
 from app.engine.permissions import Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.appearance import Language, Look
-from app.gui.display.descriptions import server_line, server_state, server_trouble, tool_name
-from app.gui.pages.settings.lists import TwoLineList
+from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble, tool_name
+from app.gui.pages.settings.lists import DataShown, TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
@@ -223,31 +222,27 @@ class ServersPage(QWidget):
 
     def _on_add(self) -> None:
         dialog = ServerDialog(self._language, self)
-        dialog.given.connect(lambda servers: self._tasks.start("add MCP servers", self._take_in(servers)))
+        save = self._engine.servers.save
+        dialog.given.connect(
+            lambda new: self._tasks.start("add MCP servers", self._take_in(save(new), new[0].name))
+        )
         dialog.open()
 
-    async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
-        if await self._do(self._engine.servers.save(servers)):
-            self._go_to(servers[0].name)
-
-    def _go_to(self, server: str) -> None:
-        if not self._gone:
-            self.list.choose(server)
+    async def _take_in(self, work: Awaitable[object], name: str) -> None:
+        """Await the work that saves a server, and show it."""
+        if await self._do(work) and not self._gone:
+            self.list.choose(name)
 
     def _on_edit(self) -> None:
         if self._status is not None:
-            server = self._status.server
-            dialog = ServerDialog(self._language, self, server)
+            server, change = self._status.server, self._engine.servers.replace
+            dialog, name = ServerDialog(self._language, self, server), server.name
             dialog.given.connect(
-                lambda given: self._tasks.start(
-                    f"edit server {server.name}", self._change(server.name, given[0])
+                lambda new: self._tasks.start(
+                    f"edit server {name}", self._take_in(change(name, new[0]), new[0].name)
                 )
             )
             dialog.open()
-
-    async def _change(self, name: str, server: McpServer) -> None:
-        if await self._do(self._engine.servers.replace(name, server)):
-            self._go_to(server.name)
 
     def _on_enabled(self) -> None:
         if self._status is not None:
@@ -278,19 +273,17 @@ class ServersPage(QWidget):
 
 def _some(tools: tuple[str, ...]) -> str:
     """Return the first names of tools, without the server's."""
-    names = [exact(one.partition("__")[2] or one) for one in tools[:TOOLS_SHOWN]]
-    return ", ".join([*names, "…"] if len(tools) > TOOLS_SHOWN else names)
+    return first_of([exact(one.partition("__")[2] or one) for one in tools], TOOLS_SHOWN)
 
 
 CHANGES = (ServersChanged, SessionChanged, SessionDeleted, SessionRestored)
 
 
-class PermissionsPage(QWidget):
+class PermissionsPage(DataShown):
     """Lists the permissions; follows those that are given or revoked while it is shown."""
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+        super().__init__(language, engine, tasks)
         self._shown: dict[str, Permission] = {}
         self._unsubscribe = engine.bus.subscribe(self._on_events)
         self.list = say(TwoLineList(look, "settings_permissions"), language, name="settings.permissions")
@@ -318,20 +311,13 @@ class PermissionsPage(QWidget):
         self._none.setVisible(not found)
         self._revoke.setVisible(bool(found))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        self.refresh()
-        super().showEvent(event)
-
     def _what(self, one: Permission) -> str:
         words = self._language
         if one.gone:
             return words("permissions.gone", count=one.count)
         if one.folders:
-            return words(
-                "permissions.of",
-                server=exact(one.server),
-                tools=words("permissions.folders", count=one.count),
-            )
+            folders = words("permissions.folders", count=one.count)
+            return words("permissions.of", server=exact(one.server), tools=folders)
         names = [exact(tool_name(key, words)) for key in one.tools]
         if not names:
             names = [words("permissions.tools", count=one.count)]

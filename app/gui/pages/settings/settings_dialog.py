@@ -441,13 +441,7 @@ class AboutPage(QWidget):
     def retranslate(self) -> None:
         """Show every text in the language in use."""
         words = self._language
-        self.version.setText(
-            words(
-                "about.version",
-                version=__version__,
-                qt=qVersion(),
-                python=platform.python_version(),
-                system=platform.platform(terse=True),
-            )
-        )
+        python, system = platform.python_version(), platform.platform(terse=True)
+        version = words("about.version", version=__version__, qt=qVersion(), python=python, system=system)
+        self.version.setText(version)
         self._text.setText(words("about.text", licence=LICENCE))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent, QWheelEvent
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.catalog import provider_kind
@@ -22,6 +22,7 @@ from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_where, save_whole
+from app.gui.pages.settings.lists import DataShown
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, Stretch, empty, frame, hbox, vbox
@@ -121,6 +122,7 @@ class SettingsRows(Form):
     """
 
     chosen = Signal(object)
+    ROW = SettingRow
 
     def __init__(
         self,
@@ -169,9 +171,6 @@ class SettingsRows(Form):
         self.fields[name].control.setFocus(Qt.FocusReason.OtherFocusReason)
         bring_into_sight(row)
 
-    def _new_row(self, field: Field) -> Row:
-        return SettingRow(self._language, field, 0, self)
-
 
 class SettingsPage(QWidget):
     """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name: value})."""
@@ -203,6 +202,11 @@ class SettingsPage(QWidget):
         """Set and show settings."""
         self.rows.choose(values)
         self.refresh()
+
+    def _choose(self, name: str, value: object) -> None:
+        """Tell of a setting that is no row, if it is another than before."""
+        if value != getattr(self._settings(), name):
+            self.chosen.emit({name: value})
 
 
 class LimitsPage(SettingsPage):
@@ -247,18 +251,14 @@ class LimitsPage(SettingsPage):
             self._on_address()
         else:
             self.problem.hide()
-            self._keep(ENGINES[0])
+            self._choose("search_engine", ENGINES[0])
 
     def _on_address(self) -> None:
         address = self.address.text().strip()
         wrong = bool(address) and not address.startswith(("http://", "https://"))
         show_or_hide(self.problem, self._language("limits.address.wrong") if wrong else "")
         if address and not wrong:
-            self._keep(address)
-
-    def _keep(self, engine: str) -> None:
-        if engine != self._settings().search_engine:
-            self.chosen.emit({"search_engine": engine})
+            self._choose("search_engine", address)
 
 
 class ChatsPage(SettingsPage):
@@ -297,20 +297,12 @@ class ChatsPage(SettingsPage):
         super().refresh()
         settings, words = self._settings(), self._language
         ready = [one for one in self._providers() if one.ready and not _guided(one)]
-        offered = {
-            f"{one.config.id}/{model}": f"{words.provider(one)} – {model}"
-            for one in ready
-            for model in one.models
-        }
-        kept = settings.helper_model
-        others = {kept: kept} if kept and kept not in offered else {}
-        self.helper.offer(
-            [
-                ("", words("setting.helper_model.own")),
-                *((name, exact(text)) for name, text in (offered | others).items()),
-            ],
-            kept,
-        )
+        kept, offered = settings.helper_model, {"": words("setting.helper_model.own")}
+        for one in ready:
+            name = words.provider(one)
+            offered |= {f"{one.config.id}/{model}": exact(f"{name} – {model}") for model in one.models}
+        offered.setdefault(kept, exact(kept))
+        self.helper.offer(offered.items(), kept)
         for one in ready:
             if one.config.id not in self.ticks:
                 self._add_tick(one)
@@ -329,10 +321,6 @@ class ChatsPage(SettingsPage):
     def _on_tick(self, provider_id: str, on: bool) -> None:
         ticked = {*self._settings().may_read_any, provider_id} - ({provider_id} if not on else set())
         self._choose("may_read_any", tuple(sorted(ticked)))
-
-    def _choose(self, name: str, value: object) -> None:
-        if value != getattr(self._settings(), name):
-            self.chosen.emit({name: value})
 
 
 def _guided(status: ProviderStatus) -> bool:
@@ -382,14 +370,13 @@ class UsageTable(QWidget):
         self.setVisible(bool(shown))
 
 
-class UsagePage(QWidget):
+class UsagePage(DataShown):
     """Shows the usage of a month and the limit per month; emits chosen({setting: value})."""
 
     chosen = Signal(object)
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
-        super().__init__()
-        self._language, self._engine, self._tasks = language, engine, tasks
+        super().__init__(language, engine, tasks)
         self._months: list[tuple[str, Total]] = []
         self._report: MonthReport | None = None
         self._title = say(plain_label("field"), language, "usage.month")
@@ -419,10 +406,6 @@ class UsagePage(QWidget):
         """Show every text in the language in use."""
         self._fill_months()
         self._show_report()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.refresh()
 
     def _lay_out(self) -> None:
         body, tables = QWidget(), [part for table in self.tables.values() for part in (6, table)]
@@ -458,10 +441,7 @@ class UsagePage(QWidget):
     async def _told(self, work: Coroutine[object, object, None]) -> None:
         """Await work, and show an error on the page if it fails."""
         self._problem.hide()
-        try:
-            await work
-        except MootError as error:
-            show_or_hide(self._problem, self._language.problem(error.code, **error.details))
+        show_or_hide(self._problem, await self._problem_of(work))
 
     def _shown(self) -> str:
         return str(self.month.currentData() or "")
@@ -477,12 +457,10 @@ class UsagePage(QWidget):
         words, report = self._language, self._report
         total = report.total if report else Total()
         self.total.setText(money_text(words, total))
-        tokens = words(
-            "usage.tokens",
-            count=total.calls,
-            input=used_text(total, total.used.input_tokens),
-            output=used_text(total, total.used.output_tokens),
+        read, written = (
+            used_text(total, part) for part in (total.used.input_tokens, total.used.output_tokens)
         )
+        tokens = words("usage.tokens", count=total.calls, input=read, output=written)
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
         notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
