@@ -147,7 +147,8 @@ class FileReader(Protocol):
 def regular_size(path: Path) -> int:
     """Return the bytes of a regular file. Raises OSError for what is none, such as a pipe: reading it might never end."""
     found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
+    # To open a folder says that it is none.
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         raise OSError(errno.EINVAL, "it is not a regular file")
     return found.st_size
 

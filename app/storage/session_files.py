@@ -301,11 +301,12 @@ class _Folder:
         self._keep_original(source, self._held(from_place))
         self._keep_original(target, None)
         version = self._version(target, before.bytes, before.sha256, by, source)
+        gone = self._gone(source, by)
         self._inside.make_folder(place.parent)
         self._inside.replace(from_place, place)
         self._inside.sync_folder(place.parent)
         self._forget(from_place)
-        self._add(self._gone(source, by), version)
+        self._add(gone, version)
         return version
 
     def delete(self, path: str, by: Writer) -> FileVersion:
@@ -313,9 +314,9 @@ class _Folder:
         path = self._there(path).path
         place = self._place(path)
         self._keep_original(path, self._held(place))
+        gone = self._gone(path, by)
         self._inside.remove(place)
         self._forget(place)
-        gone = self._gone(path, by)
         self._add(gone)
         return gone
 
@@ -468,8 +469,10 @@ class _Folder:
         )
 
     def _gone(self, path: str, by: Writer = USER) -> FileVersion:
-        last = self.now[path].version
-        return FileVersion(path=path, version=last, created_at=utc_now(), **by._asdict())
+        if (last := self.now.get(path)) is None:
+            # Another program took it away between a look and this.
+            raise NotFound("file_not_found", path=path)
+        return FileVersion(path=path, version=last.version, created_at=utc_now(), **by._asdict())
 
     def _forget(self, place: Path) -> None:
         """Remove the folders that a file has left empty, but none of the user's."""

@@ -175,11 +175,8 @@ async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
     with (tmp_path / "large.pdf").open("wb") as file:
         file.truncate(50_000_001)
     os.mkfifo(tmp_path / "pipe.txt")
-    os.mkfifo(tmp_path / "pipe.png")
     (tmp_path / "zeros.txt").symlink_to("/dev/zero")
-    no_files = [
-        (name, "unreadable") for name in ("folder.pdf", "gone.pdf", "pipe.txt", "pipe.png", "zeros.txt")
-    ]
+    no_files = [(name, "unreadable") for name in ("folder.pdf", "gone.pdf", "pipe.txt", "zeros.txt")]
     for name, code in (*no_files, ("large.pdf", "too_large")):
         with pytest.raises(BadInput) as caught:
             await read(tmp_path / name)

@@ -66,11 +66,11 @@ async def come(path: Path, data: bytes = b"Three rules.") -> None:
 
 @pytest.mark.slow
 async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_slow_file):  # noqa: F811
-    file = a_slow_file("slow.txt")
+    file = a_slow_file("slow.html")
     await person.click("new_button")
     page = person.window.controller.chat_page
     await give(person, file)
-    assert "slow.txt" in person.find("readings").findChild(ElidedLabel).text()
+    assert "slow.html" in person.find("readings").findChild(ElidedLabel).text()
     await person.write("composer", "Sum it up")
     await person.press("composer", Qt.Key.Key_Return)
     await person.settle()
@@ -92,7 +92,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
     a_slow_file,
 ):
     engine, page = person.window.controller.engine, await show(person, ONE)
-    first, second = a_slow_file("first.txt"), a_slow_file("second.txt")
+    first, second = a_slow_file("first.html"), a_slow_file("second.html")
     await give(person, first)
     await show(person, TWO)
     assert not person.sees("readings")
@@ -101,7 +101,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
     await until(lambda: engine.drafts.of(ONE).attachments)
     assert names(page) == [] and page.composer.box.toPlainText() == "of the other"
     await show(person, ONE)
-    assert names(page) == ["first.txt"]
+    assert names(page) == ["first.html"]
     await give(person, second)
     await person.write("composer", "Both of them")
     await person.press("composer", Qt.Key.Key_Return)
@@ -113,7 +113,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
     sent = live.messages[before]
     assert (sent.content, [one.name for one in sent.attachments]) == (
         "Both of them",
-        ["first.txt", "second.txt"],
+        ["first.html", "second.html"],
     )
     assert not engine.drafts.of(ONE).text and not engine.drafts.of(ONE).attachments
     assert page.composer.box.toPlainText() == "of the other"
@@ -123,7 +123,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
 async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_accident(person, a_slow_file):
     page = person.window.controller.chat_page
     await person.click("new_button")
-    bad, unwanted = a_slow_file("bad.bin"), a_slow_file("unwanted.txt")
+    bad, unwanted = a_slow_file("bad.html"), a_slow_file("unwanted.html")
     await give(person, bad)
     await person.write("composer", "With that")
     await person.press("composer", Qt.Key.Key_Return)

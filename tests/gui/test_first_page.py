@@ -331,7 +331,12 @@ async def test_work_goes_to_a_group_or_a_workflow_that_exists(person):
         and person.find("work_with").accessibleName() == "Choose a group"
     )
     workflows = [one.name for one in desk.engine.workflows.all()]
-    assert entries(person, "work_with") == ["Ready-made groups…", *workflows, "Done means…"]
+    assert entries(person, "work_with") == [
+        "Ready-made groups…",
+        *workflows,
+        "Done means…",
+        "Work in a folder of yours…",
+    ]
     crew = Group(id="crew", name="Release crew", members=("assistant", "browser"))
     await desk.engine.groups.save(crew)
     await until(

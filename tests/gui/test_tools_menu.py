@@ -136,7 +136,13 @@ async def test_a_menu_has_its_entries_however_it_is_opened(person):  # noqa: F81
         "decide_ends": [
             *("Verdict", "Vote", "Merged answer", "No verdict", "Stop after the answers", "Judge", "Helper"),
         ],
-        "work_with": ["Ready-made groups…", "Bug fix", "Feature request", "Done means…"],
+        "work_with": [
+            "Ready-made groups…",
+            "Bug fix",
+            "Feature request",
+            "Done means…",
+            "Work in a folder of yours…",
+        ],
         "panels_button": ["Assemble automatically", "Save participants as a panel…", "Import a panel…"],
     }
     setup = person.window.controller.panel.setup

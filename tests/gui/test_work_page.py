@@ -470,4 +470,4 @@ async def test_the_details_show_files_and_criteria_with_who_checked(
         assert f"{server.model} · same family" in said_there
         person.click_row("work_files", 0)
         await until(lambda: person.sees("file_dialog"))
-        assert person.find("file_text").toPlainText() == "# Blue"
+        await until(lambda: person.transcript("file_view") == [f"{ONE.name}: Blue"])
