@@ -42,7 +42,7 @@ PASSING = (
 KNOWN = {
     "moot", "zyx", "wvu", "gpt", "gemini", "openai", "anthropic", "google", "ollama", "smollm", "claude", "json",
     "assistant", "browser", "checker", "mini", "pro", "preview", "flash", "sonnet", "opus", "llama", "phi", "qwen",
-    "subagent", "promptuser", "fetch", "web", "ada", "ben", "down", "trafilatura", "office", "oxide", "pdfium", "pypdfium", "qasync", "cpp", "xllamacpp",
+    "subagent", "promptuser", "fetch", "web", "ada", "ben", "down", "trafilatura", "office", "oxide", "python", "docx", "striprtf", "pdfium", "pypdfium", "qasync", "cpp", "xllamacpp",
     "keyring", "platformdirs", "pyromark", "mathra", "hugging", "face", "sil", "ofl", "pyside", "pretendard", "mit", "sdk",
     "ddgs", "lucide", "litellm", "pydantic", "msgspec", "lgpl", "isc", "apache", "bsd", "mpl", "qt",
     "mcp", "kb", "mb", "ctrl", "shift", "alt", "del", "esc", "enter", "return", "english", "duckduckgo", "chatgpt",

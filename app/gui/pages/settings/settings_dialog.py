@@ -342,7 +342,7 @@ PARTS = (
     ("msgspec", "BSD"),
     ("keyring, platformdirs, pyromark", "MIT"),
     ("mathra", "MIT, SIL OFL 1.1"),
-    ("qasync", "BSD"),
+    ("qasync, striprtf", "BSD"),
     ("MCP SDK, ddgs", "MIT"),
     ("trafilatura", "Apache-2.0"),
     ("PDFium, pypdfium2", "BSD, Apache-2.0"),
