@@ -263,6 +263,12 @@ async def test_formulas_whose_result_is_not_stored_are_named(tmp_path):
         assert ("result is not stored" in text) == bool(expected)
 
 
+async def test_a_page_in_no_known_encoding_is_still_read(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_bytes(b"<html><body><p>caf\xe9 \x01 and more words</p></body></html>")
+    assert "and more words" in (await read(path)).text
+
+
 @pytest.mark.parametrize("kind", ["bmp", "tiff"])
 async def test_pictures_of_older_formats_are_sent_as_png(tmp_path, kind):
     path = tmp_path / f"picture.{kind}"

@@ -29,8 +29,8 @@ def read(path: Path) -> Document:
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     data = path.read_bytes()
     named = _CHARSET.search(data[:4_000])
-    text = decoded(data, named[1].decode() if named else "")[0]
-    if not text or "\0" in text:
+    text = decoded(data, named[1].decode() if named else "")[0] or data.decode("utf-8", "replace")
+    if "\0" in text:
         raise Unreadable("file_damaged")
     text = "<".join(text.split("<", _MOST_TAGS)[:_MOST_TAGS])
     if "<html" not in text[:2_000].lower():
