@@ -102,6 +102,8 @@ async def _files(files: SessionFiles, session_id: str, most: int) -> list[WorkPa
     with suppress(MootError):
         there = await files.list(session_id)
         for one in sorted(there, key=lambda one: one.created_at, reverse=True):
+            if not most:
+                break
             _, data = await files.read(session_id, one.path)
             # What holds a zero is no text. A character takes at most four bytes.
             text = "" if b"\0" in data else data[: 4 * most].decode(errors="ignore").strip()[:most]

@@ -242,11 +242,11 @@ def read(path: Path) -> Document:
 
 def _by_content(data: bytes) -> str:
     """Return the text of a file with the name of an old office document that is RTF, a page, or lines of text."""
-    text, _ = decoded(data)
     if data.startswith(_RTF):
         from striprtf.striprtf import rtf_to_text
 
         return str(rtf_to_text(data.decode("latin-1"), errors="replace"))
+    text, _ = decoded(data)
     if not text or "\0" in text:
         raise Unreadable("file_damaged")
     return plain_text(text) if re.search(r"<(html|table|body)\b", text[:4_000], re.IGNORECASE) else text

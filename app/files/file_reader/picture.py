@@ -19,9 +19,11 @@ def read(path: Path) -> tuple[bytes, str]:
     reader.setAutoTransform(True)
     whole = reader.size()
     # A small file can decode to gigabytes; the header gives the size before decoding.
-    brand = path.read_bytes()[4:12]
-    if not whole.isValid() and brand.startswith(b"ftyp"):
-        raise Unreadable("picture_format", format="AVIF" if brand.endswith(b"avif") else "HEIC")
+    if not whole.isValid():
+        with path.open("rb") as file:
+            brand = file.read(12)[4:]
+        if brand.startswith(b"ftyp"):
+            raise Unreadable("picture_format", format="AVIF" if brand.endswith(b"avif") else "HEIC")
     if not whole.isValid() or whole.width() * whole.height() > _MOST_PIXELS:
         raise Unreadable("attachment_bad_image")
     image = reader.read()
