@@ -2,12 +2,10 @@
 
 import contextlib
 import errno
-import json
 import os
 import random
 import shutil
 import stat
-import subprocess
 import sys
 import threading
 import time
@@ -26,9 +24,8 @@ from app.storage.session_files import VersionedFiles
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
 from tests.storage.samples import debate, started
-from tests.storage.test_session_files import hostile
+from tests.storage.test_session_files import SESSION, check_kills, held, hostile, put, rows
 
-SESSION = new_id()
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
 
 
@@ -54,18 +51,6 @@ def opened(paths: DataPaths, folder: Path, told: list[FileVersion] | None = None
     return VersionedFiles(
         paths, chosen=lambda _id: str(folder), on_written=lambda _id, version: news.append(version)
     )
-
-
-async def put(files: VersionedFiles, path: str, text: str, author: str = "Ann") -> FileVersion:
-    return await files.write(SESSION, path, lambda _before, _held: text.encode(), Writer(author, "m1"))
-
-
-async def held(files: VersionedFiles, path: str, version: int | None = None) -> str:
-    return (await files.read(SESSION, path, version))[1].decode()
-
-
-async def rows(files: VersionedFiles) -> list[tuple[str, int, str]]:
-    return [(one.path, one.version, one.author) for one in await files.list(SESSION)]
 
 
 def all_of(folder: Path) -> dict[str, bytes | None]:
@@ -574,14 +559,4 @@ async def test_the_trash_and_backups_do_not_touch_the_users_folder(
 @pytest.mark.parametrize("kills", [10, pytest.param(500, marks=pytest.mark.slow)])
 @posix
 def test_two_writers_killed_leave_every_file_whole_and_lose_nothing(kills: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.storage.kill_files", str(kills), "7", "chosen"],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[2],
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["acknowledged"] >= found["kills"] == kills
-    assert {found[name] for name in ("lost", "torn", "wrong", "left_over")} == {0}, found
+    check_kills(kills, "chosen")

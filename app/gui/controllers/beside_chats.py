@@ -5,9 +5,8 @@ import base64
 from collections.abc import Callable
 from pathlib import PurePath
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QMenu
 
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import BadInput
@@ -29,12 +28,12 @@ from app.gui.display.descriptions import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.orchestrator_box import work_of
 from app.gui.pages.chat.over_input import COPY, DELETE, FOLDER, OPEN, SAVE, FilesList
+from app.gui.panels.debate.debate_controls import passing_menu
 from app.gui.panels.right_panel import PlanPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_list import ACCEPT, ANSWER, GIVE, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import WorkflowPanel
 from app.gui.transcript.transcript_model import group_id
-from app.gui.widgets.text import named
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
@@ -162,8 +161,7 @@ class WorkflowController(Controller):
     def _offer_takers(self, session_id: str, step_id: str) -> None:
         """Open the menu of those whom a step can be given to."""
         workflows, below = self._engine.workflows, self.panel.work.steps.rows[step_id].more
-        menu = named("step_takers", QMenu(below))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(below, "step_takers")
         for agent in workflows.takers(session_id, step_id):
             given = menu.addAction(visible(agent.name).replace("&", "&&")).triggered
             self._run(given, lambda *_on, one=agent.id: workflows.give(session_id, step_id, one))
