@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from app.core.council import Ballot, Participant, Point, Verdict
-from app.core.council_parts import BestCase, JudgeReading, Option, Position
+from app.core.council import Ballot, Option, Participant, Point, Verdict
+from app.core.council_parts import BestCase, JudgeReading, Position
 from app.core.definitions import StepState, WorkflowDefinition, WorkflowStep
 from app.core.errors import Failure
 from app.core.ids import new_id

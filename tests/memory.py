@@ -8,21 +8,19 @@ from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
 from app.core.draft import Draft
-from app.core.errors import BadInput, NotFound, StorageError
+from app.core.errors import BadInput, NotFound, Problem, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import Message, Role
 from app.core.servers import McpServer
-from app.core.session import Folder, Session, SessionSummary
+from app.core.session import Definition, Folder, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.store import (
     ArchiveFiles,
     Backup,
     BackupContents,
-    Definition,
     DraftFiles,
     Hit,
     PartSize,
-    Problem,
     Restored,
     SessionStore,
     StoredSession,

@@ -143,6 +143,20 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that can be held."""
+
+    id: str = ""
+    # In a few words, on one line.
+    text: str = ""
+    # The participants whose first answer holds it.
+    backers: tuple[str, ...] = ()
+    # What it comes from: differences, answers (grouped by their short answers), motion, user, or the part of a message;
+    # "" stands for differences.
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
     """A participant's vote in an earlier version, after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
 

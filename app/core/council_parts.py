@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.council import Point
+from app.core.council import Option, Point
 from app.core.message import CouncilPart, PartData
 
 
@@ -83,20 +83,6 @@ class Dissent(Quoting):
 
     # What would show that it is right.
     right_if: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One thing that can be held."""
-
-    id: str = ""
-    # In a few words, on one line.
-    text: str = ""
-    # The participants whose first answer holds it.
-    backers: tuple[str, ...] = ()
-    # What it comes from: differences, answers (grouped by their short answers), motion, user, or the part of a message;
-    # "" stands for differences.
-    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

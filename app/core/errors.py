@@ -135,3 +135,14 @@ class Failure:
 
     kind: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A file that could not be used: its path, the place in it, and a code of `problem.<code>`."""
+
+    path: str
+    code: str
+    line: int | None = None
+    field: str = ""
+    detail: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from app.core.catalog import usual_label
 from app.core.council import (
@@ -19,15 +19,17 @@ from app.core.council import (
     Ballot,
     BlindPick,
     Calibration,
+    Decision,
     Ends,
     NoVote,
+    Option,
+    Panel,
     Participant,
     Verdict,
     WhatIf,
 )
-from app.core.council_parts import Option
 from app.core.criteria import Criterion
-from app.core.definitions import QUEUED, StepState, StepStatus, WorkflowDefinition
+from app.core.definitions import QUEUED, Agent, Group, SavedPrompt, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.message import Attachment, PromptReason
 from app.core.settings import RunLimits
@@ -100,6 +102,9 @@ class Folder:
     context: tuple[str, ...] = ()
     version: int = 1
     kind: str = "folder"
+
+
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder, SavedPrompt)
 
 
 class AgentMode(StrEnum):

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from app.core.session import Definition
+
 if TYPE_CHECKING:
     from app.core.catalog import ModelList, ProviderConfig
     from app.core.council import Decision, Panel
     from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
     from app.core.draft import Draft
+    from app.core.errors import Problem
     from app.core.events import Event
     from app.core.message import Message
     from app.core.servers import McpServer
@@ -19,10 +22,6 @@ if TYPE_CHECKING:
     from app.core.session_files import FileVersion, Make, Writer
     from app.core.settings import Settings
     from app.core.usage import Total, UsageEntry
-
-Definition = TypeVar(
-    "Definition", "Agent", "Group", "WorkflowDefinition", "Panel", "Decision", "Folder", "SavedPrompt"
-)
 
 Stored = TypeVar("Stored")
 # Makes what is to be stored of what there is.
@@ -41,17 +40,6 @@ class StoredSession:
     messages: list[Message]
     damaged: int = 0
     read_only: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """A file that could not be used: its path, the place in it, and a code of `problem.<code>`."""
-
-    path: str
-    code: str
-    line: int | None = None
-    field: str = ""
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

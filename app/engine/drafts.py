@@ -5,10 +5,10 @@ import logging
 import time
 
 from app.core.draft import Draft
-from app.core.errors import StorageError
+from app.core.errors import Problem, StorageError
 from app.core.events import EventBus, Notice
 from app.core.owned_tasks import start_owned
-from app.core.store import DraftFiles, Problem
+from app.core.store import DraftFiles
 
 QUIET_S = 0.8
 LONGEST_S = 5.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.core import events
 from app.core.catalog import ProviderConfig, provider_kind
 from app.core.definitions import Agent, Busy, SavedPrompt, WorkflowDefinition
-from app.core.errors import BadInput, MootError
+from app.core.errors import BadInput, MootError, Problem
 from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.provider import Models, Network, ProviderStatus, TestResult
@@ -21,7 +21,6 @@ from app.core.store import (
     Documents,
     DraftFiles,
     Hit,
-    Problem,
     Secrets,
     SessionFiles,
     SessionStore,

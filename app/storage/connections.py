@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.catalog import USUAL, ModelList, ProviderConfig, provider_kind
-from app.core.errors import BadInput, StorageError
+from app.core.errors import BadInput, Problem, StorageError
 from app.core.json_values import as_list, object_in
 from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
 from app.core.servers import (
@@ -29,7 +29,6 @@ from app.core.servers import (
     server_of_entry,
     usual_entry,
 )
-from app.core.store import Problem
 from app.storage import json_file
 from app.storage.codec import encode, plain
 from app.storage.file_system import FileSystem

@@ -13,9 +13,8 @@ from typing import Any, Generic
 
 from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, Leader, SavedPrompt, WorkflowDefinition, faults
-from app.core.errors import BadInput, StorageError
-from app.core.session import Folder
-from app.core.store import Definition, Problem
+from app.core.errors import BadInput, Problem, StorageError
+from app.core.session import Definition, Folder
 from app.storage import json_file
 from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole

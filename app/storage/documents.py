@@ -5,22 +5,23 @@ previous settings are used until then. The user may edit the others: faulty entr
 A file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
 """
 
+from __future__ import annotations
+
 import contextlib
 import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.draft import Draft
-from app.core.errors import NotFound, StorageError
+from app.core.errors import NotFound, Problem, StorageError
 from app.core.model_facts import KnownModels
 from app.core.servers import McpServer
 from app.core.settings import Settings, rules
-from app.core.store import Change, Problem
 from app.core.texts import clean_values
 from app.storage import connections, definitions, json_file
 from app.storage.codec import Plain, is_known, plain, with_unknown
@@ -30,6 +31,9 @@ from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import VERSION, JsonFile
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.threads import OneAtATime, Result, awaited, in_thread
+
+if TYPE_CHECKING:
+    from app.core.store import Change
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.core.errors import StorageError
+from app.core.errors import Problem, StorageError
 from app.core.session_files import DEVICES
-from app.core.store import Problem
 from app.core.texts import clean_values
 from app.storage.codec import Place, Wrong, read
 from app.storage.file_system import FileSystem, storage_errors, write_whole

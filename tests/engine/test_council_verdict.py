@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.council import ANY_JUDGE, NO_JUDGE, Calibration, Participant
-from app.core.council_parts import BestCase, Differences, Dissent, JudgeReading, Option, Position
+from app.core.council import ANY_JUDGE, NO_JUDGE, Calibration, Option, Participant
+from app.core.council_parts import BestCase, Differences, Dissent, JudgeReading, Position
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from app.core.draft import NEW, Draft
-from app.core.errors import StorageError
+from app.core.errors import Problem, StorageError
 from app.core.events import Event, EventBus, Notice
-from app.core.store import DraftFiles, Problem
+from app.core.store import DraftFiles
 from app.engine import drafts as module
 from app.engine.drafts import Drafts
 from app.storage.documents import DraftFolder

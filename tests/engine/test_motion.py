@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core.council_parts import Differences, Option, Position
+from app.core.council import Option
+from app.core.council_parts import Differences, Position
 from app.core.message import CouncilPart
 from app.engine.council.record import Record
 from app.engine.council.requests import differences_request, numbered

@@ -10,8 +10,8 @@ from pathlib import Path
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.core.council import CastVote, Decision, Participant
-from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.council import CastVote, Decision, Option, Participant
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Position
 from app.core.definitions import Agent, Group, Leader, StepState, StepStatus, WorkflowDefinition
 from app.core.errors import Failure
 from app.core.events import MessageFinished, SessionStarted

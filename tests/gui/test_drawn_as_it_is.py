@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 
-from app.core.council import Participant
-from app.core.council_parts import Option, Position
+from app.core.council import Option, Participant
+from app.core.council_parts import Position
 from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.session import Debate
 from app.engine.council.record import Record

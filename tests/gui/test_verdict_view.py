@@ -9,8 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QMenu, QWidget
 
-from app.core.council import NO_JUDGE, Ballot, Participant, Point, Verdict
-from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.council import NO_JUDGE, Ballot, Option, Participant, Point, Verdict
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Position
 from app.core.errors import Failure
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import Author, CouncilPart, Message, MessageState

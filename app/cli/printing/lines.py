@@ -10,9 +10,8 @@ from pathlib import Path
 from unicodedata import combining, east_asian_width
 
 from app.cli.terminal import Out
-from app.core.errors import UNWRITTEN, MootError
+from app.core.errors import UNWRITTEN, MootError, Problem
 from app.core.session import in_words
-from app.core.store import Problem
 from app.core.texts import Texts, choose_language, without_steering
 from app.storage.paths import resources_dir
 

@@ -17,11 +17,12 @@ from app.core.council import (
     VOTING_ENDS,
     BlindPick,
     Ends,
+    Option,
     Panel,
     Participant,
     Seat,
 )
-from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
+from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id, utc_now

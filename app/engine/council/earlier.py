@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from app.core.council import Ballot, MinorityView, Verdict
-from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Option, Position
+from app.core.council import Ballot, MinorityView, Option, Verdict
+from app.core.council_parts import BestCase, JudgedPoint, JudgeReading, Position
 from app.core.errors import Failure, FailureKind
 from app.core.message import Author, CouncilPart, Message, MessageState, PartData, Role
 from app.core.session import Council, Debate

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import islice
 
 from app.core import council_parts as data
-from app.core.council import Calibration, Participant
+from app.core.council import Calibration, Option, Participant
 from app.core.files import NEW_PAGE
 from app.core.message import Attachment, CouncilPart, Data, Message, MessageState, Role
 from app.core.session import MOST_ROUNDS, Debate
@@ -572,7 +572,7 @@ class Record:
         cast = self.cast(who, number)
         return bool(cast) and not any(one.data_as(data.Position).choice for one in cast)
 
-    def options(self, before: int | None = None, cast: int | None = None) -> tuple[data.Option, ...]:
+    def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
 
         Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
@@ -608,7 +608,7 @@ class Record:
         return self.held(data.EditedOptions, CouncilPart.OPTIONS)
 
     @cached_property
-    def _brought(self) -> list[tuple[int, data.Option]]:
+    def _brought(self) -> list[tuple[int, Option]]:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
         openings = list(self.openings())
@@ -620,7 +620,7 @@ class Record:
             for message in filter(None, said):
                 held = message.data_as(data.Position)
                 if text := replies.one_line(held.new):
-                    found.append((number, data.Option(id=held.choice, text=text, origin=message.part)))
+                    found.append((number, Option(id=held.choice, text=text, origin=message.part)))
         return found
 
     @cached_property
@@ -646,7 +646,7 @@ class Record:
             moved_by=said.moved_by,
         )
 
-    def first_options(self) -> tuple[data.Option, ...]:
+    def first_options(self) -> tuple[Option, ...]:
         """Return what can be held before anybody argued."""
         found = self._compared_options()
         if not self.edited.options:
@@ -660,7 +660,7 @@ class Record:
             for one in map(_option, self.edited.options)
         )
 
-    def _compared_options(self) -> tuple[data.Option, ...]:
+    def _compared_options(self) -> tuple[Option, ...]:
         """Return the options: those given, those by the differences or found in the question, else by the short answers."""
         found = list(map(_option, self.compared.options)) or self._grouped()
         backers = {replies.same_words(one.text): one.backers for one in found}
@@ -693,7 +693,7 @@ class Record:
         """Whether the options are the short answers, because nobody compared the answers."""
         return not self.compared.options
 
-    def _grouped(self) -> tuple[data.Option, ...]:
+    def _grouped(self) -> tuple[Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence.
 
         In a debate they are Yes and No, if its question asks for one of them.
@@ -711,7 +711,7 @@ class Record:
             groups.setdefault(side or replies.same_words(text), (text, []))[1].append(who)
         origin, several = "motion" if motion else "answers", islice(groups.values(), replies.MOST_OPTIONS)
         return tuple(
-            data.Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
+            Option(id=f"o{number}", text=text, backers=tuple(backers), origin=origin)
             for number, (text, backers) in enumerate(several, 1)
         )
 
@@ -724,5 +724,5 @@ def first_sentence(text: str) -> str:
     return replies.one_line(first[0] if first else line, replies.MOST_OPTION)
 
 
-def _option(stored: data.Option) -> data.Option:
+def _option(stored: Option) -> Option:
     return replace(stored, text=replies.one_line(stored.text), origin=stored.origin or "differences")

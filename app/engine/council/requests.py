@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 from app.core import council_parts as data
-from app.core.council import Participant
+from app.core.council import Option, Participant
 from app.core.definitions import Effort
 from app.core.files import with_files
 from app.core.json_values import as_list, objects_in, read_object, schema_list, schema_object
@@ -127,11 +127,11 @@ class ReaderView:
     """What one reader sees of a debate: the statements in order, the options in an order of its own, and which is argued `again`."""
 
     statements: tuple[Message, ...] = ()
-    options: tuple[data.Option, ...] = ()
+    options: tuple[Option, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
     again: str = ""
 
-    def lettered(self) -> Iterator[tuple[str, data.Option]]:
+    def lettered(self) -> Iterator[tuple[str, Option]]:
         """Yield the options with the letters under which this reader sees them."""
         return zip(LETTERS, self.options, strict=False)
 
@@ -328,14 +328,14 @@ def read_differences(text: str, order: Sequence[Message]) -> data.Differences | 
     said = read_object(text)
     if said is None:
         return None
-    options: list[data.Option] = []
+    options: list[Option] = []
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option, answers = one_line(one.get("text")), numbers_in(one.get("answers"), len(order))
         backers = sorted(order[number - 1].author.id for number in answers if number not in taken)
         taken.update(answers)
         if option and backers:
-            options.append(data.Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
+            options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(backers)))
     if not options:
         return None
     return data.Differences(

@@ -8,7 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.core.council_parts import Option, Position
+from app.core.council import Option
+from app.core.council_parts import Position
 from app.core.json_values import as_list, read_object
 from app.core.texts import clean_text
 from app.engine.turns.reply import ReplyCleaner

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.core import session
 from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
-from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Participant
-from app.core.council_parts import Option
+from app.core.council import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, Option, Participant
 from app.core.definitions import Agent
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind

@@ -17,8 +17,8 @@ from app.core.events import Event, EventBus, FoldersChanged, SavedPromptsChanged
 from app.core.files import MOST_CONTEXT, FileReader
 from app.core.ids import new_id
 from app.core.message import Attachment
-from app.core.session import Folder, Session
-from app.core.store import Definition, DefinitionStore, Documents
+from app.core.session import Definition, Folder, Session
+from app.core.store import DefinitionStore, Documents
 from app.core.texts import clean_text, name_order
 from app.engine.names import normal
 

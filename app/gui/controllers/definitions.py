@@ -16,7 +16,7 @@ from PySide6.QtCore import Signal
 from app.core.definitions import Agent, Group
 from app.core.errors import MootError
 from app.core.ids import new_id
-from app.core.store import Definition
+from app.core.session import Definition
 from app.core.tool import FILES
 from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
 from app.gui.bridge import Bridge

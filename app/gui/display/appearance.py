@@ -23,11 +23,10 @@ from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatche
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
-from app.core.errors import UNWRITTEN
+from app.core.errors import UNWRITTEN, Problem
 from app.core.events import Notice
 from app.core.provider import FoundServer, ProviderStatus, shown_label
 from app.core.session import Session, failure_text, in_words, paused_text, reason_text
-from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
 

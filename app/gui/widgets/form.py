@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Self
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, SignalInstance
 
-from app.core.store import Definition
+from app.core.session import Definition
 from app.gui.display.appearance import Language, tall
 from app.gui.widgets.boxes import (
     STRETCH,

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.core.council_parts import Option
+from app.core.council import Option
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS, MOST_OPTION, MOST_OPTIONS
