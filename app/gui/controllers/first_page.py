@@ -230,15 +230,13 @@ class FirstPageController(Controller):
         self, what: str, shown: str, offered: Mapping[str, str], chosen: str, choose: Callable[[str], None]
     ) -> None:
         """Add a menu of who can judge or help, each "provider/model" with its name; "" is left to choose by itself."""
-        words = self._language
-        inside = named(
-            f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), self._first.ends.choices)
-        )
+        words, menu = self._language, self._first.ends.choices
+        inside = named(f"decide_{what}", QMenu(unmarked(shown or words(f"setup.{what}")), menu))
         entries = {"": words(f"setup.{what}.automatic")} | ({chosen: seat_of(chosen)[1]} if chosen else {})
         entries |= {one: f"{name} ({seat_of(one)[1]})" for one, name in offered.items()}
         for name, text in entries.items():
             ticked(inside, unmarked(text), name == chosen, partial(self._choose_reader, choose, name))
-        self._first.ends.choices.addMenu(inside)
+        menu.addMenu(inside)
 
     def _choose_reader(self, choose: Callable[[str], None], name: str) -> None:
         choose(name)

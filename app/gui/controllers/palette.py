@@ -287,10 +287,8 @@ class LettersToInput(QObject):
         return self._moves and event.type() == QEvent.Type.FocusAboutToChange
 
     def _pass_on(self, event: QEvent) -> bool:
-        box, over = (
-            self._find_input(),
-            QtWidgets.QApplication.activePopupWidget() or QtWidgets.QApplication.activeModalWidget(),
-        )
+        box, application = self._find_input(), QtWidgets.QApplication
+        over = application.activePopupWidget() or application.activeModalWidget()
         if box is None or box.hasFocus() or over:
             return False
         self._moves = True

@@ -245,7 +245,7 @@ class WindowController(QObject):
             "plan": top.plan_button.toggle,
             "work": self.work.show,
             "journal": self.decisions.show,
-            "pause": self.pause_or_resume,
+            "pause": lambda: self.sessions.pause_or_resume(self.pages.session),
             "settings_mode": self.chats.switch_settings_mode,
             "summarise": self.summaries.summarise,
             "next_pin": self.summaries.next_pin,
@@ -269,11 +269,6 @@ class WindowController(QObject):
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show where a session begins, one with an assistant or a group if one is given."""
         self.first_page.show(assistant_id=assistant_id, group_id=group_id)
-
-    def pause_or_resume(self) -> None:
-        """Pause or resume the session in front."""
-        if self.pages.current is not None:
-            self.sessions.pause_or_resume(self.pages.current.session)
 
     def leave(self, *, quits: bool = False) -> None:
         """Hide the window, or end the program; asks what becomes of what runs where that is not settled."""
@@ -365,11 +360,9 @@ class WindowController(QObject):
             self.window.toasts.show_toast(text, self._language("toast.show"), show, undoes=False)
         else:
             views = [one for one in (self.panel.discussion, self.session_page) if one.isVisible()]
-            at = next(
-                (one for one in views if notice.session_id and one.session_id == notice.session_id), None
-            )
-            if notice.code == TURN_HELD and at is not None:
-                at.controls.show_held(text)
+            at = [one for one in views if notice.session_id and one.session_id == notice.session_id]
+            if notice.code == TURN_HELD and at:
+                at[0].controls.show_held(text)
             else:
                 self.window.toasts.show_toast(text)
 

@@ -156,11 +156,8 @@ class SessionRows(ItemModel):
             return words("status.short.error"), colour
         if waits_its_turn(summary):
             return words("status.short.busy"), colour
-        key = (
-            _SHORT.get(session.reason_code(summary.reason), status)
-            if status == session.Status.PAUSED
-            else status
-        )
+        paused = status == session.Status.PAUSED
+        key = _SHORT.get(session.reason_code(summary.reason), status) if paused else status
         said = words(f"status.short.{key}") if key in _SAID else ""
         return self._step(summary) or said or words.age(summary.updated_at), colour
 

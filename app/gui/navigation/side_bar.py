@@ -522,14 +522,9 @@ class SideBar(QFrame):
     def _fit_head(self) -> None:
         """Show only the icon of the New button if its text does not fit."""
         self.new_button.setText(self._language("side.new"))
-        wanted = (
-            self._brand.sizeHint().width()
-            + self.hide_button.width()
-            + self.new_button.sizeHint().width()
-            + self.new_menu.width()
-            + 40
-        )
-        if wanted > self.width():
+        texts, buttons = (self._brand, self.new_button), (self.hide_button, self.new_menu)
+        wanted = sum(one.sizeHint().width() for one in texts) + sum(one.width() for one in buttons)
+        if wanted + 40 > self.width():
             self.new_button.setText("")
 
     def _retranslate(self) -> None:

@@ -410,12 +410,9 @@ class WorkDetails(Details):
         self._says, self._choose = Paragraph("card_text"), say(Paragraph("hint"), language, "work.choose")
         self.totals = named("work_totals", Paragraph("card_text"))
         self._queued = plain_label("hint")
+        tips = {**_WORDS, STOP: "work.stop"}
         self.buttons = {
-            name: say(
-                icon_button(look, icon, f"work_{name}"),
-                language,
-                tip="work.stop" if name == STOP else _WORDS[name],
-            )
+            name: say(icon_button(look, icon, f"work_{name}"), language, tip=tips[name])
             for name, icon in _ICONS.items()
         }
         self._back = say(
@@ -469,9 +466,8 @@ class WorkDetails(Details):
         for part in (self.totals, self._choose):
             set_shown(part, row is None and not tasks)
         if row is not None:
-            self._kind.setText(
-                " · ".join(filter(None, (kind_text(row.kind, words), exact(", ".join(row.who)))))
-            )
+            facts = (kind_text(row.kind, words), exact(", ".join(row.who)))
+            self._kind.setText(" · ".join(filter(None, facts)))
             self._cost.setText(cost_text(row, words))
             self._title.setText(exact(row.title))
             offered = _offered(row)
