@@ -12,7 +12,7 @@ from app.core.draft import SETUP, Draft, SetupDraft
 from app.core.errors import MootError
 from app.core.message import Attachment, Message
 from app.core.session import Debate, DebateMode, DebateSession, has_ended
-from app.core.texts import exact, has_hangul
+from app.core.texts import exact, has_hangul, unmarked
 from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.attachments import ContextFileController
@@ -23,7 +23,6 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.definition_dialogs import PanelDialog
 from app.gui.files.user_files import is_seen
 from app.gui.navigation.side_bar import panel_partners
-from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.council.council_box import step_price
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView

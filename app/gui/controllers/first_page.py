@@ -12,6 +12,7 @@ from app.core.definitions import WorkflowDefinition
 from app.core.errors import BadInput, MootError
 from app.core.message import Attachment
 from app.core.session import CLASSIC_MODES, MAX_ROUNDS, MIN_ROUNDS, DebateMode
+from app.core.texts import unmarked
 from app.engine.voting import seat_of
 from app.engine.workflow.commands import with_assistants
 from app.gui.controllers.chats import ChatController
@@ -20,7 +21,7 @@ from app.gui.controllers.debates import ALONE, COMPARE, HOW, STOPS, DebateContro
 from app.gui.controllers.sessions import MainPages, SessionViews
 from app.gui.display.descriptions import council_estimate_text, estimate_text, most_text
 from app.gui.files.user_files import is_seen
-from app.gui.pages.chat.chat_composer import short_name, unmarked
+from app.gui.pages.chat.chat_composer import short_name
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.workflow.workflow_panel import offer_assistants
 from app.gui.widgets.choices import BEGINS, CHAT, DECIDE, WORK

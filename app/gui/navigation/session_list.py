@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core import session
-from app.core.texts import fits
+from app.core.texts import fits, unmarked
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import asked_by, icon_of, kind_text, state_of, tone_of, waits_its_turn
 from app.gui.widgets.controls import ENTER, ticked
@@ -423,7 +423,7 @@ class SessionList(ItemList):
         words, moves = self._language, menu.addMenu(self._language("folder.move"))
         inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
         for folder in self._folders:
-            name = " ".join(folder.name.split()).replace("&", "&&")
+            name = unmarked(" ".join(folder.name.split()))
             ticked(moves, name, folder.id == inside, functools.partial(self._move, summary.id, folder.id))
         moves.addSeparator()
         moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QSizePolicy, QSplitter
 from app.core.council import Panel
 from app.core.definitions import Agent, Group
 from app.core.provider import ProviderStatus
-from app.core.texts import visible
+from app.core.texts import unmarked, visible
 from app.gui.display.appearance import Language, Look, sized
 from app.gui.display.descriptions import colours_of, short_model
 from app.gui.navigation.session_list import SessionList
@@ -170,7 +170,7 @@ class PartnerList(ItemList):
         ids = chosen if row_id in chosen else (row_id,)
         offers = menu.addMenu(self._language("assistant.add_to_group"))
         for row in taker.rows.rows:
-            offers.addAction(visible(row.title).replace("&", "&&"), partial(taker.given.emit, row.id, ids))
+            offers.addAction(unmarked(visible(row.title)), partial(taker.given.emit, row.id, ids))
         offers.addAction(self._language("group.new"), partial(taker.given.emit, "", ids))
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
-from app.core.texts import size_text
+from app.core.texts import size_text, unmarked
 from app.gui.display.appearance import Language, Look, tall
 from app.gui.transcript.row_text import MAX_COLUMN
 from app.gui.widgets.badge import HeadingIcon, initials, paint_avatar
@@ -37,7 +37,7 @@ class ModelChip(Button):
     def __init__(self, look: Look, name: str, place: int, letters: str) -> None:
         super().__init__("pick", f"model_chip_{place + 1}")
         self._look, self._name, self._place, self._letters = look, name, place, letters
-        self.setText(name.replace("&", "&&"))
+        self.setText(unmarked(name))
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setIconSize(QSize(TICK + TILE + 2 * GAP, TILE))
         look.changed.connect(self._draw)

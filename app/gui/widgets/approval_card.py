@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
 from app.core.session import OF_FOLDER
-from app.core.texts import exact, visible
+from app.core.texts import exact, unmarked, visible
 from app.core.tool import readable_rows
 from app.engine.chat.commands import MAX_REASON, lasting_answers, takes_reason
 from app.engine.questions import arguments_of, called
@@ -285,7 +285,7 @@ class AlwaysButton(GuardedButton):
                 text = _offered(prompt, answer, words)
                 if text not in listed:
                     listed.add(text)
-                    action = self.choices.addAction(text.replace("&", "&&"))
+                    action = self.choices.addAction(unmarked(text))
                     action.triggered.connect(
                         lambda _on=False, at=question.id, said=answer: self.chosen.emit(at, said)
                     )

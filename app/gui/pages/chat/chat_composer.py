@@ -15,7 +15,7 @@ from app.core.definitions import Agent
 from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus, last_part
 from app.core.settings import AN_HOUR, RunLimits, Settings
-from app.core.texts import exact, has_hangul
+from app.core.texts import exact, has_hangul, unmarked
 from app.core.tool import ServerState, ServerStatus
 from app.core.usage import limits_text
 from app.gui.dialogs.ask_dialogs import ValueDialog
@@ -33,6 +33,7 @@ from app.gui.widgets.controls import (
     ShorteningButton,
     button,
     icon_button,
+    passing_menu,
     ticked,
 )
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
@@ -543,8 +544,7 @@ class ChatComposer(AttachingComposer):
         if not servers:
             self.attach_requested.emit()
             return
-        menu = named("attach_menu", QMenu(self))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self, "attach_menu")
         menu.addAction(words("chat.attach_files"), self.attach_requested.emit)
         for server in servers:
             text = unmarked(words("chat.attach_from", name=exact(server)))
@@ -592,11 +592,6 @@ class ChatComposer(AttachingComposer):
 def short_name(name: str) -> str:
     """Return a name for a button: shortened, and with & escaped."""
     return unmarked(name[:LONGEST_NAME] + "…" * (len(name) > LONGEST_NAME))
-
-
-def unmarked(text: str) -> str:
-    """Return a text for a button or menu with & escaped, which would mark a shortcut."""
-    return text.replace("&", "&&")
 
 
 def _width_of(part: QWidget) -> int:

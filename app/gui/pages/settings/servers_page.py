@@ -14,7 +14,7 @@ from app.core.definitions import Agent
 from app.core.errors import MootError
 from app.core.events import Event, ServersChanged, SessionChanged, SessionDeleted, SessionRestored
 from app.core.servers import McpServer, parted
-from app.core.texts import exact, visible
+from app.core.texts import exact, unmarked, visible
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.permissions import Permission
@@ -175,7 +175,7 @@ class ServersPage(QWidget):
         self.give.clear()
         for agent in assistants.all():
             act = partial(self._start, f"give to {agent.id}", partial(self._give_to, agent.id))
-            shown = visible(agent.name).replace("&", "&&")
+            shown = unmarked(visible(agent.name))
             entry = ticked(self.give.choices, shown, server in agent.mcp_servers, lambda _on, act=act: act())
             entry.setEnabled(not assistants.is_built_in(agent.id))
 

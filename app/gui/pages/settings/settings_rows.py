@@ -16,7 +16,7 @@ from app.core.catalog import provider_kind
 from app.core.errors import MootError
 from app.core.provider import ProviderStatus
 from app.core.settings import Rule, Settings, rules
-from app.core.texts import amount_text, exact
+from app.core.texts import amount_text, exact, unmarked
 from app.core.usage import Total, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage_book import MonthReport
@@ -313,7 +313,7 @@ class ChatsPage(SettingsPage):
     def _add_tick(self, status: ProviderStatus) -> None:
         provider_id = status.config.id
         tick = named(f"may_read_{provider_id}", TickBox(self._look))
-        tick.setText(self._language.provider(status).replace("&", "&&"))
+        tick.setText(unmarked(self._language.provider(status)))
         tick.toggled.connect(lambda on: self._on_tick(provider_id, on))
         self.ticks[provider_id] = tick
         self._ticks.addWidget(tick)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.core.criteria import CriterionState
 from app.core.message import Message
 from app.core.session import RESTART, Plan
-from app.core.texts import amount_text, exact, visible
+from app.core.texts import amount_text, exact, unmarked, visible
 from app.engine.work import Needs, WorkAction, WorkRow, WorkState
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import KINDS, icon_of, kind_text
@@ -369,7 +369,7 @@ class QueueView(QWidget):
             give = self._made(shown, "give", lambda: None)
             menu = QMenu(give)
             for agent_id, name in shown.takers:
-                menu.addAction(visible(name).replace("&", "&&"), partial(self.given.emit, shown.id, agent_id))
+                menu.addAction(unmarked(visible(name)), partial(self.given.emit, shown.id, agent_id))
             give.setMenu(menu)
             buttons.add(give)
         buttons.add(self._made(shown, "out", partial(self.taken_out.emit, shown.id)))

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyle, QStyleOptionViewItem, QWidget
 
 from app.core.session import DebateMode, Folder, SessionSummary, resumable
+from app.core.texts import unmarked
 from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_list import matches
@@ -267,7 +268,7 @@ class HistoryView(QWidget):
         folder = self._folder
         self.scope.setVisible(folder is not None)
         if folder is not None:
-            name = " ".join(folder.name.split()).replace("&", "&&")
+            name = unmarked(" ".join(folder.name.split()))
             self.scope.setText(self._language("history.all" if self._narrow else "history.folder", name=name))
         inside = folder.id if folder is not None and self._narrow else ""
         self.list.show_rows(
