@@ -37,7 +37,7 @@ from app.engine.export.event_lines import fields_of
 from app.engine.library.agents import MADE_FOR, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.questions import question_text
-from app.engine.sessions import Sessions
+from app.engine.runner import Sessions
 
 
 class WorkState(StrEnum):

@@ -21,7 +21,7 @@ from app.engine.council import debate_run
 from app.engine.council import run as council_run
 from app.engine.debate.run import StatementTree
 from app.engine.engine import CouncilSetup
-from app.engine.group import run as group_run
+from app.engine.group import commands as group_run
 from app.engine.turns.tool_calls import ToolCalls
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.workflow import run as workflow_run

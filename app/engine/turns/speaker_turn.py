@@ -1,8 +1,7 @@
 """The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its answer, its failure.
 
 Used by debates, chats, groups, sub-agents and the steps of workflows. The answer grows over the attempts of one call. How
-often and when a call is made again is decided here; how long it waits first is `seconds_to_wait` in
-metered_models.py.
+often and when a call is made again is decided here; how long it waits first is `seconds_to_wait` in context.py.
 """
 
 import asyncio
@@ -30,10 +29,18 @@ from app.core.texts import closed, escape_markdown
 from app.engine.availability import Waits, Work
 from app.engine.live_session import LiveSession
 from app.engine.request import Attempt
-from app.engine.turns import metered_models
-from app.engine.turns.context import Services
+from app.engine.turns.context import (
+    MOST_REPEATS,
+    MeteredCall,
+    MeteredModels,
+    Place,
+    Services,
+    seconds_before,
+    seconds_to_wait,
+    with_time,
+)
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
-from app.engine.turns.reported_calls import ReportedCalls
+from app.engine.turns.tool_calls import ReportedCalls
 
 _IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 
@@ -94,7 +101,7 @@ class Answer:
         self,
         live: LiveSession,
         plan: CallPlan,
-        models: metered_models.MeteredModels,
+        models: MeteredModels,
         clock: Callable[[], float],
     ) -> None:
         self._live = live
@@ -110,7 +117,7 @@ class Answer:
         self._held_back: str | None = ""
         self._thinking_gap = ""
         self._request: ModelRequest | None = None
-        self._asked: list[metered_models.MeteredCall] = []
+        self._asked: list[MeteredCall] = []
         self._finished = Finished()
         self._begun = clock()
         self._thought_at: float | None = None
@@ -136,7 +143,7 @@ class Answer:
         """Whether nothing of the answer was shown, not even what was thought."""
         return self._message is None and not self.begun
 
-    async def ask(self, place: metered_models.Place, request: ModelRequest) -> ProviderError | None:
+    async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
         self._held_back, self._first_word = "", None
@@ -157,7 +164,7 @@ class Answer:
             return None
         return ProviderError(_NOTHING_SAID.get(reason, FailureKind.EMPTY))
 
-    async def _listen(self, call: metered_models.MeteredCall) -> None:
+    async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
         self._pictures.clear()
@@ -174,7 +181,7 @@ class Answer:
             if reports is not None:
                 reports.close(ended, "The external agent ended before it told what came of this.")
 
-    async def _take_all(self, call: metered_models.MeteredCall, cleaner: ReplyCleaner) -> None:
+    async def _take_all(self, call: MeteredCall, cleaner: ReplyCleaner) -> None:
         reports = self._plan.reports
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
@@ -465,26 +472,26 @@ class SpeakerTurn:
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)
-                seconds = metered_models.seconds_before(repeat, error) if answer.silent else None
+                seconds = seconds_before(repeat, error) if answer.silent else None
                 if seconds is not None:
                     await self._rest(plan, error, seconds, repeat)
                     repeat += 1
                     continue
                 limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
                 if answer.begun or (retried and not limited):
-                    return answer.failed(metered_models.with_time(error))
+                    return answer.failed(with_time(error))
                 if limited:
-                    if retried or metered_models.seconds_to_wait(error) is None:
+                    if retried or seconds_to_wait(error) is None:
                         return self._held(answer, error, plan.provider)
                 elif self._is_too_long(error, request):
                     if plan.make_room is None:
                         attempt = replace(attempt, window=SHORT_WINDOW)
                     elif not await plan.make_room() and error.kind != FailureKind.UNANSWERED:
-                        return answer.failed(metered_models.with_time(error))
+                        return answer.failed(with_time(error))
                 elif error.kind in (FailureKind.EMPTY, FailureKind.MALFORMED_CALL):
                     attempt = replace(attempt, after_empty=True)
                 else:
-                    return answer.failed(metered_models.with_time(error))
+                    return answer.failed(with_time(error))
                 retried = True
             answer.stopped()
         except asyncio.CancelledError:
@@ -541,6 +548,6 @@ class SpeakerTurn:
             reason=reason,
             provider=plan.provider,
             repeat=repeat,
-            repeats=metered_models.MOST_REPEATS if repeat else 0,
+            repeats=MOST_REPEATS if repeat else 0,
         )
         self._live.tell(event)

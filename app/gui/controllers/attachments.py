@@ -26,7 +26,7 @@ from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup
 from app.engine.library.agents import AgentModel, look_of
-from app.engine.request_items import seen_tokens
+from app.engine.history import seen_tokens
 from app.gui.controllers.controller import Controller, PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PasswordDialog, ResourcesDialog, VariablesDialog
 from app.gui.files.user_files import ask_for_files, is_seen, pasted_text, picture_attachment

@@ -24,7 +24,7 @@ from app.core.texts import trimmed, visible
 from app.core.usage import near_text
 from app.engine.library.agents import AgentModel, tools_off
 from app.engine.live_session import LiveSession
-from app.engine.permissions import Permission
+from app.engine.engine import Permission
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import DoneMeansDialog, LongChatDialog

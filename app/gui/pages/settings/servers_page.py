@@ -16,8 +16,7 @@ from app.core.events import Event, ServersChanged, SessionChanged, SessionDelete
 from app.core.servers import McpServer, parted
 from app.core.texts import exact, unmarked, visible
 from app.core.tool import ServerState, ServerStatus
-from app.engine.engine import Engine
-from app.engine.permissions import Permission
+from app.engine.engine import Engine, Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble, tool_name
