@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.arguments import Arguments
-from app.cli.background import open_in_window, run_background
+from app.cli.running import open_in_window, run_background
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
 from app.cli.interrupt import Interrupt
 from app.core.errors import DataDirectoryBusy

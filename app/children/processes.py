@@ -1,11 +1,31 @@
-"""The commands and environments of Moot's own child programs, in a checkout and in a frozen build."""
+"""Programs: the commands and environments of Moot's own, the user's, and downloads of one package with pip or uv.
 
+A user's command is also searched on the PATH of the login shell. What a program has started is found,
+recorded and ended on Linux; a process is known by its number and its start time. Standard library only:
+`packaging/dev.py` loads what uses this before there is an environment.
+"""
+
+import asyncio
+import contextlib
 import ctypes
 import os
+import re
+import select
+import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
+
+from app.children.private_files import make_private_folder
+from app.core.errors import MootError
+
 
 MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
@@ -110,3 +130,329 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent and os.getppid() != parent:
         os._exit(0)  # The parent ended before the call above.
+
+
+_SHELL_SECONDS = 5.0
+_MARK = b"__MOOT_PATH__"
+
+
+def find_command(command: str, cwd: str | None, path: str) -> str | None:
+    """Return the file of a command, None where there is none; looks at the disk."""
+    program = Path(command).expanduser()
+    if len(program.parts) > 1:
+        # A name with a folder in it is relative to the program's working folder.
+        return shutil.which(str(Path(cwd or "", program)))
+    return shutil.which(command, path=path)
+
+
+async def search_path() -> str:
+    """Return Moot's PATH, followed by what the user's login shell adds to it."""
+    added = "" if sys.platform == "win32" else await asyncio.shield(_asked_once())
+    parts = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *added.split(os.pathsep)]
+    return os.pathsep.join(dict.fromkeys(part for part in parts if part))
+
+
+@cache
+def _asked_once() -> "asyncio.Task[str]":
+    return asyncio.get_running_loop().create_task(asyncio.to_thread(_ask_shell))
+
+
+def _ask_shell() -> str:
+    shell = os.environ.get("SHELL") or "/bin/sh"
+    mark = _MARK.decode()
+    try:
+        process = subprocess.Popen(
+            # The marks separate the answer from the output of the user's start-up files.
+            [shell, "-ilc", f'printf "%s%s%s" {mark} "$PATH" {mark}'],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=system_environment(),
+        )
+    except OSError:
+        return ""
+    assert process.stdout is not None
+    deadline = time.monotonic() + _SHELL_SECONDS
+    output = b""
+    with process.stdout as pipe:
+        # Not to the end: background programs of the start-up files may hold the pipe open.
+        while output.count(_MARK) < 2 and _readable(pipe.fileno(), deadline):
+            data = os.read(pipe.fileno(), 1 << 16)
+            if not data:
+                break
+            output += data
+    try:
+        process.wait(max(0.0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        process.wait()
+    parts = output.split(_MARK)
+    return parts[1].decode("utf-8", "replace") if len(parts) > 2 else ""
+
+
+def _readable(pipe: int, deadline: float) -> bool:
+    return bool(select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0])
+
+
+def end_group(group: int) -> None:
+    """Send SIGTERM to a process group (POSIX)."""
+    _signal_group(group, signal.SIGTERM)
+
+
+def kill_group(group: int) -> None:
+    """Kill a process group (POSIX; on Windows a job object does that by itself)."""
+    _signal_group(group, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+_PR_SET_CHILD_SUBREAPER = 36
+_ROUNDS = 200
+_PAUSE_SECONDS = 0.01
+_PROC = Path("/proc")
+
+# The number of a process and its start time, in clock ticks since the system was started.
+Process = tuple[int, int]
+
+
+def become_subreaper() -> None:
+    """Let orphans below this process become its children, so that they can be found and ended."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def boot_id() -> str:
+    """Return what differs after each start of the system, "" where it is not known."""
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def below(roots: Collection[int]) -> set[Process]:
+    """Return all living processes below these, without them."""
+    parents = _rows()
+    found: set[Process] = set()
+    level = set(roots)
+    while level:
+        children = {pid for pid, (parent, _, _) in parents.items() if parent in level}
+        level = {pid for pid in children if (pid, parents[pid][1]) not in found}
+        found |= {(pid, parents[pid][1]) for pid in level}
+    return {(pid, start) for pid, start in found if parents[pid][2] != "Z"}
+
+
+def children(pid: int) -> set[Process]:
+    """Return the living processes that a process has started or adopted."""
+    rows = _rows().items()
+    return {(one, start) for one, (parent, start, state) in rows if parent == pid and state != "Z"}
+
+
+def process_of(pid: int) -> Process | None:
+    """Return a living process by its number."""
+    row = _row(pid)
+    return (pid, row[1]) if row is not None and row[2] != "Z" else None
+
+
+def marked(mark: str) -> set[Process]:
+    """Return the living processes of the user that were started with this NAME=value in their environment."""
+    found = set()
+    for pid in _numbers():
+        try:
+            variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if os.fsencode(mark) in variables and (one := process_of(pid)) is not None:
+            found.add(one)
+    return found
+
+
+def living(processes: Iterable[Process]) -> set[Process]:
+    """Return those of the processes that still run."""
+    return {one for one in processes if process_of(one[0]) == one}
+
+
+def end_processes(processes: Iterable[Process], adopted_by: int | None = None) -> None:
+    """Kill processes and all below them until none is left; blocks for two seconds at most.
+
+    With `adopted_by`, also all below that process, which is the subreaper of the others.
+    """
+    known = set(processes)
+    for _ in range(_ROUNDS):
+        known = living(known)
+        known |= below({pid for pid, _ in known} | ({adopted_by} if adopted_by else set()))
+        if not known:
+            return
+        for pid, _ in known:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if adopted_by == os.getpid():
+            reap_orphans(set())
+        time.sleep(_PAUSE_SECONDS)
+
+
+def reap_orphans(own: Collection[int]) -> None:
+    """Let the system forget the ended children of this process that it did not start itself; `own` are those it did."""
+    for pid, (parent, _, state) in _rows().items():
+        if parent == os.getpid() and state == "Z" and pid not in own:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _numbers() -> list[int]:
+    try:
+        return [int(one.name) for one in _PROC.iterdir() if one.name.isdigit()]
+    except OSError:
+        return []
+
+
+def _rows() -> dict[int, tuple[int, int, str]]:
+    return {pid: row for pid in _numbers() if (row := _row(pid)) is not None}
+
+
+def _row(pid: int) -> tuple[int, int, str] | None:
+    """Return the parent, the start time and the state of a process."""
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name stands in brackets and may hold anything.
+    fields = text.rpartition(")")[2].split()
+    return int(fields[1]), int(fields[19]), fields[0]
+
+
+Progress = Callable[[int, int], None]
+# How pip and uv begin the lines that say why they failed.
+ERROR = re.compile("(error|cause): *", re.IGNORECASE)
+
+
+class PackageError(Exception):
+    """A package could not be fetched; one line."""
+
+
+@contextlib.contextmanager
+def unpacked_package(
+    requirement: str, size: int, folder: Path, progress: Progress, scratch: str
+) -> Iterator[Path]:
+    """Download a package and yield the folder with its files, which is gone after the block. Blocks.
+
+    `requirement` is a line of a requirements file with hashes, `size` that of the wheel in bytes. pip and uv
+    know the index of this computer. `progress` gets (bytes, all bytes) a few times a second, and may raise to
+    stop it. All files stay in a folder below `folder` whose name begins with `scratch`. Raises PackageError,
+    also for an OSError of the block.
+    """
+    try:
+        make_private_folder(folder)
+        with tempfile.TemporaryDirectory(prefix=scratch, dir=folder, ignore_cleanup_errors=True) as own:
+            place = _fetched(requirement, size, Path(own), progress)
+            yield place if place.is_dir() else _unpacked(place, Path(own) / "site", size, progress)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise PackageError(str(error)) from error
+
+
+def _unpacked(wheel: Path, folder: Path, size: int, progress: Progress) -> Path:
+    """Unpack a wheel with the permissions its files have there."""
+    with zipfile.ZipFile(wheel) as archive:
+        for one in archive.infolist():
+            path = Path(archive.extract(one, folder))
+            if not one.is_dir():
+                path.chmod(0o644 | (one.external_attr >> 16 & 0o111))
+            progress(size, size)
+    wheel.unlink()
+    return folder
+
+
+def _fetched(requirement: str, size: int, folder: Path, progress: Progress) -> Path:
+    """Download it with the first installer that works; return its wheel, or the folder it was unpacked to."""
+    requirements = folder / "package.txt"
+    requirements.write_text(f"{requirement}\n", encoding="utf-8")
+    problem = "neither pip nor uv is there to download it"
+    for command in installers(folder, requirements):
+        worked, said = _watch(command, folder, size, progress)
+        wheel = next(folder.glob("*.whl"), None)
+        if worked and (wheel is not None or (folder / "site").is_dir()):
+            return wheel or folder / "site"
+        problem = said or problem
+    raise PackageError(problem)
+
+
+def installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
+    """Yield the commands that can download a package: pip of this Python and of its base, then uv."""
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
+    pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    if not getattr(sys, "frozen", False):
+        # A virtual environment made by uv has no pip, but the Python it was made from may have one.
+        for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
+            yield [python, *pip]
+    tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
+    uv = shutil.which("uv", path=os.pathsep.join([os.environ.get("PATH", ""), str(tools)]))
+    if uv:
+        target = ["--target", str(folder / "site"), "-r", str(requirements)]
+        yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
+
+
+async def in_thread(work: Callable[[Progress], object], progress: Progress, failure: str) -> None:
+    """Run what fetches a package in a thread of its own; `progress` is called in the loop.
+
+    Cancelling makes the progress of `work` raise PackageError, and returns once it has ended. Raises
+    MootError with the code `failure`.
+    """
+    loop = asyncio.get_running_loop()
+    stopped = threading.Event()
+
+    def told(done: int, total: int) -> None:
+        if stopped.is_set():
+            raise PackageError("stopped")
+        loop.call_soon_threadsafe(progress, done, total)
+
+    working = asyncio.ensure_future(asyncio.to_thread(work, told))
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        stopped.set()
+        # The downloader is a child process: wait until it has left the folder.
+        await asyncio.gather(working, return_exceptions=True)
+        raise
+    except (PackageError, OSError) as error:
+        raise MootError(failure, detail=str(error)) from error
+
+
+def _watch(command: list[str], folder: Path, size: int, progress: Progress) -> tuple[bool, str]:
+    """Run a downloader whose scratch files stay in `folder`; return whether it worked, and its last error."""
+    environment = {
+        **user_environment(),
+        "TMPDIR": str(folder),
+        "TEMP": str(folder),
+        "UV_CACHE_DIR": str(folder / "cache"),
+    }
+    with (folder / "said.txt").open("w+b") as said:
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
+        )
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.25)
+                    break
+                progress(min(_size(folder), size), size)
+        except BaseException:
+            # `progress` has raised, or the program is ending.
+            process.kill()
+            process.wait()
+            raise
+        said.seek(0)
+        lines = [line.strip() for line in said.read().decode("utf-8", "replace").split("\n") if line.strip()]
+    errors = [ERROR.sub("", line) for line in lines if ERROR.match(line)]
+    return process.returncode == 0, next(reversed(errors or lines), "")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):  # The downloader moves its files meanwhile.
+            total += path.stat().st_size if path.is_file() else 0
+    return total

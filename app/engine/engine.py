@@ -41,7 +41,7 @@ from app.core.tool import Tools
 from app.engine import providers
 from app.engine.availability import Availability, Queues, Slots, Strategy, policy_of
 from app.engine.chat.commands import Chats, Summaries
-from app.engine.chat.run import Titles
+from app.engine.chat.titles import Titles
 from app.engine.connections import Connections, LocalModels
 from app.engine.council.commands import CouncilSetup, Councils
 from app.engine.criteria.commands import Criteria

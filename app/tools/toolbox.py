@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.children.host_client import Line
-from app.children.packages import in_thread
+from app.children.processes import in_thread
 from app.children.private_files import last_lines
 from app.core.definitions import ServerPrompt
 from app.core.errors import StorageError

@@ -17,9 +17,8 @@ from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog,
 from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 from app.gui.display.appearance import Language, Look
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, PageCard, ViewerOffer
 from app.gui.widgets.item_list import ItemList
-from app.gui.widgets.page_card import PageCard, ViewerOffer
 from app.gui.widgets.question_card import OptionRow, QuestionCard
 from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir

@@ -37,9 +37,8 @@ from app.core.session import (
 from app.core.settings import Settings, rules
 from app.core.texts import clean_values
 from app.core.usage import UsageEntry
-from app.storage.backup import MANIFEST, OpenBackup
-from app.storage.definitions import MOST_VERSION
-from app.storage.documents import DraftFolder, JsonDocuments
+from app.storage.stored_data import MANIFEST, OpenBackup
+from app.storage.documents import MOST_VERSION, DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.index import load_index, save_index
 from app.storage.lines import Op, decode_line, encode_line

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.children import commands
+from app.children import processes
 from app.core.tool import ServerProblem
-from app.tools.tool_host import server_processes
+from app.tools.tool_host import mcp_transports
 from app.tools.tool_host.errors import RequestError
 
 Shell = Callable[[str], None]
@@ -32,13 +32,13 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 async def test_ours_comes_first_and_nothing_twice(shell: Shell) -> None:
     shell("echo Hello; PATH=/bin:/opt/x:/usr/bin; echo no news >&2")
-    assert await commands.search_path() == "/usr/bin:/bin:/opt/x"
+    assert await processes.search_path() == "/usr/bin:/bin:/opt/x"
 
 
 async def test_what_a_start_file_leaves_running_is_not_waited_for(shell: Shell) -> None:
     shell("sleep 4 &\nPATH=/opt/y")
     started = time.monotonic()
-    assert await commands.search_path() == "/usr/bin:/bin:/opt/y"
+    assert await processes.search_path() == "/usr/bin:/bin:/opt/y"
     assert time.monotonic() - started < 2
 
 
@@ -46,20 +46,20 @@ async def test_a_shell_that_hangs_is_given_up(shell: Shell, monkeypatch: pytest.
     monkeypatch.setattr(commands, "_SHELL_SECONDS", 0.5)
     shell("sleep 30")
     started = time.monotonic()
-    assert await commands.search_path() == "/usr/bin:/bin"
+    assert await processes.search_path() == "/usr/bin:/bin"
     assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize("start_file", ["exit 3", "exec /bin/false"])
 async def test_a_shell_that_says_nothing_adds_nothing(shell: Shell, start_file: str) -> None:
     shell(start_file)
-    assert await commands.search_path() == "/usr/bin:/bin"
+    assert await processes.search_path() == "/usr/bin:/bin"
 
 
 async def test_a_shell_that_is_not_there_adds_nothing(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell("")
     monkeypatch.setenv("SHELL", "/no/such/shell")
-    assert await commands.search_path() == "/usr/bin:/bin"
+    assert await processes.search_path() == "/usr/bin:/bin"
 
 
 async def test_a_command_with_a_folder_is_seen_from_where_the_server_runs(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ async def test_a_command_with_a_folder_is_seen_from_where_the_server_runs(tmp_pa
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    assert await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin") == str(program)
-    assert await server_processes.resolve(str(program), None, "/usr/bin") == str(program)
+    assert await mcp_transports.resolve("bin/server", str(tmp_path), "/usr/bin") == str(program)
+    assert await mcp_transports.resolve(str(program), None, "/usr/bin") == str(program)
     program.chmod(0o644)
     with pytest.raises(RequestError, match="Looked in: /usr/bin") as refusal:
-        await server_processes.resolve("bin/server", str(tmp_path), "/usr/bin")
+        await mcp_transports.resolve("bin/server", str(tmp_path), "/usr/bin")
     assert refusal.value.problem == ServerProblem.NOT_FOUND

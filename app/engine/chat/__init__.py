@@ -1,5 +1,5 @@
-"""Chats with one assistant: run says what comes next and does it, and writes the title.
+"""Chats with one assistant: run says what comes next and does it.
 
 commands has what a face may do, also with summaries, and the checks of what users type.
-export writes a chat as a document.
+titles writes the title, export a chat as a document.
 """

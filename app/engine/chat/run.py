@@ -1,35 +1,29 @@
 """A running chat: takes the assistant's turn, then sends queued messages, until it is the user's turn.
 
-What comes next is decided without side effects. After the first answer a model writes the chat's title.
+What comes next is decided without side effects.
 """
 
 import asyncio
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.core.criteria import CRITERIA, CriterionState
 from app.core.definitions import SWITCH_ASSISTANT, Agent
-from app.core.errors import Failure, ProviderError
+from app.core.errors import Failure
 from app.core.ids import new_id
 from app.core.message import MCP_CALLER, Attachment, Author, Message, MessageState, Role, new_message
-from app.core.provider import one_message
 from app.core.session import AnswerChoice, Chat, DebateTools, Reason, Status
 from app.core.settings import Settings
 from app.core.turns import failed_result, is_over, last_answer, unanswered
-from app.core.usage import UsageEntry
 from app.engine.availability import NotFree, SentTo
-from app.engine.chat.commands import MAX_TITLE, title_of
 from app.engine.criteria.checking import MOOT, MOST_ROUNDS, Check, check, is_checked, round_of, told_missing
 from app.engine.director import Ask, Decision, Send, Speak
-from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.prompts import Prompts
 from app.engine.request import AgentTurn, root_turn
-from app.engine.runner import Run, Sessions
+from app.engine.runner import Run
+from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
-from app.engine.turns.context import MeteredModels, Services, TreeContext, TurnState
 from app.engine.turns.tool_calls import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 
@@ -285,100 +279,3 @@ def _spent_by(live: LiveSession) -> Iterator[Message]:
         if messages[0].role == Role.USER and messages[0].id <= chat.budget_from:
             return
         yield from (one for one in live.turns.said_below(root) if one.id > chat.budget_from)
-
-
-# What a title is made from: so many characters of the question, and of its answer.
-EXCERPT = 2_000
-# Quotation marks and Markdown around a title, and what some models put before it.
-_AROUND = "\"'“”‘’«»「」『』*_#`> \t"
-_LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
-
-
-@dataclass(eq=False, repr=False)
-class Titles:
-    """Asks the model that answered a chat for its title, or the one that the user chose for titles.
-
-    No provider is asked that neither answered in the chat nor may read any: a private chat stays private.
-    """
-
-    _sessions: Sessions
-    _directory: AgentDirectory
-    _models: MeteredModels
-    _prompts: Prompts
-    _settings: Callable[[], Settings]
-    # Chats whose model was asked since Moot started: it is not asked again after a failure.
-    _asked: set[str] = field(default_factory=set, init=False)
-
-    def wanted(self, session_id: str) -> bool:
-        """Say whether a chat waits for its title: it has an answer, and its title is still the first line."""
-        live = self._sessions.live(session_id)
-        return live is not None and session_id not in self._asked and self._source(live) is not None
-
-    async def write(self, session_id: str) -> None:
-        """Ask for a chat's title and set it, unless the user has renamed the chat meanwhile.
-
-        Nothing changes where the model cannot be asked or gives no title.
-        """
-        live = self._sessions.live(session_id)
-        source = self._source(live) if live else None
-        if live is None or source is None or session_id in self._asked:
-            return
-        self._asked.add(session_id)
-        question, answer, model = source
-        text = self._prompts.text(
-            live.session.language,
-            "title",
-            question=question.content[:EXCERPT],
-            answer=answer.content[:EXCERPT],
-        )
-        request = one_message(model.provider, model.model, text)
-
-        def note(entry: UsageEntry) -> None:
-            # A session that was closed or deleted meanwhile is not written to.
-            if self._sessions.live(session_id) is live and not live.read_only:
-                live.note_unsaid(entry)
-
-        try:
-            title = title_in(await self._models.ask(request, session_id, answer.author, used=note))
-        except ProviderError:
-            return
-        if title and self._sessions.live(session_id) is live and self._source(live) is not None:
-            live.change(title=title)
-
-    def _source(self, live: LiveSession) -> tuple[Message, Message, AgentModel] | None:
-        """Return the question and the answer to make a title from, and the model to ask."""
-        session, chat = live.session, live.session.chat
-        stays = live.read_only or session.workflow is not None or session.status != Status.IDLE
-        if chat is None or stays or not self._settings().titles:
-            return None
-        turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
-        question = turns[0][0] if turns else None
-        if question is None or question.role != Role.USER:
-            return None
-        if session.title != title_of(question.content, question.attachments):
-            return None
-        answers = [one for turn in turns for one in turn if _is_answer(one)]
-        if not answers:
-            return None
-        # The newest answer's provider has read this conversation; an earlier one may come from an imported file.
-        provider, _, name = answers[-1].model.partition("/")
-        model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
-        if model.guided or not provider:
-            return None
-        imported = bool(session.source)
-        helper = self._directory.helper_for(live.messages, model, imported=imported)
-        # A whole turn of an external agent is too much for a title.
-        return None if helper.external else (question, answers[0], helper)
-
-
-def title_in(answer: str) -> str:
-    """Return the title that an answer gives: its first line, without marks around it; "" for none."""
-    line = next((one for one in answer.splitlines() if one.strip(_AROUND)), "")
-    line = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND)
-    line = " ".join(line.split()).removesuffix(".")
-    return line if len(line) <= MAX_TITLE else ""
-
-
-def _is_answer(message: Message) -> bool:
-    done = (message.role, message.state) == (Role.ASSISTANT, MessageState.DONE)
-    return done and bool(message.content.strip()) and not message.tool_calls

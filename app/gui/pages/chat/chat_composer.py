@@ -37,7 +37,7 @@ from app.gui.widgets.controls import (
     ticked,
 )
 from app.gui.widgets.model_choice import Facts, ModelButton, model_text
-from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, restyle, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip, restyle, say
 
 NAMES = ("max_minutes", "max_model_calls", "max_cost_usd")
 

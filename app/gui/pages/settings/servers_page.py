@@ -20,7 +20,7 @@ from app.engine.engine import Engine, Permission
 from app.gui.dialogs.connect_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import first_of, server_line, server_state, server_trouble, tool_name
-from app.gui.pages.settings.lists import DataShown, TwoLineList
+from app.gui.pages.settings.settings_rows import DataShown, TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox

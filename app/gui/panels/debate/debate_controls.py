@@ -31,7 +31,7 @@ from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, put_in_tab_order, vbox
 from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button, passing_menu, scrolling
-from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, restyle, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"

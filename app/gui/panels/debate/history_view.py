@@ -21,7 +21,7 @@ from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, 
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.item_list import ROW, Index, ItemDelegate, ItemList, ItemModel, ListStyle, RowItem
-from app.gui.widgets.search import SearchBox
+from app.gui.widgets.composer import SearchBox
 from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say
 
 CARD_HEIGHT = 76

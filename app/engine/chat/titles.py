@@ -1,0 +1,115 @@
+"""Writes the title of a chat after its first answer, in place of the first line of its first message."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.core.definitions import Agent
+from app.core.errors import ProviderError
+from app.core.message import Message, MessageState, Role
+from app.core.provider import one_message
+from app.core.session import Status
+from app.core.settings import Settings
+from app.core.usage import UsageEntry
+from app.engine.chat.commands import MAX_TITLE, title_of
+from app.engine.library.agents import AgentDirectory, AgentModel
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.runner import Sessions
+from app.engine.turns.context import MeteredModels
+
+# What a title is made from: so many characters of the question, and of its answer.
+EXCERPT = 2_000
+# Quotation marks and Markdown around a title, and what some models put before it.
+_AROUND = "\"'“”‘’«»「」『』*_#`> \t"
+_LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
+
+
+@dataclass(eq=False, repr=False)
+class Titles:
+    """Asks the model that answered a chat for its title, or the one that the user chose for titles.
+
+    No provider is asked that neither answered in the chat nor may read any: a private chat stays private.
+    """
+
+    _sessions: Sessions
+    _directory: AgentDirectory
+    _models: MeteredModels
+    _prompts: Prompts
+    _settings: Callable[[], Settings]
+    # Chats whose model was asked since Moot started: it is not asked again after a failure.
+    _asked: set[str] = field(default_factory=set, init=False)
+
+    def wanted(self, session_id: str) -> bool:
+        """Say whether a chat waits for its title: it has an answer, and its title is still the first line."""
+        live = self._sessions.live(session_id)
+        return live is not None and session_id not in self._asked and self._source(live) is not None
+
+    async def write(self, session_id: str) -> None:
+        """Ask for a chat's title and set it, unless the user has renamed the chat meanwhile.
+
+        Nothing changes where the model cannot be asked or gives no title.
+        """
+        live = self._sessions.live(session_id)
+        source = self._source(live) if live else None
+        if live is None or source is None or session_id in self._asked:
+            return
+        self._asked.add(session_id)
+        question, answer, model = source
+        text = self._prompts.text(
+            live.session.language,
+            "title",
+            question=question.content[:EXCERPT],
+            answer=answer.content[:EXCERPT],
+        )
+        request = one_message(model.provider, model.model, text)
+
+        def note(entry: UsageEntry) -> None:
+            # A session that was closed or deleted meanwhile is not written to.
+            if self._sessions.live(session_id) is live and not live.read_only:
+                live.note_unsaid(entry)
+
+        try:
+            title = title_in(await self._models.ask(request, session_id, answer.author, used=note))
+        except ProviderError:
+            return
+        if title and self._sessions.live(session_id) is live and self._source(live) is not None:
+            live.change(title=title)
+
+    def _source(self, live: LiveSession) -> tuple[Message, Message, AgentModel] | None:
+        """Return the question and the answer to make a title from, and the model to ask."""
+        session, chat = live.session, live.session.chat
+        stays = live.read_only or session.workflow is not None or session.status != Status.IDLE
+        if chat is None or stays or not self._settings().titles:
+            return None
+        turns = [live.turns.said(turn_id) for turn_id in live.turns.back_from(chat.head)][::-1]
+        question = turns[0][0] if turns else None
+        if question is None or question.role != Role.USER:
+            return None
+        if session.title != title_of(question.content, question.attachments):
+            return None
+        answers = [one for turn in turns for one in turn if _is_answer(one)]
+        if not answers:
+            return None
+        # The newest answer's provider has read this conversation; an earlier one may come from an imported file.
+        provider, _, name = answers[-1].model.partition("/")
+        model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
+        if model.guided or not provider:
+            return None
+        imported = bool(session.source)
+        helper = self._directory.helper_for(live.messages, model, imported=imported)
+        # A whole turn of an external agent is too much for a title.
+        return None if helper.external else (question, answers[0], helper)
+
+
+def title_in(answer: str) -> str:
+    """Return the title that an answer gives: its first line, without marks around it; "" for none."""
+    line = next((one for one in answer.splitlines() if one.strip(_AROUND)), "")
+    line = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND)
+    line = " ".join(line.split()).removesuffix(".")
+    return line if len(line) <= MAX_TITLE else ""
+
+
+def _is_answer(message: Message) -> bool:
+    done = (message.role, message.state) == (Role.ASSISTANT, MessageState.DONE)
+    return done and bool(message.content.strip()) and not message.tool_calls
