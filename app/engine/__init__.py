@@ -2,7 +2,7 @@
 
 engine is the facade for the faces, with a part for each topic: sessions, providers, connections (also local
 models), servers, drafts, stored data, permissions (what runs without a question), work (all sessions that run, wait or
-need the user, as rows), and those in the packages. questions says what a question to the user is about.
+need the user, as rows, and what a question is about), and those in the packages.
 prompts are the texts that go to models, names the labels of participants and how text is searched for them.
 live_session is a session in memory, runner the loop of a session that runs, director the decisions a
 session's director can make, session_kinds what differs between the kinds, and a session as a document, scores

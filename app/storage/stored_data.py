@@ -54,9 +54,8 @@ from app.storage.log import read_log, stored_session
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.records import MessageReader, merge_patch, read_session, summary_of
 from app.storage.session_files import LOG, VERSIONS, bring_in, is_digest
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import DEFINITION_KINDS, JsonLogStore, remove_for_good, thrown, thrown_at
 from app.storage.threads import Result, awaited, in_thread
-from app.storage.trash import DEFINITION_KINDS, remove_for_good, thrown, thrown_at
 from app.storage.usage_ledger import read_ledger
 
 

@@ -12,7 +12,7 @@ from app.core.store import Backup, BackupContents, PackedSession
 from app.core.tool import ServerState, ServerStatus
 from app.engine.importing import Arrival, Arrivals
 from app.engine.library.definitions import Shared
-from app.engine.questions import question_text
+from app.engine.work import question_text
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
 from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.core.message import Attachment
 from app.core.draft import NEW, SETUP, Draft, ParticipantDraft, Rewriting, SetupDraft
 from app.core.errors import StorageError
 from app.core.ids import new_id
-from app.core.message import Attachment
 from app.storage.stored_data import FileArchive, packed_files
 from app.storage.documents import DraftFolder, JsonDocuments
 from app.storage.file_system import FileSystem

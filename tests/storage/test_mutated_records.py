@@ -19,11 +19,11 @@ from app.cli.arguments import Arguments, parameters_of
 from app.core.catalog import ModelList, ProviderConfig
 from app.core.council import Decision, Panel
 from app.core.definitions import Agent, Group, SavedPrompt, WorkflowDefinition
+from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
 from app.core.draft import Draft
 from app.core.errors import BadInput
 from app.core.events import SessionChanged
 from app.core.ids import new_id
-from app.core.message import CouncilPart, Message, MessageState, PromptReason, Role
 from app.core.model_facts import KnownFacts, KnownQuirks, believed
 from app.core.session import (
     ChatSession,

@@ -17,11 +17,11 @@ from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtGui import QImage
 
 from app.core.definitions import SavedPrompt
+from app.core.message import Attachment
 from app.core.draft import NEW, Draft
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, SeenFile, is_image_file, is_pdf
 from app.core.json_values import object_in
-from app.core.message import Attachment
 from app.core.texts import visible
 from app.core.tool import ServerResource
 from app.engine.engine import DebateSetup

@@ -14,10 +14,10 @@ from PySide6.QtCore import QPoint, Signal
 from app.core.catalog import EMBEDDED
 from app.core.council import Participant
 from app.core.definitions import Agent
+from app.core.message import Attachment, Message, MessageState, Role
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import LimitNear, SessionChanged
-from app.core.message import Attachment, Message, MessageState, Role
 from app.core.session import OF_FOLDER, AgentMode, QueuedMessage
 from app.core.settings import RunLimits, Settings
 from app.core.texts import trimmed, visible

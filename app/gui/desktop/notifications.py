@@ -22,7 +22,7 @@ from app.core.session import Session, Status
 from app.core.settings import Settings
 from app.core.usage import near_text
 from app.engine.engine import Engine
-from app.engine.questions import question_text
+from app.engine.work import question_text
 from app.gui.bridge import Bridge
 from app.gui.commands import QUICK
 from app.gui.desktop.session_bus import BusService

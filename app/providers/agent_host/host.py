@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.children.processes import boot_id, children, end_processes, reap_orphans
-from app.children.pipes import HostServer, Pipes
+from app.children.processes import HostServer, Pipes, boot_id, children, end_processes, reap_orphans
 from app.children.private_files import replace_text
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES

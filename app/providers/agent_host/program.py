@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.children import processes
-from app.children.pipes import Lines
+from app.children.processes import Lines
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_list, as_object, object_in
 from app.core.message import AGENT_OPTION, Consent, MessageState

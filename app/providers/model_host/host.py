@@ -18,8 +18,7 @@ import httpx
 import litellm
 import msgspec
 
-from app.children.pipes import HostServer, Pipes
-from app.children.processes import EMBEDDED_SERVER, child_command, child_environment
+from app.children.processes import EMBEDDED_SERVER, HostServer, Pipes, child_command, child_environment
 from app.core.catalog import LOCAL, best_model
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelQuirks

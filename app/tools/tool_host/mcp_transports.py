@@ -30,9 +30,8 @@ from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
-from app.children.pipes import Lines
+from app.children.processes import Lines, end_group, find_command, kill_group
 from app.children.private_files import append_log
-from app.children.processes import end_group, find_command, kill_group
 from app.core.forms import FieldKind, FormField, means_yes, problem_of, read_form, value_of
 from app.core.texts import readable, visible
 from app.core.tool import ServerProblem
